@@ -186,7 +186,8 @@ class Verdict(Value):
         description="contains the true place in 50 % of answers; null: the answer has no region, use the circle",
     )
     region_90: Region | None = Field(
-        default=None, description="the same for 90 %; it contains region_50, and is no larger than the 90 % circle"
+        default=None,
+        description="the same for 90 %; it contains region_50, and its area is at most that of the 90 % circle",
     )
 
     @model_validator(mode="after")

@@ -19,8 +19,8 @@ HOW_TO_WRITE = "write 30s, 2min, 20k-tokens or 0.05usd, or several with commas"
 
 
 class Budget(Value):
-    """At least one of the three. The rollouts never write more tokens. Seconds are a deadline: the answer is due then.
-    Money is kept only for a model that has a price."""
+    """At least one of three limits. The rollouts never write more than `tokens`. `seconds` is the deadline of the
+    answer. `money_usd` is enforced only for a model that has a price."""
 
     tokens: Annotated[int, Field(ge=16, le=100_000_000)] | None = Field(
         default=None, description="tokens that all rollouts together may write"

@@ -38,8 +38,8 @@ class RolloutAgreement(Value):
 
 class ClaimCheck(Value):
     """The result of `POST /check`. The claim itself is never evidence: `mass` rests on what the photo shows and on the
-    rollouts that were not told of the claim (`blind`). The rollouts in `testing` were asked which of the claimed places
-    and the best alternative the photo shows; what they found is evidence only.
+    rollouts that did not get the claim (`blind`). The rollouts in `testing` were asked which place the photo shows: one
+    of the claimed places, or the best alternative. What they found is evidence only.
     """
 
     verdict: ClaimVerdict

@@ -32,7 +32,7 @@ Asker = Annotated[
     Literal["rollout", "verifier"],
     Field(
         description="who called the tool; absent if a rollout did. If the verifier did, `turn` is the round of its "
-        "questions, and `rollout_id` is a number that no rollout has",
+        "questions, and no rollout has this `rollout_id`",
         exclude_if=lambda asker: asker == "rollout",
     ),
 ]
@@ -127,9 +127,7 @@ class TurnFinished(_RolloutEvent):
     usage: Usage
     cues: Cues | None = Field(default=None, description="what the first turn says about the photo")
     problem: str = Field(default="", description="why the turn could not be used; empty if it was used")
-    cut: bool = Field(
-        default=False, description="true: the text was cut off at the token limit or at the end of the context"
-    )
+    cut: bool = Field(default=False, description="true: the text ended at the token limit or at the end of the context")
 
 
 class RolloutResumed(_RolloutEvent):

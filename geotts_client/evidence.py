@@ -38,7 +38,7 @@ class Candidate(Value):
     place: str = ""
     support: Share
     rollouts: tuple[int, ...]
-    dissent: tuple[str, ...] = Field(default=(), description="what speaks against it")
+    dissent: tuple[str, ...] = Field(default=(), description="evidence against it")
     outside: bool = Field(default=False, description="true: it lies outside the area that the caller gave")
 
 

@@ -23,9 +23,13 @@ class RolloutFailure(Value):
 
     code: str
     detail: str = Field(description="what happened, in the words of the endpoint if it sent any")
-    endpoint: str = Field(default="", description="address of the engine, without secrets; empty in this process")
+    endpoint: str = Field(
+        default="", description="address of the engine, without secrets; empty if the engine runs in this process"
+    )
     http_status: int | None = Field(default=None, description="HTTP status of the endpoint's reply")
-    retry_after_s: float | None = Field(default=None, description="seconds until it may be asked again, if it says so")
+    retry_after_s: float | None = Field(
+        default=None, description="seconds until the endpoint takes the next request, if it states them"
+    )
     mend: str = Field(default="", description="what to do about it")
     about: str = Field(default="", description="`context` if the conversation was too long; else empty")
 

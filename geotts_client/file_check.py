@@ -10,7 +10,7 @@ from geotts_client.value import Value
 
 
 class FileCheck(Value):
-    """A claim of a file and its check (`claims: true`). Anybody can write anything there, so it moves no answer."""
+    """A claim of a file and its check (`claims: true`). Anybody can write anything there, so it changes no answer."""
 
     photo: Annotated[int, Field(ge=0, description="counted from 0")] = 0
     about: Literal["position", "time", "zone", "camera"]

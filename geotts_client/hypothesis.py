@@ -66,7 +66,7 @@ class Located(Value):
 
 
 class Hypothesis(Located):
-    """A located belief in WGS-84, or an abstention when `point` is None.
+    """The place that a rollout considers right, in WGS-84; an abstention if `point` is null.
 
     `confidence` is the rollout's own estimate in [0, 1]; it is never used as a probability.
     """

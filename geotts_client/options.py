@@ -73,7 +73,7 @@ class LocateOptions(Value):
     )
     allow_region_search: bool = Field(
         default=False,
-        description="consent to send regions of the photo, up to the whole photo, to web services that search by "
+        description="allow regions of the photo, up to the whole photo, to be sent to web services that search by "
         "picture; the operator must allow it too",
     )
     target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
@@ -140,7 +140,7 @@ class LocateOptions(Value):
     )
     diverse_first_calls: bool | None = Field(
         default=None,
-        description="whether rollouts begin with different tool calls, so that they see more of what there is to find; "
+        description="whether rollouts begin with different tool calls, so that together they find more; "
         "default: the server's",
         exclude_if=lambda diverse: diverse is None,
     )

@@ -20,7 +20,7 @@ class Depth(StrEnum):
 
 
 class PlanDepth(StrEnum):
-    """direct: 1 rollout, no tools, 1 turn. standard: few rollouts and turns. deep: all. hopeless: answer coarsely."""
+    """direct: 1 rollout, no tools, 1 turn. standard: few rollouts and turns. deep: all. hopeless: 1 rollout."""
 
     DIRECT = "direct"
     STANDARD = "standard"
@@ -40,7 +40,7 @@ class Limits(Value):
     max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     answer_draws: Annotated[int, Field(ge=1, le=16)] | None = Field(
         default=None,
-        description="how many times the answer of a rollout is drawn from the same conversation; None or 1: once",
+        description="how many answers a rollout draws from the same conversation; null or 1: one",
     )
 
     def tighten(self, other: Limits) -> Limits:
@@ -59,7 +59,7 @@ class Locatability(Value):
 
 
 class Plan(Value):
-    """The router's decision. `n_asked` is the caller's number, `n_planned` what will be started at first."""
+    """The router's decision. `n_asked` is the caller's number of rollouts, `n_planned` how many start at first."""
 
     depth: PlanDepth
     n_asked: Annotated[int, Field(ge=1, le=32)]

@@ -16,7 +16,7 @@ LinearRing = Annotated[tuple[Position, ...], Field(min_length=4)]
 
 class Region(Value):
     """A GeoJSON geometry (RFC 7946, section 3.1.7) in degrees on WGS-84: counter-clockwise rings without holes, cut at
-    the antimeridian. It is always a MultiPolygon, also with one polygon."""
+    the antimeridian. It is always a MultiPolygon, even with one polygon."""
 
     type: Literal["MultiPolygon"] = "MultiPolygon"
     coordinates: Annotated[tuple[tuple[LinearRing, ...], ...], Field(min_length=1)]

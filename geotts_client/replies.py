@@ -40,7 +40,7 @@ class Problem(Value):
 
 
 class Accepted202(Value):
-    """The reply to `Prefer: respond-async`: where to ask, and where to listen."""
+    """The reply to `Prefer: respond-async`: the addresses of the state and of the events."""
 
     request_id: str
     status: Literal["running"] = "running"

@@ -13,8 +13,8 @@ from geotts_client.value import Value
 class TextLine(Value):
     """One line. `box` is the axis-aligned hull in fractions of the whole photo; `angle_deg` the turn of its baseline.
 
-    `language` is a BCP 47 primary tag or empty; `reader` names the recogniser that won, `alternatives` are other
-    plausible readings.
+    `language` is a BCP 47 primary tag or empty; `reader` names the recogniser whose text was chosen,
+    `alternatives` are other plausible readings.
     """
 
     text: str

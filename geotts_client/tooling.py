@@ -77,7 +77,7 @@ class CountryFact(Value):
 
 
 class WebFact(Value):
-    """One search hit. `number` is the index that the model sees; it counts on over all queries of a call."""
+    """One search hit. `number` is the index that the model sees, over all queries of a call."""
 
     kind: Literal["web"] = "web"
     number: int
@@ -90,7 +90,7 @@ class WebFact(Value):
 
 
 class ViewFact(Value):
-    """Proof that a part of the photo or of a map was looked at."""
+    """A part of the photo or of a map that was shown to the model."""
 
     kind: Literal["view"] = "view"
     image: ImageRef
@@ -134,7 +134,10 @@ class ToolResult(Value):
     images: tuple[ImageRef, ...] = ()
     failure: ToolFailure | None = None
     cached: bool = False
-    kept: bool = Field(default=False, description="true: known from the request that is continued; not asked again")
+    kept: bool = Field(
+        default=False,
+        description="true: the result is from the request that this one continues; the call was not made again",
+    )
     elapsed_s: Annotated[float, Field(ge=0)] = 0.0
     retrieved_at: str = Field(default="", description="RFC 3339, UTC: when the provider answered")
 

@@ -62,7 +62,7 @@ class Turn(Value):
 
 
 class Trajectory(Value):
-    """One rollout from start to end. `answer` is None while it runs, and when it never had a hypothesis."""
+    """One rollout from start to end. `answer` is null while it runs, and if it never had a hypothesis."""
 
     rollout_id: int
     seed: int = 0

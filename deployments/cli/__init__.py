@@ -20,28 +20,34 @@ from tts.net.url_secrets import masked
 # none is named, the command is the entry point of that name in the group `geotts.commands`.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Find out where photos were taken."),
-    "bundle": ("deployments.cli.bundle", "Put the evidence of an answer into one file; check such a file."),
+    "bundle": ("deployments.cli.bundle", "Fetch the evidence of an answer as one file, or check such a file."),
     "export": ("deployments.cli.export", "Write answers as GeoJSON, KML, CSV, GeoParquet, geo: URIs, XMP or ATIF."),
     "check": ("deployments.cli.check", "Check whether photos were taken at a claimed place."),
-    "demo": ("deployments.cli.demo", "Build the data, serve, locate two sample photos, and stop."),
+    "demo": ("deployments.cli.demo", "Build the data, start the service, locate two sample photos, and stop."),
     "serve": ("deployments.cli.serve", "Run the service."),
-    "profile": ("deployments.cli.profile", "List the profiles; import the authors' prompts for one."),
+    "profile": ("deployments.cli.profile", "List the profiles, or import the prompts of a published model."),
     "mcp": ("deployments.cli.mcp", "Serve the Model Context Protocol on stdin and stdout."),
     "keys": ("deployments.cli.keys", "Make keys for the service."),
-    "endpoints": ("deployments.cli.endpoints", "List the endpoints of a running service; drain one."),
-    "accept": ("deployments.cli.accept", "Test a new engine on your photos: find faults, fit its calibration."),
+    "endpoints": (
+        "deployments.cli.endpoints",
+        "List the model endpoints of a running service, or take one out of use.",
+    ),
+    "accept": (
+        "deployments.cli.accept",
+        "Test a new engine on your photos, report its faults, and fit its calibration.",
+    ),
     "doctor": ("deployments.cli.doctor", "Report what is installed, what is missing, and what to do."),
     "tools": ("deployments.cli.tools", "List the tools, or call one by hand."),
-    "tape": ("deployments.cli.tape", "Inspect, convert, import and export recorded tool results."),
+    "tape": ("deployments.cli.tape", "Inspect, convert and export tapes: recorded results of tools."),
     "data": ("deployments.cli.data", "Build, inspect or remove the embedded data."),
     "config": ("deployments.cli.config", "Show the effective configuration."),
     "eval": ("deployments.cli.eval", "Score outputs, run data sets, compare and report runs."),
-    "plan": ("deployments.cli.plan", "Say what a budget allows, by recorded runs; fit this to your own runs."),
-    "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit to recorded runs which photos need depth."),
-    "calibrate-stop": ("deployments.cli.calibrate_stop", "Fit to recorded runs how much accuracy stopping loses."),
+    "plan": ("deployments.cli.plan", "Show what a budget allows, by recorded runs."),
+    "calibrate-depth": ("deployments.cli.calibrate_depth", "Fit the choice of depth to recorded runs."),
+    "calibrate-stop": ("deployments.cli.calibrate_stop", "Fit the stop policy `loss` to recorded runs."),
     "calibrate": ("deployments.cli.calibrate", "Fit radii and confidence to recorded runs."),
-    "bench": ("", "Run a benchmark; the last line is one JSON object."),
-    "completion": ("deployments.cli.completion", "Print shell completion."),
+    "bench": ("", "Run a benchmark. The last line is one JSON object."),
+    "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
@@ -78,7 +84,8 @@ def _installed(name: str) -> click.Command:
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("geotts"), prog_name="geotts")
 def cli() -> None:
-    """Where was this photo taken? Parallel agents with maps and search, verified.
+    """Find out where a photo was taken. Agents look at it in parallel, with maps and search; a verifier weighs what
+    they find.
 
     `geotts COMMAND --help` explains a command.
     """

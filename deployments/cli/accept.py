@@ -40,14 +40,14 @@ _STDOUT = TextConsole()
 @click.option(
     "--photos",
     type=click.Path(path_type=Path),
-    help=f"Photos of your own with known places; a calibration takes at least {MIN_RUNS}.",
+    help=f"Your own photos with known places. A calibration needs at least {MIN_RUNS}.",
 )
 @click.option(
     "--dataset",
     type=click.Choice([*DATASETS]),
     default="folder",
     show_default=True,
-    help="How --photos is laid out; folder: photos with labels.jsonl, a CSV table, or positions in their EXIF.",
+    help="Form of --photos. folder: photos with labels.jsonl, with a CSV table, or with positions in their EXIF.",
 )
 @click.option(
     "-n", "--n", "n", type=click.IntRange(1, MAX_PARALLEL), default=8, show_default=True, help="Rollouts per photo."
@@ -57,18 +57,18 @@ _STDOUT = TextConsole()
     type=click.FloatRange(0, min_open=True),
     default=30.0,
     show_default=True,
-    help="After this time no further photo is started.",
+    help="Time limit in minutes, after which no further photo is started.",
 )
 @click.option(
     "--max-cost", "max_cost_usd", type=click.FloatRange(0, min_open=True),
-    help="US dollars after which no further photo is started.",
+    help="Cost in US dollars, after which no further photo is started.",
 )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), help="A random sample of this many of your photos.")
+@click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many of your photos.")
 @click.option(
     "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file; under runs/ when absent.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of the rollouts.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file. Default: a file in runs/.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write the report as one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of Markdown.")
 @click.option("--no-install", is_flag=True, help="Fit the calibration, but do not install it.")
@@ -91,12 +91,12 @@ def command(
 ) -> int:
     """Test a new engine: report its faults and the settings that correct them, and fit its calibration.
 
-    Locates the shipped samples and your labelled photos (--photos), n rollouts each, in about half an hour. The same
-    command continues where it stopped, and locates photos without an answer again. A calibration that was fitted to
-    your photos is installed for this engine, dialect and tools: from then on its answers show percentages.
+    It locates the sample photos of GeoTTS and your labelled photos (--photos). This takes about half an hour. If you
+    stop it, the same command continues, and locates again the photos that got no answer. It installs the calibration
+    that it fits to your photos for this engine, dialect and tools. From then on, answers show percentages.
 
-    The exit code is 0 when no fault was found, 3 when there are faults, 1 when the engine could not run at all,
-    2 for wrong use, 130 when interrupted.
+    The exit code is 0 if no fault was found, 3 if there are faults, 1 if the engine could not run at all, 2 for wrong
+    use, and 130 if you interrupt it.
     """
     if html is not None and not html.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(html.parent)!r}", param_hint="--html")
@@ -110,7 +110,7 @@ def command(
     try:
         run.locate(allowance)
     except KeyboardInterrupt:
-        STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
+        STDERR.print(f"stopped. To continue, run the same command again: geotts {' '.join(sys.argv[1:])}")
         return EXIT_INTERRUPTED
     records = run.records()
     if allowance.hopeless or not any(
@@ -120,7 +120,9 @@ def command(
     found = _assessed(run, records, args, dataset, install=not no_install)
     _show(found, html, as_json=as_json)
     if found.left and allowance.spent:
-        STDERR.print(f"the {allowance.spent} is used up: {found.left} photos are left for the same command")
+        STDERR.print(
+            f"the {allowance.spent} is used up, and {found.left} photos are left: run the same command again for them"
+        )
     return EXIT_FAULTS if found.has_faults else 0
 
 

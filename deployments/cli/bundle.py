@@ -34,14 +34,19 @@ class _Bundle(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if not _ID.fullmatch(args[0]):
-                ctx.fail(f"{args[0][:80]!r} is no request: its id is loc_ and 20 hexadecimal digits")
+                ctx.fail(f"{args[0][:80]!r} is not the id of a request, which is loc_ and 20 hexadecimal digits")
             args = ["fetch", *args]
         return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Bundle)
 def command() -> None:
-    """The evidence of an answer in one file: `geotts bundle loc_… -o case.zip`, `geotts bundle verify case.zip`."""
+    """Fetch the evidence of an answer as one file, or check such a file.
+
+    \b
+    geotts bundle loc_… -o case.zip
+    geotts bundle verify case.zip
+    """
 
 
 @command.command()
@@ -50,10 +55,12 @@ def command() -> None:
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The file to write."
 )
 @click.option("--sign-with", type=shared_options.EXISTING_FILE, help="An ed25519 private key in PEM.")
-@click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True, help="The service.")
+@click.option(
+    "--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True, help="Address of the service."
+)
 @shared_options.api_key
 def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_key: str | None) -> None:
-    """Fetch the bundle of REQUEST_ID from a service, check it, sign it if there is a key, and write it."""
+    """Fetch the bundle of REQUEST_ID from a service, check it, and write it to a file. With --sign-with, sign it."""
     data = _fetched(request_id, url, api_key)
     entries = checked_entries(data)
     if sign_with is not None:
@@ -78,13 +85,13 @@ def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
 @command.command()
 @click.argument("file", type=shared_options.EXISTING_FILE)
 @click.option("--root", help="The root hash that the bundle had when it was made.")
-@click.option("--signer", help="The public key that must have signed it: 64 hexadecimal digits, or a file in PEM.")
-@click.option("--no-replay", is_flag=True, help="Check hashes only.")
+@click.option("--signer", help="The public key of the signature: 64 hexadecimal digits, or a PEM file.")
+@click.option("--no-replay", is_flag=True, help="Check hashes and signature only; do not compute the answer again.")
 @config_option
 def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, args: AppArgs) -> int:
-    """Check every hash, rebuild FILE and compare it, then compute the answer again without network.
+    """Check every hash of FILE, build it again and compare, then compute the answer again without network.
 
-    Ends with 3 when something was changed, or another answer comes out.
+    The exit code is 3 if the bundle was changed, or if the answer that is computed again differs.
     """
     if root is not None and not _HASH.fullmatch(root.strip().lower()):
         raise click.BadParameter("a root hash has 64 hexadecimal digits", param_hint="--root")
@@ -93,26 +100,30 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
         entries = checked_entries(file.read_bytes())
         _check_identity(entries, root, signer)
     except DataError as error:
-        click.echo(f"NOT GOOD: {error.detail}")
+        click.echo(f"NOT VALID: {error.detail}")
         return EXIT_FAULTS
     if no_replay:
         return 0
     ensure_data(args)
     found = asyncio.run(replayed(entries, args))
     for line in found.differing:
-        click.echo(f"another version: {line}")
+        click.echo(f"version differs: {line}")
     if found.answer is None:
-        click.echo("not replayed: a model decided it, or tested a claim: words of models are no computation")
+        click.echo("not replayed: a model decided the answer or tested a claim, which cannot be computed again")
         return 0
-    click.echo("replayed: the same answer, to the byte" if found.equal else "REPLAYED: another answer came out")
+    click.echo("replayed: the same answer, byte for byte" if found.equal else "REPLAYED: the answer differs")
     return 0 if found.equal else EXIT_FAULTS
 
 
 def _check_identity(entries: dict[str, bytes], root: str | None, signer: str | None) -> None:
-    click.echo(f"whole: {len(entries)} files, root hash {root_hash(entries)}")
+    click.echo(f"complete: {len(entries)} files, root hash {root_hash(entries)}")
     if root is not None and root_hash(entries) != root.strip().lower():
-        raise DataError("its root hash is not the one after --root: this is another bundle, or one that was made again")
+        raise DataError("its root hash differs from --root: this is another bundle, or the bundle was made again")
     key = signer_of(entries)
     if signer is not None and key != signer:
-        raise DataError("another key signed it" if key else "nobody signed it")
-    click.echo(f"signed by {key}" if key else "not signed: only the root hash shows that nobody made it anew")
+        raise DataError("it was signed with another key" if key else "it is not signed")
+    click.echo(
+        f"signed by {key}"
+        if key
+        else "not signed: only a root hash that you know can show that the bundle was not made again"
+    )

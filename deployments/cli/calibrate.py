@@ -24,21 +24,23 @@ from tts.verify.consensus.region_fitting import MIN_CASES
     "--out", type=click.Path(path_type=Path), default="calibration.yaml", show_default=True, help="File to write."
 )
 @click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
-@click.option("--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Halves to check it on.")
-@click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases a family to add.")
+@click.option(
+    "--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Random halves to check it on."
+)
+@click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases to add for each family.")
 @click.option(
     "--regions-of",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Keep the rest of this calibration, and fit the regions only.",
+    help="Calibration to copy. Only its regions are fitted anew.",
 )
-@click.option("--stated", is_flag=True, help="The engine's own radius orders answers, not how its rollouts agree.")
+@click.option("--stated", is_flag=True, help="Order answers by the radius that the engine states, not by agreement.")
 @click.option(
     "--sources",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write how reliable each of several engines is (for `verifier.sources`).",
+    help="Also write the reliability of each engine to this file (for `verifier.sources`).",
 )
 @click.option(
-    "--anonymous", is_flag=True, help="Of --sources: from agreement alone, as if the true places were not known."
+    "--anonymous", is_flag=True, help="For --sources: use agreement only, as if the true places were not known."
 )
 @config_option
 def command(
@@ -56,10 +58,10 @@ def command(
     """Fit radii, regions and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published
     logs.
 
-    The last line of stdout is one JSON object: how calibrations made from random halves did on the other halves.
-    --made-up adds synthetic cases, for runs that were made without tools and cannot tell what grounding is worth.
-    Name the file in the configuration (`verifier.calibration`), or keep it as tts/data/calibration/ENGINE.yaml, which
-    ships.
+    Name the file in the configuration (`verifier.calibration`). To ship it with GeoTTS, store it as
+    tts/data/calibration/ENGINE.yaml. Runs without tools cannot show what grounding is worth: --made-up adds synthetic
+    cases for this. The last line of stdout is one JSON object: how well calibrations that were fitted to random halves
+    of the runs hold on the other halves.
     """
     world = make_world(args.data_dir)
     every = [case for source in runs for case in cases_of(source)]
@@ -78,7 +80,7 @@ def command(
     made.write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
-        few = f"{made.runs} runs are too few to hold half of them out: the file is unchecked"
+        few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
         STDERR.print(styled((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])

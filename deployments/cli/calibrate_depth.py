@@ -21,7 +21,7 @@ from tts.routing.predictor import fit
     "reason",
     type=click.Path(path_type=Path, exists=True),
     required=True,
-    help="Run that only reasons: its errors are d_reason. For instance one with --depth direct.",
+    help="Run without tools, such as one with --depth direct. Its errors are d_reason.",
 )
 @click.option(
     "--rag",
@@ -29,14 +29,15 @@ from tts.routing.predictor import fit
     "rag",
     type=click.Path(path_type=Path, exists=True),
     required=True,
-    help="Run that looks things up: its errors are d_RAG. For instance one with --depth deep, or of another system.",
+    help="Run with tools, such as one with --depth deep or of another system. Its errors are d_RAG.",
 )
-@click.option("--out", type=click.Path(path_type=Path), default=Path("depth.yaml"), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("depth.yaml"), show_default=True,
+              help="File to write.")  # fmt: skip
 def command(reason: Path, rag: Path, out: Path) -> None:
-    """Fit predictors of L_opt and of the deep label on any two runs of the same photos, and write them to a small file.
+    """Fit the choice of depth to two runs of the same photos: how easily photos are located, and which need depth.
 
-    Name the file in the configuration: `routing.depth_calibration`. The parts of a rating are taken from both runs; at
-    least one has to have rated its photos. Without a visual rating L_opt builds on the score.
+    Name the file that is written in the configuration: `routing.depth_calibration`. At least one of the runs must have
+    rated its photos. docs/routing.md explains the quantities (d_reason, d_RAG, L_opt).
     """
     without = {record.sample: record for record in read_records(reason) if not record.failure}
     searches = [record for record in read_records(rag) if not record.failure]

@@ -16,14 +16,15 @@ from tts.eval.stop_fitting import fit_stop
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("stop.yaml"), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("stop.yaml"), show_default=True,
+              help="File to write.")  # fmt: skip
 @click.option("--origin", help="What the runs are, in one line; it is kept in the file.")
 @config_option
 def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None) -> None:
     """Fit the table of the stop policy `loss` to recorded RUNS: run files or folders of published logs.
 
-    Each is a family. Of several families, the largest loss of any counts. Name the file in the configuration:
-    `routing.stop_calibration`. Record the runs with `--stop none`: rollouts that were stopped
+    Each run stands for one family of models; the table has the largest loss of any family. Name the file in the
+    configuration: `routing.stop_calibration`. Record the runs with `--stop none`, because rollouts that were stopped
     cannot show what they would have found.
     """
     world = make_world(args.data_dir)

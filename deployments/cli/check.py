@@ -49,10 +49,10 @@ def command(
     photos: tuple[str, ...], claims: tuple[str, ...], args: AppArgs, form: str | None, local: bool, url: str | None,
     api_key: str | None, **fields: Any,
 ) -> int:  # fmt: skip
-    """Check whether PHOTOS were taken at the place of --claim.
+    """Check whether PHOTOs were taken at the place of --claim.
 
-    The verdict is supported, contradicted or not decidable. The exit code is 0 when every photo was checked, with any
-    verdict; 1 when some failed, 2 when a claim names no place.
+    The verdict is supported, contradicted or not decidable. The exit code is 0 if every photo was checked, whatever
+    the verdict; 1 if some failed; 2 if a claim names no known place.
     """
     if len(claims) > MAX_CLAIMED:
         raise click.BadParameter(f"at most {MAX_CLAIMED} places can be compared", param_hint="--claim")

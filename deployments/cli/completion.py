@@ -12,7 +12,7 @@ _WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/comple
 @click.argument("shell", type=click.Choice(sorted(_WHERE)))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print shell completion; e.g. `geotts completion bash >> ~/.bashrc`."""
+    """Print the shell script that completes commands and options: `geotts completion bash >> ~/.bashrc`."""
     made = get_completion_class(shell)
     assert made is not None
     click.echo(made(context.find_root().command, {}, "geotts", "_GEOTTS_COMPLETE").source())

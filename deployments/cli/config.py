@@ -13,23 +13,23 @@ from tts.package_files import config_files, operations_files
 
 @click.group()
 def command() -> None:
-    """Show the effective configuration, and where the shipped ones are."""
+    """Show the effective configuration, or the paths of the shipped ones."""
 
 
 @command.command()
 @config_option
 @profile_options
 def show(args: AppArgs) -> None:
-    """Print the effective configuration tree as YAML. Secrets come from the environment; keys in URLs show as stars."""
+    """Print the effective configuration as YAML. It shows no secrets: keys in URLs appear as stars."""
     click.echo(masked(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True)), nl=False)
 
 
 @command.command()
 @click.argument("name", type=click.Choice([*config_files(), *operations_files()]), required=False, metavar="[NAME]")
 def path(name: str | None) -> None:
-    """Print the path of a shipped file: a configuration, a manifest of Kubernetes, or what monitoring needs.
+    """Print the path of a shipped file: a configuration, a Kubernetes manifest, or a file for monitoring.
 
-    E.g. for `serve run` or `kubectl apply -f`. Without a NAME, all names and paths.
+    Use it with `serve run` or `kubectl apply -f`. Without NAME, it prints all names and paths.
     """
     known = config_files() | operations_files()
     if name is not None:

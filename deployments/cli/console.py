@@ -67,7 +67,7 @@ def config_option(command: F) -> F:
         "args",
         type=_ConfigFile(),
         callback=resolve,
-        help="YAML file, or the name of a shipped one (geotts config path). Default: the built-in values.",
+        help="Configuration: a YAML file, or a shipped one by its name (`geotts config path` lists them).",
     )(command)
     return click.option(
         "--set",
@@ -77,7 +77,7 @@ def config_option(command: F) -> F:
         is_eager=True,
         expose_value=False,
         callback=lambda context, _, value: context.meta.__setitem__(_OVERRIDES, value),
-        help="Override one value, e.g. --set gateway.port=8080. Repeatable.",
+        help="Set one value of the configuration, such as --set gateway.port=8080. Repeatable.",
     )(command)
 
 
@@ -86,13 +86,13 @@ _PROFILE_OPTIONS = (
     (
         "endpoint",
         "URL",
-        "OpenAI-compatible endpoint that has the model, e.g. http://127.0.0.1:8001/v1; several with commas.",
+        "OpenAI-compatible endpoint that serves the model, such as http://127.0.0.1:8001/v1; several with commas.",
     ),
-    ("model", "NAME", "Model: a folder, a published name, or what the endpoint calls it."),
+    ("model", "NAME", "Model: a folder with weights, a published name, or its name at the endpoint."),
     (
         "profile",
         "NAME",
-        "A published model as it was trained (reverse), a preset (hosted, small), or a YAML file of your own.",
+        "Settings for a model: a published one, as it was trained (reverse); a preset (hosted, small); or a YAML file.",
     ),
 )
 
@@ -135,9 +135,9 @@ def _profile_tree(context: click.Context) -> dict[str, Any] | None:
     _check_endpoints(endpoint)
     profile = load_profile(name or "generic")
     if given["to_run"] and not endpoint and profile.needs_endpoint:
-        raise click.UsageError(f"the profile {name} needs --endpoint URL: the model is served by somebody else")
+        raise click.UsageError(f"the profile {name} needs --endpoint URL: another server runs its model")
     if given["to_run"] and not endpoint and not model and not profile.model:
-        raise click.UsageError(f"profile {name} has no published name: say --model PATH_OR_NAME or --endpoint URL")
+        raise click.UsageError(f"the profile {name} names no model: give --model PATH_OR_NAME or --endpoint URL")
     return profile.tree(model=model, endpoint=endpoint)
 
 
@@ -158,7 +158,9 @@ def _assign(tree: dict[str, Any], assignment: str) -> None:
     for name in parents:
         tree = tree.setdefault(name, {})
         if not isinstance(tree, dict):
-            raise click.BadParameter(f"{assignment!r}: {name} was given a value before", param_hint="--set")
+            raise click.BadParameter(
+                f"{assignment!r}: {name} has a value already, so it cannot have keys", param_hint="--set"
+            )
     try:
         tree[leaf] = _yaml_scalar(raw)
     except ValueError as error:

@@ -17,14 +17,14 @@ from tts.geodata.store import DataStore
 
 @click.group()
 def command() -> None:
-    """Build, inspect or remove the embedded data (gazetteer, lexicon and maps, about 145 MB); make a gallery."""
+    """Build, inspect or remove the embedded data (gazetteer, lexicon and maps, about 145 MB), or make a gallery."""
 
 
 @command.command()
-@click.option("--force", is_flag=True, help="Build again even when everything is there.")
+@click.option("--force", is_flag=True, help="Build everything again.")
 @config_option
 def build(args: AppArgs, force: bool) -> None:
-    """Build what is missing, outdated or corrupt. Takes about a minute, once."""
+    """Build the data that are missing, outdated or corrupt. This takes about a minute, once."""
     store = DataStore(args.data_dir)
     started = time.perf_counter()
     with progress_bar() as progress:
@@ -37,7 +37,7 @@ def build(args: AppArgs, force: bool) -> None:
 @command.command()
 @config_option
 def status(args: AppArgs) -> None:
-    """Say whether the data is there, intact and up to date. Exit code 1 when it is not."""
+    """Report whether the data are built, intact and up to date. The exit code is 1 if they are not."""
     found = DataStore(args.data_dir).status()
     for status in found:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(status.versions.items()))
@@ -65,15 +65,18 @@ def clean(args: AppArgs) -> None:
     required=True,
     help="ONNX image encoder, such as that of a CLIP model.",
 )
-@click.option("--output", default="", help="Output of the encoder; image_embeds, else its first.")
-@click.option("--side", type=click.IntRange(16, 2048), help="Pixels a side; as the encoder says.")
-@click.option("--fit", type=click.Choice(["crop", "squash"]), default="crop", show_default=True)
+@click.option("--output", default="", help="Output of the encoder to use. Default: image_embeds, or else the first.")
+@click.option(
+    "--side", type=click.IntRange(16, 2048), help="Pixels of each side of its input. Default: as the encoder states."
+)
+@click.option("--fit", type=click.Choice(["crop", "squash"]), default="crop", show_default=True,
+              help="How a photo becomes a square: crop cuts it, squash changes its proportions.")  # fmt: skip
 def gallery(
     labels: Path, folder: Path, encoder: Path, output: str, side: int | None, fit: Literal["crop", "squash"]
 ) -> None:
-    """Make a gallery in FOLDER of the photos that LABELS lists: rows with file, lat, lon, and perhaps id.
+    """Make a gallery in FOLDER from the photos of the table LABELS: rows with file, lat, lon, and optionally id.
 
-    Prints the configuration that uses it (docs/dialects.md). About a tenth of a second a photo.
+    It prints the configuration for the gallery (docs/dialects.md). It takes about 0.1 s for each photo.
     """
     table, vectors = folder / "photos.csv", folder / "vectors.npy"
     config = GalleryConfig(table=table, embeddings=vectors, encoder=encoder, output=output, side=side, fit=fit)

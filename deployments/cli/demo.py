@@ -27,14 +27,16 @@ _STDOUT = TextConsole()
 
 
 @click.command()
-@click.option("--photo", "photos", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("-n", "--n-parallel", type=click.IntRange(1, 32), default=4, show_default=True)
+@click.option("--photo", "photos", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="A photo of your own instead of the two samples. Repeatable.")  # fmt: skip
+@click.option("-n", "--n-parallel", type=click.IntRange(1, 32), default=4, show_default=True,
+              help="Rollouts per photo.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Leave the service running until Ctrl-C.")
 @config_option
 def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool) -> int:
-    """Build the data, start the service, locate sample photos over HTTP, show the answers, stop.
+    """Build the data, start the service, locate sample photos over HTTP, show the answers, and stop.
 
-    Takes a minute or two the first time. Nothing is sent anywhere: all of it happens on this machine.
+    This takes a minute or two the first time. Nothing leaves this machine.
     """
     chosen = photos or tuple(SAMPLES / name for name in _FIRST)
     started = time.monotonic()

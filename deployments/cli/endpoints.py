@@ -13,9 +13,9 @@ _PATIENCE_S = 30.0
 _WAYS = [
     click.option(
         "--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True,
-        help="The service; GEOTTS_URL does the same.",
+        help="Address of the service. You can also set GEOTTS_URL.",
     ),
-    click.option("--api-key", envvar="GEOTTS_API_KEY", help="The key of an operator; GEOTTS_API_KEY does the same."),
+    click.option("--api-key", envvar="GEOTTS_API_KEY", help="Key of an operator. You can also set GEOTTS_API_KEY."),
 ]  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def _of_a_service(command: Any) -> Any:
 
 @click.group()
 def command() -> None:
-    """See the endpoints behind a running service; take one out of use and back."""
+    """List the model endpoints of a running service, take one out of use, or put it back into use."""
 
 
 @command.command("list")
@@ -76,9 +76,9 @@ def _print(states: dict[str, Any]) -> None:
         click.echo(f"{one['role']}  {one['url']}  {_state(one)}")
     drained = [one for one in states["endpoints"] if one["draining"]]
     if drained and len(drained) == len(states["endpoints"]):
-        click.echo("all are drained, so all are used", err=True)
+        click.echo("all endpoints are drained, so the service uses all of them", err=True)
     if not states.get("heard", True):
-        click.echo("some replicas did not answer: they learn it within seconds", err=True)
+        click.echo("some replicas did not answer; they get the change within seconds", err=True)
 
 
 def _state(one: dict[str, str]) -> str:

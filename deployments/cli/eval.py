@@ -132,7 +132,8 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 
 @command.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--within-km", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
+@click.option("--within-km", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
+              help="Distance within which an answer counts.")  # fmt: skip
 @click.option(
     "--hits", type=click.IntRange(min=1), help="Logs in which an easy photo is found; default: more than half."
 )

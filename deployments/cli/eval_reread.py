@@ -30,13 +30,13 @@ def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) ->
 
     The second reader is the configured engine. It reads the stages of a rollout one by one, each with the conclusions
     of the stages before, at temperature 0.1. OUT gets one JSON line for each rollout whose reasoning can be read, for
-    `geotts eval rewards --system geoagent --conclusions OUT`. The system prompt is that of --prompt; without it, the
-    one that `geotts profile import geoagent` found, or else a text of this project.
+    `geotts eval rewards --system geoagent --conclusions OUT`. The system prompt is that of --prompt. Without it,
+    it is the one that `geotts profile import geoagent` found, or else one of GeoTTS.
     """
     words = _imported() if prompt is None else prompt.read_text()
     if words is None:
         words = OWN_WORDS
-        STDERR.print("  the second reader is asked in the project's own words")
+        STDERR.print("  the second reader gets the prompt of GeoTTS: the authors' prompt was not imported")
     asyncio.run(_all(list(cases_of(run_file)), make_model(args), words, out))
 
 
@@ -55,7 +55,7 @@ async def _all(cases: list[Case], model: ModelClient, words: str, out: Path) -> 
                 row = {"sample": case.sample, "rollout": case.rollout, "conclusions": conclusions}
                 file.write(orjson.dumps(row) + b"\n")
             if count % 20 == 0 or count == len(cases):
-                STDERR.print(f"  {count} of {len(cases)}, {readable} with a readable chain")
+                STDERR.print(f"  {count} of {len(cases)}, {readable} with readable reasoning")
     close = getattr(model, "aclose", None)  # endpoints keep connections open, engines in this process have none
     if close is not None:
         await close()

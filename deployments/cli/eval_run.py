@@ -64,12 +64,10 @@ class _Show(Protocol):
 )
 @click.option(
     "--stop",
-    help="When agreeing rollouts stop the others; none: never. Default: routing.stop of the configuration.",
+    help="Stop policy, by which rollouts that agree stop the others. Default: routing.stop of the configuration.",
 )
 @click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
-@click.option(
-    "--target-radius-km", type=float, default=25.0, show_default=True, help="A radius in km that is exact enough."
-)
+@click.option("--target-radius-km", type=float, default=25.0, show_default=True, help="Target radius, in km.")
 @click.option("--deadline-s", type=float, help="Seconds for each photo.")
 @click.option(
     "--hide-photo-hosts",
@@ -79,7 +77,7 @@ class _Show(Protocol):
 @click.option(
     "--allow-region-search",
     is_flag=True,
-    help="Allow parts of the photos to be sent to web services that search by picture.",
+    help="Allow regions of the photos to be sent to web services that search by picture.",
 )
 @click.option("--url", help="Address of a running service. Default: this process does the work.")
 @click.option(
@@ -143,7 +141,7 @@ def run(
         try:
             failures = asyncio.run(_run(args, url, todo, journal, setup, concurrency, before.answered_by))
         except KeyboardInterrupt:
-            STDERR.print(f"stopped. To go on, give the same command again: geotts {' '.join(sys.argv[1:])}")
+            STDERR.print(f"stopped. To continue, run the same command again: geotts {' '.join(sys.argv[1:])}")
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     STDERR.print(f"done. geotts eval report {target}")
     if options.depth is Depth.AUTO:

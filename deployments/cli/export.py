@@ -31,7 +31,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A file; or an existing folder, for one file a photo. Standard output otherwise.",
+    help="A file, or an existing folder that gets one file for each photo. Default: standard output.",
 )
 @click.option("--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", help="The service that has the request.")
 @shared_options.api_key

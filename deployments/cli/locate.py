@@ -85,38 +85,38 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option(
     "--budget",
     type=BudgetType(),
-    help="What a photo may take, instead of -n and --depth: 30s, 20k-tokens, 0.05usd, or several with commas.",
+    help="Budget of a photo, in place of -n and --depth: 30s, 20k-tokens, 0.05usd, or several with commas.",
 )
 @shared_options.as_json
 @shared_options.as_geojson
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write a report with map and evidence: one self-contained file, numbered when there are several photos.",
+    help="Also write a report with map and evidence as one HTML file. Several photos: one numbered file for each.",
 )
 @shared_options.local
 @shared_options.url
 @shared_options.api_key
-@click.option("--within", type=AreaType(), help=f"Area in which the place must lie: {WAYS}")
+@click.option("--within", type=AreaType(), help=f"Area in which the answer must lie: {WAYS}")
 @click.option(
     "--within-km",
     type=click.FloatRange(0, 20000, min_open=True),
-    help="The PHOTOs are of a walk, at places within this distance of each other: one request, an answer for each.",
+    help="The PHOTOs show different places, at most this many km apart. One request gives an answer for each photo.",
 )
 @click.option(
     "--not-there",
     multiple=True,
-    help=f"Where it was not taken: the name of a place, or {WAYS}. May be repeated. With --continue also `answer`, for "
-    "the earlier answer.",
+    help=f"Where the photo was not taken: the name of a place, or {WAYS}. Repeatable. With --continue, `answer` "
+    "means the earlier answer.",
 )
 @click.option(
     "--continue",
     "continues",
     metavar="ID",
-    help="Continue this earlier request of the service: its answer is ruled out, or what you add is taken into "
-    "account. PHOTO is then a further photo of the place.",
+    help="Continue the request with this ID, which the service has kept. Add what you know now: --not-there, --fact, "
+    "--within, or a further PHOTO of the place.",
 )
-@click.option("--fact", help="With --continue: a fact that you have learned, in words.")
+@click.option("--fact", help="With --continue: a new fact, in words.")
 @shared_options.deadline
 @click.option(
     "--radius",
@@ -124,37 +124,45 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     type=click.FloatRange(0.001, 20000),
     default=25.0,
     show_default=True,
-    help="Precision wanted, in km.",
+    help="Target radius: the precision that you need, in km.",
 )
 @click.option(
     "--max-cost",
     "max_cost_usd",
     type=click.FloatRange(0, 1000, min_open=True),
-    help="Limit for the cost of the models, in US dollars.",
+    help="US dollars that the models may cost for a photo.",
 )
 @click.option(
     "--stop",
-    help="When agreeing rollouts stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], loss[:points].",
+    help="Stop policy, by which rollouts that agree stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
+    "loss[:points] (docs/routing.md).",
 )
 @click.option(
-    "--hide-photo-hosts", is_flag=True, help="Hide search results of photo sites, whose pages tell where it was taken."
+    "--hide-photo-hosts",
+    is_flag=True,
+    help="Hide search results from photo sites, because their pages state where photos were taken.",
 )
 @click.option(
     "--allow-region-search",
     is_flag=True,
-    help="Consent: regions of the photo, up to all of it, may be sent to web services that search by picture.",
+    help="Allow regions of the photo, up to the whole photo, to be sent to web services that search by picture.",
 )
 @click.option(
     "--verifier-questions",
     type=click.IntRange(0, MAX_QUESTIONS),
-    help="Tool calls that the verifier may make itself to tell the leading places apart.",
+    help="Tool calls that the verifier itself may make to decide between the leading places.",
 )
-@click.option("--hint", help="What you already know.")
+@click.option("--hint", help="What you already know about the place, in words.")
 @shared_options.seed
 @click.option(
-    "--exif", "report_exif", is_flag=True, help="Also show the position in the metadata of the file (never used)."
+    "--exif",
+    "report_exif",
+    is_flag=True,
+    help="Also show the position that the file claims (EXIF). The answer never uses it.",
 )
-@click.option("--claims", is_flag=True, help="Compare what the file claims (EXIF, XMP) with the answer (never used).")
+@click.option(
+    "--claims", is_flag=True, help="Compare what the file claims (EXIF, XMP) with the answer. The answer never uses it."
+)
 @shared_options.include
 @config_option
 @profile_options
@@ -165,16 +173,16 @@ def command(
 ) -> int:  # fmt: skip
     """Find out where PHOTOs were taken.
 
-    PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 when every photo got an answer ("I
-    do not know" is one), 1 when some failed, 130 when interrupted.
+    PHOTO is a file, a folder, a glob, or - for stdin. The exit code is 0 if every photo got an answer, 1 if some
+    failed, and 130 if you interrupt it. "I do not know" is an answer, too.
     """
     remote = None if local else url
     if continues is not None:
         return _continued(continues, photos, not_there, fact, form, remote, api_key, args.data_dir)
     if fact is not None:
-        raise click.BadParameter("belongs to --continue; without it, use --hint", param_hint="--fact")
+        raise click.BadParameter("needs --continue; for a new request, use --hint", param_hint="--fact")
     if fields["budget"] is not None and (fields["n_parallel"] is not None or fields["depth"] != Depth.AUTO):
-        raise click.BadParameter("decides -n and --depth: give either a budget or these", param_hint="--budget")
+        raise click.BadParameter("sets -n and --depth itself: give either --budget or these", param_hint="--budget")
     inputs = collect(photos)
     given = {name: value for name, value in fields.items() if value is not None}
     options = LocateOptions(**given, exif="report" if report_exif else "ignore", not_there=not_there)
@@ -191,7 +199,7 @@ def command(
 
 def _together(inputs: list[Input]) -> Together:
     if not 2 <= len(inputs) <= MAX_PHOTOS:
-        raise click.BadParameter(f"is for 2 to {MAX_PHOTOS} photos, not {len(inputs)}", param_hint="--within-km")
+        raise click.BadParameter(f"needs 2 to {MAX_PHOTOS} photos, not {len(inputs)}", param_hint="--within-km")
     return Together(tuple(inputs))
 
 
@@ -200,7 +208,7 @@ def _continued(
     url: str | None, api_key: str | None, data_dir: str | None,
 ) -> int:  # fmt: skip
     if url is None:
-        raise click.BadParameter("an earlier request is kept by a service: say which with --url", param_hint="--url")
+        raise click.BadParameter("a service keeps the earlier request: name the service with --url", param_hint="--url")
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     "roots",
     multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder whose photos may be named by path (default: the current one). Repeatable.",
+    help="Folder whose photos tool calls may name by path. Default: the current folder. Repeatable.",
 )
 @config_option
 @profile_options
 def command(args: AppArgs, roots: tuple[Path, ...]) -> None:
-    """Serve the Model Context Protocol on stdin and stdout, for the program that starts this one.
+    """Serve the Model Context Protocol on stdin and stdout, for the program that starts `geotts mcp`.
 
-    A running service has the same at POST /mcp.
+    A running service offers the same tools at POST /mcp.
     """
     ensure_data(args)
     # standard output is the protocol's

@@ -29,36 +29,38 @@ _STDOUT = TextConsole()
 @click.option(
     "--budget",
     type=BudgetType(),
-    help="What a request may take: 30s, 2min, 20k-tokens, 0.05usd, or several with commas.",
+    help="Budget of a request: 30s, 2min, 20k-tokens, 0.05usd, or several with commas.",
 )
 @click.option(
     "--runs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A run file to fit the table to, instead of the configured one. Repeatable.",
+    help="Run file to fit the table to, in place of the configured table. Repeatable.",
 )
 @click.option(
     "--policy",
     type=click.IntRange(min=1),
-    help="Fit the table to made-up samples of one policy on so many photos for each correlation, instead of runs.",
+    help="Fit the table to synthetic answers instead of runs: this many photos for each dependence of the rollouts.",
 )
 @click.option("--radius", "target_radius_km", type=click.FloatRange(0.001, 20000), default=25.0, show_default=True,
-              help="Precision wanted, in km.")  # fmt: skip
+              help="Target radius, in km.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), help="Write the fitted table here, for routing.budget_table.")
 @click.option("--origin", help="What the runs are, in one line; it is kept in the table.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Write the frontier as SVG here.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Write a chart of accuracy against cost to this SVG file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @config_option
 @profile_options
 def command(
     args: AppArgs, budget: Budget | None, runs: tuple[Path, ...], policy: int | None, target_radius_km: float,
     out: Path | None, origin: str | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Say what a request with a budget would do, how often that was right, and what it takes.
+    """Show what the service does with a budget, how often such answers were right, and what they take.
 
-    Without --budget it lists every row of the table. With --runs the table is fitted to your own runs: record one run
-    for each way to spend, with `geotts eval run --depth deep --stop none`, and other numbers of -n, limits.max_turns,
-    limits.answer_draws and verifier.questions.
+    The figures come from a table that was fitted to recorded runs. Without --budget, every row of it is listed. With
+    --runs, the table is fitted to your own runs. Record each of them with `geotts eval run --depth deep --stop none`,
+    with another --n, limits.max_turns, limits.answer_draws or verifier.questions.
     """
     planner = make_planner(args)
     if runs:
@@ -66,7 +68,7 @@ def command(
     elif policy is not None:
         planner = planner.with_table(policy_table(make_world(args.data_dir), policy))
     elif out is not None:
-        raise click.BadParameter("writes a fitted table: name the runs with --runs", param_hint="--out")
+        raise click.BadParameter("writes a fitted table: give the runs with --runs", param_hint="--out")
     if out is not None:
         planner.table.write(out)
         STDERR.print(f"{out}: {planner.table.origin}", soft_wrap=True, markup=False)

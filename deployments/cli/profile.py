@@ -20,7 +20,7 @@ from tts.profiles import load_profile, profile_names
 
 @click.group()
 def command() -> None:
-    """List the profiles, and import the authors' texts for profiles that are served as released."""
+    """List the profiles, or import the prompts that the authors of a published model use."""
 
 
 @command.command("list")
@@ -33,23 +33,29 @@ def list_profiles() -> None:
 @command.command("import")
 @click.argument("system")
 @click.argument("checkout", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
-@click.option("--system-text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="The system text.")
 @click.option(
-    "--task-text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Text beside the photo."
+    "--system-text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="File with the system prompt."
 )
 @click.option(
-    "--to", "folder", type=click.Path(path_type=Path, file_okay=False), help="Instead of your profile folder."
+    "--task-text",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File with the text that goes to the model with the photo.",
+)
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to, instead of your profile folder.",
 )
 def import_texts(
     system: str, checkout: Path | None, system_text: Path | None, task_text: Path | None, folder: Path | None
 ) -> None:
     """Read the authors' prompts, tool descriptions and texts into your profile folder.
 
-    SYSTEM is thinking-with-map, reverse, geoagent or geovista, with CHECKOUT, your copy of the authors' repository;
-    nothing of it is run.
-    For any other dialect, give the prompts of its paper as text files.
+    SYSTEM is thinking-with-map, reverse, geoagent or geovista, and CHECKOUT is your copy of the authors' repository.
+    GeoTTS reads it and runs none of its code. For any other dialect, give the prompts of its paper as text files.
 
-    `geotts serve --profile SYSTEM` uses what was imported. The licence of the repository is that of its texts.
+    `geotts serve --profile SYSTEM` uses the imported texts. The licence of the repository covers them.
     """
     name = system.replace("-", "_")
     if name not in DIALECTS:
@@ -61,11 +67,12 @@ def import_texts(
     if name not in IMPORTERS:
         known = ", ".join(sorted(found.replace("_", "-") for found in IMPORTERS))
         raise ConfigError(
-            f"no checkout of {system} can be read; there are: {known}. Give --system-text and --task-text"
+            f"the prompts of {system} cannot be read from a repository, only those of {known}: give --system-text and "
+            "--task-text"
         )
     commit, licence = commit_of(checkout), licence_of(checkout)
     _say(f"commit   {commit or 'unknown'}{_of_commit(name, commit)}")
-    _say(f"licence  {licence or 'none stated: ask before you pass the texts on'}")
+    _say(f"licence  {licence or 'none stated: ask the authors before you distribute the texts'}")
     about = {"source": str(checkout.resolve()), "commit": commit, "licence": licence}
     _write(name, IMPORTERS[name](checkout), target, about)
 
@@ -95,7 +102,7 @@ def _compare(loop: str, hashes: Mapping[str, str]) -> None:
         same = known.get(name) == sha256
         _say(f"{'✓' if same else '!'} {loop} {name}{'' if same else ': differs from the published text'}")
     for name in known.keys() - hashes.keys():
-        _say(f"! {loop} {name}: not found, the project's own wording stays")
+        _say(f"! {loop} {name}: not found; GeoTTS uses its own text")
 
 
 def _of_commit(system: str, commit: str) -> str:

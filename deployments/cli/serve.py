@@ -44,10 +44,10 @@ _WATCH_S = 1.0
 @profile_options
 @click.option("--host", help="Address to listen on (default: gateway.host of the configuration, 127.0.0.1).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (default: gateway.port, 8000).")
-@click.option("--address", metavar="ADDRESS", help="Join a running Ray cluster, e.g. auto; a private one otherwise.")
-@click.option("--gpus", metavar="COUNT[xGB]", help="Serve the model on these GPUs, e.g. 8 or 8x80.")
+@click.option("--address", metavar="ADDRESS", help="Ray cluster to join, such as auto. Default: a private one.")
+@click.option("--gpus", metavar="COUNT[xGB]", help="GPUs for the model, such as 8, or 8x80 for 8 with 80 GB each.")
 @click.option("--fp8", is_flag=True, help="With --gpus: quantise the weights to FP8 when they are loaded.")
-@click.option("--plan", "plan_only", is_flag=True, help="Print what would be served, and stop.")
+@click.option("--plan", "plan_only", is_flag=True, help="Print the plan of the service, and do not start it.")
 @click.option("--verbose", is_flag=True, help="Show the logs of the replicas.")
 def command(
     args: AppArgs, host: str | None, port: int | None, address: str | None, gpus: str | None, fp8: bool,
@@ -124,13 +124,13 @@ def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool, joins: bool) -> tupl
     if gpus is not None:
         return with_gpus(args, Gpus.parse(gpus, found.memory_gb if found else None), profile=profile, fp8=fp8)
     if reserves_nothing(args) and found is not None:
-        STDERR.print("GPUs: those of this machine; --gpus names others", soft_wrap=True)
+        STDERR.print("GPUs: those of this machine; choose others with --gpus", soft_wrap=True)
         return with_gpus(args, found, profile=profile, fp8=fp8)
     if fp8:
         raise click.UsageError("--fp8 needs --gpus")
     if reserves_nothing(args):
         none = "no GPU of the cluster is" if joins else "no GPU was found here, so none is"
-        warn(f"{none} reserved for the model: name those to use with --gpus, such as --gpus 8x80")
+        warn(f"{none} reserved for the model: choose GPUs with --gpus, such as --gpus 8x80")
     return args, None
 
 
@@ -168,7 +168,9 @@ def _refuse_what_cannot_start(args: AppArgs) -> None:
     while (reason := why_not_bound(host, port)) and time.monotonic() < give_up:
         time.sleep(0.1)
     if reason:
-        raise ConfigError(f"port {port} of {host} is taken ({reason}): stop what uses it, or take another with --port")
+        raise ConfigError(
+            f"port {port} of {host} is taken ({reason}): stop the program that uses it, or choose another with --port"
+        )
     make_gallery(args)
     if keyless := providers_without_keys(args, os.environ):
         raise ConfigError("\n".join(found.detail for found in keyless))

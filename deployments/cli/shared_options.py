@@ -13,13 +13,16 @@ from tts.domain.plan import Depth
 
 EXISTING_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-depth = click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True)
-seed = click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed; the same seed repeats an answer.")
+depth = click.option("--depth", type=click.Choice([d.value for d in Depth]), default="auto", show_default=True,
+                     help="How much to spend on a photo. auto: as much as the photo needs.")  # fmt: skip
+seed = click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), help="With the stop policy none, the same seed gives the same answer."
+)
 deadline = click.option(
     "--deadline",
     "deadline_s",
     type=click.FloatRange(0.1, 3600),
-    help="Time limit in seconds; then you get the best answer so far.",
+    help="Time limit in seconds. When it ends, you get the best answer so far.",
 )
 as_json = click.option("--json", "form", flag_value="json", help="Print one JSON object for each photo on stdout.")
 as_geojson = click.option(
@@ -32,10 +35,12 @@ include = click.option(
     show_default=True,
     help="How much of the trajectories --json contains.",
 )
-local = click.option("--local", is_flag=True, help="Run in this process (the default without --url).")
-url = click.option("--url", envvar="GEOTTS_URL", help="Ask this service instead; GEOTTS_URL does the same.")
+local = click.option(
+    "--local", is_flag=True, help="Run in this process, also if GEOTTS_URL is set. The default without --url."
+)
+url = click.option("--url", envvar="GEOTTS_URL", help="Send the photos to this service. You can also set GEOTTS_URL.")
 api_key = click.option(
-    "--api-key", envvar="GEOTTS_API_KEY", help="Key for --url. Set GEOTTS_API_KEY instead to hide it from other users."
+    "--api-key", envvar="GEOTTS_API_KEY", help="Key for the service. Better set GEOTTS_API_KEY: others can see options."
 )
 
 

@@ -21,11 +21,11 @@ from tts.ports.toolbox import ToolContext
 
 @click.group()
 def command() -> None:
-    """List the tools models are given, or call one by hand."""
+    """List the tools that models get, or call one yourself."""
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The schemas, as a model sees them.")
+@click.option("--json", "as_json", is_flag=True, help="Print the schemas as JSON, as a model gets them.")
 @config_option
 def list_tools(args: AppArgs, as_json: bool) -> None:
     """List every tool with its arguments."""
@@ -46,17 +46,19 @@ def list_tools(args: AppArgs, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="KEY=VALUE…")
 @click.option(
-    "--photo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="For tools that look at one."
+    "--photo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Photo, for a tool that needs one."
 )
-@click.option("--allow-region-search", is_flag=True, help="Parts of the photo may be sent to web services.")
-@click.option("--json", "as_json", is_flag=True, help="The whole result with its facts.")
-@click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Folder for pictures the tool returns.")
+@click.option("--allow-region-search", is_flag=True, help="Allow regions of the photo to be sent to web services.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, with its facts.")
+@click.option(
+    "--save", type=click.Path(file_okay=False, path_type=Path), help="Folder for the pictures that the tool returns."
+)
 @config_option
 def call_tool(
     args: AppArgs, name: str, arguments: tuple[str, ...], photo: Path | None, allow_region_search: bool,
     as_json: bool, save: Path | None,
 ) -> int:  # fmt: skip
-    """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. Values are JSON where they parse as JSON."""
+    """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. A VALUE is JSON, or else text."""
     call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
     photos = (load_photo(photo.read_bytes()),) if photo else ()
     options = LocateOptions(allow_region_search=allow_region_search)

@@ -64,7 +64,9 @@ class Admission:
             )
         most = caller.max_concurrent or (max(1, self._config.max_in_flight // 2) if caller.name else None)
         if most is not None and self._reading_by[caller.name] >= most:
-            raise TooManyRequests(f"{most} requests of this key are being read, which is its limit", retry_after_s=2.0)
+            raise TooManyRequests(
+                f"the service already reads {most} requests of this key, which is its limit", retry_after_s=2.0
+            )
         self.reading += 1
         self._reading_by[caller.name] += 1
         try:

@@ -91,14 +91,14 @@ class Keyring:
         digest = fingerprint(key)
         found = [caller for known, caller in self._keys.items() if hmac.compare_digest(known, digest)]
         if not found:
-            raise Unauthorized("this API key is not known here")
+            raise Unauthorized("this API key is unknown")
         return found[0]
 
     def operator(self, headers: Headers) -> Caller:
         """Raises Unauthorized and Forbidden as `caller` does, and Forbidden for a key of somebody who is none."""
         found = self.caller(headers)
         if not found.operator:
-            raise Forbidden("this is for operators: `geotts keys new NAME --operator` makes a key for one")
+            raise Forbidden("this needs the key of an operator: `geotts keys new NAME --operator` makes one")
         return found
 
     def _check_origin(self, headers: Headers) -> None:
@@ -108,7 +108,9 @@ class Keyring:
         host = headers.get("host", "")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if not _is_local(name) and name not in config.allowed_hosts:
-            raise Forbidden("this service answers local names only; add others to gateway.allowed_hosts")
+            raise Forbidden(
+                "this service answers requests to local host names only; add other names to gateway.allowed_hosts"
+            )
         origin = headers.get("origin")
         if origin is None or origin in config.cors_origins or "*" in config.cors_origins:
             return
@@ -207,7 +209,7 @@ def _money(number: int, words: Sequence[str], config: AccessConfig) -> dict[str,
 def check_money(request_usd: float | None, day_usd: float | None, whose: str) -> None:
     """Raises ConfigError when a day's money cannot be shared out among requests."""
     if day_usd is not None and (request_usd is None or day_usd < 2 * request_usd):
-        raise ConfigError(f"{whose}: a limit for a day needs a limit for a request too, of at most half the amount")
+        raise ConfigError(f"{whose}: a limit for a day needs a limit for each request, of at most half the amount")
 
 
 def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
@@ -217,10 +219,10 @@ def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | Non
         concurrent = int(values[1]) if len(values) > 1 else None
     except ValueError:
         raise ConfigError(
-            f"key {number}: its limits must be numbers: requests a minute (or -), and requests at once"
+            f"key {number}: its limits must be numbers: requests a minute (or -), and requests at the same time"
         ) from None
     if per_minute is not None and not (math.isfinite(per_minute) and per_minute > 0):
         raise ConfigError(f"key {number}: its requests a minute must be a finite number above 0")
     if concurrent is not None and concurrent < 1:
-        raise ConfigError(f"key {number}: its requests at once must be at least 1")
+        raise ConfigError(f"key {number}: its requests at the same time must be at least 1")
     return per_minute, concurrent

@@ -87,7 +87,7 @@ class Cases:
         """Replace what a person wrote. Raises CaseChanged when it was not the last version that they saw."""
         case = await self._read(case_id, caller)
         if case.version != change.version:
-            raise CaseChanged(f"this case has version {case.version} by now: read it again")
+            raise CaseChanged(f"this case now has version {case.version}: read it again")
         draft = {name: getattr(change, name) for name in CaseDraft.model_fields}
         return await self._written(case.model_copy(update={**draft, "version": case.version + 1}), caller)
 
@@ -126,7 +126,7 @@ class Cases:
     async def _read(self, case_id: str, caller: Caller) -> Case:
         record = await self._store.case(case_id)
         if record is None or record.tenant != caller.name:
-            raise NotFound(f"there is no case {case_id[:40]}: it never was, it was erased, or its time is over")
+            raise NotFound(f"there is no case {case_id[:40]}: it never existed, it was erased, or its time has passed")
         return value_of(Case, record.body)
 
     async def _change(self, case_id: str, caller: Caller, change: Callable[[Case], Case]) -> Case:
@@ -140,7 +140,7 @@ class Cases:
                 return await self._written(changed.model_copy(update={"version": case.version + 1}), caller)
             except CaseChanged:
                 continue
-        raise CaseChanged("this case changes all the time: try again")
+        raise CaseChanged("this case is changed by others too often: try again")
 
     async def _written(self, case: Case, caller: Caller) -> Case:
         now = datetime.now(UTC)
@@ -152,7 +152,7 @@ class Cases:
             case_id=case.case_id, tenant=caller.name, version=case.version, requests=requests, body=body
         )
         if not await self._store.save_case(record, keep_s=self._keep_s):
-            raise CaseChanged("somebody else changed this case meanwhile: read it again")
+            raise CaseChanged("somebody else has changed this case: read it again")
         return case
 
     async def _looked_up(self, run: CaseRun) -> CaseRun:

@@ -82,13 +82,13 @@ async def continuation_of(
         RequestError: what the caller adds names no place, or does not fit.
     """
     if await store.is_open(meta.request_id):
-        raise StillRunning("this request is still at work: wait for its end, or cancel it, and continue then")
+        raise StillRunning("this request is still running: wait for its end or cancel it, then continue it")
     run = await earlier_run(store, meta.request_id)
     earlier = earlier_options(meta)
     options, why = await asyncio.to_thread(_options, earlier, asked, run, clue_reader(data_dir), added)
     photos = await _photos(store, meta.request_id, run)
     if photos is None and not added:
-        raise PhotosGone("the photo of this request is not kept any more: send it again in `image`")
+        raise PhotosGone("the photo of this request is no longer stored: send it again in `image`")
     dialect = options.dialect or identity.dialect
     same = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
     moved = options.within != earlier.within
@@ -108,7 +108,7 @@ async def continuation_of(
 def earlier_options(meta: RunMeta) -> LocateOptions:
     """The options of a request as they were kept. Raises RequestError for one of a release that kept none."""
     if not meta.options:
-        raise RequestError("this request was made by a release that kept no options: it cannot be continued")
+        raise RequestError("an older release made this request and did not store its options: it cannot be continued")
     model = CheckOptions if json.loads(meta.options).get("claim") else LocateOptions
     return value_of(model, meta.options)
 
@@ -212,7 +212,7 @@ def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) 
     nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
     if asked.not_there is True or nothing_added:
         if run.answer is None:
-            raise _wrong("not_there", "the earlier request came to no answer; say which place it is not")
+            raise _wrong("not_there", "the earlier request has no answer; name the place to rule out")
         try:
             return (rejected_place(run.answer, reader),)
         except ValueError as error:

@@ -213,7 +213,7 @@ class Gateway:
         before = continuation.photos if continuation is not None else ()
         if len(before) + len(raw) > MAX_PHOTOS:
             raise RequestError(
-                f"the earlier request has {len(before)} photos; {len(raw)} more would be above {MAX_PHOTOS}"
+                f"the earlier request has {len(before)} photos; with {len(raw)} more, they are more than {MAX_PHOTOS}"
             )
         return (*before, *(await self.admission.photos(raw, rollouts_started) if raw else ()))
 
@@ -233,7 +233,7 @@ class Gateway:
             except KeyTaken:
                 continue
             if not opened:
-                raise TooManyRequests(f"{most} requests of this key are at work, which is its limit", retry_after_s=2.0)
+                raise TooManyRequests(f"{most} requests of this key are running, which is its limit", retry_after_s=2.0)
             self._runner.launch(request, meta, asked_at, arrival.rollouts_started, attended=attended)
             return None
 
@@ -390,7 +390,7 @@ class Gateway:
 
 
 def _not_found(request_id: str) -> NotFound:
-    return NotFound(f"there is no request {request_id[:40]}: it never was, or it was erased")
+    return NotFound(f"there is no request {request_id[:40]}: it never existed, or it was erased")
 
 
 def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:

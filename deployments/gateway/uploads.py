@@ -49,11 +49,11 @@ class Uploads:
         if not 0 < len(data) <= self._max_bytes:
             raise PhotoError.because(
                 PhotoProblem.TOO_LARGE if data else PhotoProblem.EMPTY,
-                f"a photo has 1 to {self._max_bytes:,} bytes; {len(data):,} came",
+                f"a photo must have 1 to {self._max_bytes:,} bytes; this one has {len(data):,}",
             )
         await self.sweep()
         if sum(tenant == caller.name for _, _, tenant in self._ours) >= _MOST:
-            raise TooManyRequests(f"{_MOST} uploads of this key wait to be used: use them first", retry_after_s=30.0)
+            raise TooManyRequests(f"this key has {_MOST} unused uploads: use them first", retry_after_s=30.0)
         upload_id, sha256 = f"upl_{secrets.token_hex(16)}", hashlib.sha256(data).hexdigest()
         until = time.time() + KEPT_S
         self._ours.append((until, upload_id, caller.name))
@@ -69,7 +69,9 @@ class Uploads:
         or past its time."""
         meta = await self._store.meta(upload_id) if _TICKET.fullmatch(upload_id) else None
         if meta is None or meta.tenant != caller.name or _is_past(meta.started_at):
-            raise NotFound("there is no such upload: it never was, it was another key's, or its 10 minutes are over")
+            raise NotFound(
+                "there is no such upload: it never existed, it belongs to another key, or its 10 minutes have passed"
+            )
         found = await self._store.file(upload_id, meta.photos[0])
         if found is None:
             raise NotFound("there is no such upload any more")

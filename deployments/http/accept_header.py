@@ -49,7 +49,7 @@ def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
     found = [(_wanted(kind, ranges), kind) for kind in offered]
     (weight, _), best = max(found, key=lambda one: one[0])
     if ranges and weight <= 0:
-        raise NotAcceptable(f"nothing that Accept asks for is offered here; there are: {', '.join(offered)}")
+        raise NotAcceptable(f"none of the media types in Accept is offered; offered are: {', '.join(offered)}")
     return best if weight > 0 else offered[0]
 
 

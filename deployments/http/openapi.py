@@ -43,7 +43,11 @@ _SOURCE: Json = {
         {
             "type": "object",
             "properties": {
-                "url": {"type": "string", "format": "uri", "description": "the service fetches it, if allowed"}
+                "url": {
+                    "type": "string",
+                    "format": "uri",
+                    "description": "address of the photo; the service fetches it if the operator allows this",
+                }
             },
             "required": ["url"],
             "additionalProperties": False,
@@ -83,10 +87,10 @@ IDEMPOTENCY_KEY = _header(
     "Idempotency-Key",
     "1 to 200 visible characters; if you send the same request again with the same key, it is not run again",
 )
-WEBHOOK = _header("Webhook-Url", "URL to which the end is reported; the operator must allow its host")
+WEBHOOK = _header("Webhook-Url", "URL that gets a message when the request has ended; the operator must allow its host")
 TRACE = (
     _header("traceparent", "W3C trace context; the request becomes part of your trace"),
-    _header("tracestate", "what your tracing system adds to `traceparent`; at most 512 characters"),
+    _header("tracestate", "the `tracestate` of your tracing system, beside `traceparent`; at most 512 characters"),
 )
 
 _STREAMS: Json = {

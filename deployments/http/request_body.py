@@ -206,7 +206,7 @@ async def _bounded(request: Request, config: GatewayConfig, at_most: int | None 
     limit = min(config.max_body_bytes, at_most or config.max_body_bytes)
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
-        raise BodyTooLarge(f"the body is announced with {int(declared):,} bytes; at most {limit:,} are read")
+        raise BodyTooLarge(f"the body has {int(declared):,} bytes (Content-Length); at most {limit:,} are accepted")
     seen = 0
     async for chunk in _in_pace(request, config):
         seen += len(chunk)
@@ -234,7 +234,7 @@ async def _in_pace(request: Request, config: GatewayConfig) -> AsyncGenerator[by
             if last <= until:
                 raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:g} s") from None
             raise BodyTimeout(
-                f"{seen:,} bytes of the body came in {window_s:g} s; at least {enough:,} have to, or its end"
+                f"the body is too slow: {seen:,} bytes arrived in {window_s:g} s; at least {enough:,} must arrive"
             ) from None
         except ClientDisconnect:
             raise Malformed("the body ended early") from None
@@ -267,7 +267,7 @@ async def photo_from(image: Any, fetch: Fetch | None) -> bytes:
     if kind == "base64":
         return _decode(text)
     if fetch is None:
-        raise _wrong(_IMAGE_FIELD, "is a URL; this service fetches none (gateway.fetch_urls): send the bytes")
+        raise _wrong(_IMAGE_FIELD, "is a URL; this service fetches no URLs (gateway.fetch_urls): send the bytes")
     return await fetch(text)
 
 
@@ -351,7 +351,7 @@ def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
 
 
 def _too_many(photos: str) -> RequestError:
-    return RequestError(f"{photos} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+    return RequestError(f"{photos} photos were sent; at most {MAX_PHOTOS} are accepted")
 
 
 def _checked(photos: list[T]) -> list[T]:

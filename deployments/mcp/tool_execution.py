@@ -169,7 +169,7 @@ class McpTools:
         """The answer on a map, as base64 of a JPEG. Raises NotFound."""
         picture = await self.pictures.draw(await self._answer(request_id, caller), "answer")
         if picture is None:
-            raise NotFound("the answer names no point")
+            raise NotFound("the answer has no point")
         return base64.b64encode(picture)
 
     async def report_of(self, request_id: str, caller: Caller) -> str:

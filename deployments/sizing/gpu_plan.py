@@ -43,7 +43,9 @@ class Gpus(Value):
             raise ConfigError(f"--gpus {text!r} is neither a number nor COUNTxGB, such as 8x80")
         memory = float(found[2]) if found[2] else memory_gb
         if memory is None:
-            raise ConfigError(f"no GPU was found here to measure: say how large they are, such as --gpus {found[1]}x80")
+            raise ConfigError(
+                f"no GPU was found here to measure: state the memory of each in GB, such as --gpus {found[1]}x80"
+            )
         return cls(count=int(found[1]), memory_gb=memory)
 
 

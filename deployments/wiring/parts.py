@@ -125,7 +125,7 @@ def _configured(name: str, settings: DialectSettings) -> Dialect:
     asked_in_own_words = dialect.published and settings.prompt_file is None
     if asked_in_own_words and (dialect.released or name not in IMPORTABLE):
         _log.warning(
-            "%s is served%s in the project's own words: import the authors' with `geotts profile import %s %s`",
+            "%s is served%s with prompts of GeoTTS: import those of its authors with `geotts profile import %s %s`",
             name,
             " as released, but" if dialect.released else "",
             name.replace("_", "-"),

@@ -11,14 +11,14 @@ from tts.domain.value import Value
 
 
 class RegionService(Value):
-    """A service that gets regions of photos. `host` is the host that is asked; the operator may have named a proxy."""
+    """A service that gets regions of photos. `host` gets the region; it may be a proxy of the operator."""
 
     provider: str
     host: str
 
 
 class RegionTerms(Value):
-    """Who gets regions: `services`, in this order. `store` is a host that holds a region meanwhile, or null."""
+    """Who gets regions: `services`, in this order. `store` holds a region during the search; it may be null."""
 
     services: tuple[RegionService, ...]
     store: str | None

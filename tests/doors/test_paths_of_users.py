@@ -174,7 +174,7 @@ async def test_without_a_gpu_and_without_gpus_named_the_plan_warns(geotts, tmp_p
     code, _, err = await geotts("serve", "--profile", "thinking_with_map", "--plan", PATH=str(tmp_path))
     assert code == 0
     assert "GPUs:" not in err
-    assert "! no GPU was found here, so none is reserved for the model: name those to use with --gpus" in err
+    assert "! no GPU was found here, so none is reserved for the model: choose GPUs with --gpus" in err
 
 
 async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(geotts, tmp_path, monkeypatch):

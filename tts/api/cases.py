@@ -76,7 +76,7 @@ class Case(CaseDraft):
 
 class CaseSummary(Value):
     """A case in a list. `places` are the first five places that were found, `entries` the titles of its first requests,
-    `first` its first three requests with their results.
+    `first` the first three requests with their results.
     """
 
     case_id: str

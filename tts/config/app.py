@@ -104,8 +104,8 @@ class AppArgs(Value):
             raise ValueError("gateway.public_url is not an http(s) URL, such as https://geotts.example.org")
         if self.tools.serves_regions and url is None:
             raise ValueError(
-                "tools.region_search: serper_lens and serpapi_lens fetch pictures by URL: set gateway.public_url, or "
-                "tools.region_search.upload to a store"
+                "tools.region_search: serper_lens and serpapi_lens fetch pictures by URL. Set gateway.public_url, or "
+                "set tools.region_search.upload to a picture store"
             )
         return self
 
@@ -113,11 +113,12 @@ class AppArgs(Value):
     def _light_enough_to_colocate(self) -> AppArgs:
         if self.colocate and self._heavy_engine is not None:
             raise ValueError(
-                f"colocate: engine {self._heavy_engine} computes where it is used: it would stall the gateway"
+                f"colocate: the engine {self._heavy_engine} would compute in the gateway's process and block it: "
+                "leave colocate out"
             )
         if self.colocate and self._changed_workers:
             raise ValueError(
-                f"colocate: there is no deployment {self._changed_workers[0]} then; set deployments.gateway.gateway"
+                f"colocate: deployments.{self._changed_workers[0]} has no effect then: set deployments.gateway"
             )
         return self
 
@@ -133,7 +134,7 @@ class AppArgs(Value):
     def _leads_with_eyes(self) -> AppArgs:
         if self.routing.method == "leader" and not self.abilities.sees_pictures:
             raise ValueError(
-                f"routing.method leader needs an engine that sees pictures, and {self.engine.name} does not: use cues"
+                f"routing.method leader needs an engine that sees pictures, and {self.engine.name} does not: set cues"
             )
         return self
 
@@ -212,8 +213,8 @@ class AppArgs(Value):
             shares = [engine.gpu_memory for engine in pair if isinstance(engine, VllmEngine)]
             if len(shares) > 1 and sum(shares) > _MOST_GPU_MEMORY:
                 raise ValueError(
-                    f"{' and '.join(names)} share the GPUs of a replica: their gpu_memory together is "
-                    f"{sum(shares):g}, it may be {_MOST_GPU_MEMORY:g}"
+                    f"{' and '.join(names)} share the GPUs of a replica: the sum of their gpu_memory is "
+                    f"{sum(shares):g}, the limit is {_MOST_GPU_MEMORY:g}"
                 )
         return self
 
@@ -253,13 +254,15 @@ class AppArgs(Value):
             return self
         names = [member.name for member in members]
         if len(members) < 2 or len(set(names)) < len(names):
-            raise ValueError("engines: two or more are needed, each with a name of its own")
+            raise ValueError("engines: give two or more, each with its own name")
         if self.engine != members[0].engine:
-            raise ValueError("engines takes the place of engine: leave engine out")
+            raise ValueError("engines replaces engine: leave engine out")
         if self.observer is not None:
-            raise ValueError("engines: an observer serves one engine; give the one that sees as an engine of its own")
+            raise ValueError(
+                "engines: an observer works with one engine only. Add the model that sees pictures to engines"
+            )
         if any(isinstance(member.engine, VllmEngine) for member in members[1:]):
-            raise ValueError("engines: an engine vllm in this process has to be the first, and the only one")
+            raise ValueError("engines: only the first engine may be vllm in this process")
         return self
 
     @model_validator(mode="before")

@@ -175,7 +175,7 @@ class VllmEngine(_Engine):
     @model_validator(mode="after")
     def _known_adapter(self) -> VllmEngine:
         if self.lora is not None and self.lora not in self.loras:
-            raise ValueError(f"lora {self.lora!r} is not one of loras")
+            raise ValueError(f"lora {self.lora!r} is not in loras")
         return self
 
     @property

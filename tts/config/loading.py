@@ -38,7 +38,7 @@ def load_config(
         if isinstance(tree, dict) and "applications" in tree:
             tree = (tree["applications"] or [{}])[0].get("args") or {}
     if not isinstance(tree, dict):
-        raise ConfigError(f"{path}: expected a mapping at the top")
+        raise ConfigError(f"{path}: the file must hold a mapping of names to values")
     if profile is not None:
         profile = with_chosen_loop(profile, _deep_merge(_deep_merge(tree, profile), overrides or {}))
         tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}

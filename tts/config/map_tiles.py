@@ -26,9 +26,9 @@ class TileSource(Value):
     def _is_a_template(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or any(name not in url for name in _FIELDS):
-            raise ValueError("a tile URL is http(s)://host/… with {z}, {x} and {y}")
+            raise ValueError("a tile URL must be http(s)://host/… with {z}, {x} and {y}")
         if not re.fullmatch(r"(\{s\}\.)?[a-z0-9.-]+(:[0-9]+)?", parts.netloc):
-            raise ValueError("the host of a tile URL is a plain name, with {s}. before it where it has several")
+            raise ValueError("the host of a tile URL must be a plain name; {s}. may stand before it, for several hosts")
         return url
 
     @property

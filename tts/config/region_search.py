@@ -41,7 +41,7 @@ class StoreUpload(Value):
     def _named(self) -> StoreUpload:
         for url in (self.put_url, self.get_url):
             if url is not None and ("{name}" not in url or urlsplit(url).scheme not in ("http", "https")):
-                raise ValueError("put_url and get_url are http(s) URLs with {name} in them")
+                raise ValueError("put_url and get_url must be http(s) URLs that contain {name}")
         return self
 
 

@@ -92,6 +92,6 @@ class VerifierConfig(Value):
             )
         if self.questions and (self.kind not in ("consensus", "model") or self.mode == "trajectories"):
             raise ValueError(
-                "verifier.questions needs verifier.kind consensus, or model in a mode other than trajectories"
+                "verifier.questions needs verifier.kind consensus, or kind model with another mode than trajectories"
             )
         return self

@@ -49,7 +49,7 @@ class Coarsening:
         for name in ("within_km", "max_speed_kmh"):
             if getattr(options, name) is not None:  # a photo of a known place, moved, would find the other
                 raise _too_fine(
-                    name, f"answers are no finer than the {self.precision} here: photos of a walk are not taken"
+                    name, f"answers are no finer than the {self.precision} here: photos of a walk are not accepted"
                 )
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
         for name, places in (("claim", claimed), ("not_there", ruled_out)):

@@ -49,7 +49,9 @@ async def _made(service: Service, meta: RunMeta, pictures: AnswerPictures) -> by
             lines.append(entry.payload)
     run = fold(map(parse_event, lines))
     if run.answer is None or run.stop_reason is None:
-        raise NotFound("there is no bundle: " + ("it has not ended" if run.stop_reason is None else "it has no answer"))
+        raise NotFound(
+            "there is no bundle: the request " + ("has not ended" if run.stop_reason is None else "has no answer")
+        )
     photos = await _files(service, meta.request_id, list(meta.photos))
     shown = {
         image.sha256 for one in run.trajectories for result in one.results for image in result.images if not image.box

@@ -150,7 +150,7 @@ async def _continuing(
 
 def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
     if len(urls) > MAX_PHOTOS:
-        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} are accepted")
     return urls
 
 

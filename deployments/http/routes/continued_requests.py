@@ -31,7 +31,7 @@ def add_continue(app: FastAPI, service: Service) -> None:
         This makes a new request. Its rollouts get what the earlier request found, and which places are ruled
         out, with the reasons. Results of tools are kept: a rollout that repeats a call gets the kept result. The
         reply is that of `/locate`; `answer.changed` says how the answer changed. The earlier request does not
-        change. It may be erased.
+        change, and you may erase it.
         """
 
         async def read(arrival: Arrival) -> LocateBody:

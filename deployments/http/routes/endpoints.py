@@ -55,9 +55,11 @@ def add_endpoints(app: FastAPI, service: Service) -> None:
         known = service.endpoints.addresses
         if not any(same_address(change.url, one) for one in known):
             there = ", ".join(map(bare_url, known)) or "none"
-            raise NotFound(f"{bare_url(change.url)} is no endpoint of this service; there are: {there}")
+            raise NotFound(f"{bare_url(change.url)} is not an endpoint of this service; its endpoints are: {there}")
         if not change.draining and STATES.is_drained_by_file(change.url):
-            raise DrainedByFile("the deployed file drains it: take it out of user_config and `serve deploy`")
+            raise DrainedByFile(
+                "the deployed configuration drains this endpoint: remove it from user_config, then run `serve deploy`"
+            )
         others = [one for one in STATES.orders.draining if not same_address(one, change.url)]
         now = max(time.time(), STATES.orders.at + 1e-3)
         orders = Orders(at=now, draining=(*others, bare_url(change.url)) if change.draining else tuple(others))

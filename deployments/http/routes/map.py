@@ -43,7 +43,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         answer = (await gateway.so_far(request_id)).answer
         if answer is None or answer.point is None:
             raise NotFound(
-                "there is no map: " + ("there is no answer yet" if answer is None else "the answer names no point")
+                "there is no map: " + ("there is no answer yet" if answer is None else "the answer has no point")
             )
         picture = await maps.draw(answer, view)
         if picture is None:

@@ -156,7 +156,7 @@ async def _read(
         await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it
     pictures = asked.pictures()
     if len(pictures) > MAX_PHOTOS:
-        raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+        raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} are accepted")
     photos: list[bytes] = []
     for one in pictures:
         upload = one.get("upload")
@@ -183,7 +183,7 @@ async def _meta(gateway: Gateway, response_id: str, caller: Caller) -> RunMeta:
     try:
         return await gateway.meta(request_id(response_id), caller)
     except NotFound:
-        raise NotFound(f"there is no response {response_id[:40]}: it never was, or it was erased") from None
+        raise NotFound(f"there is no response {response_id[:40]}: it never existed, or it was erased") from None
 
 
 async def _so_far(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:

@@ -286,7 +286,9 @@ async def test_a_picture_on_the_shelf_expires():
 
 def test_impossible_configurations_are_refused_at_the_start():
     lens = ToolsConfig(providers=("serper_lens",), region_search=RegionSearchConfig(allowed=True))
-    with pytest.raises(ValueError, match=r"set gateway\.public_url, or tools\.region_search\.upload to a store"):
+    with pytest.raises(
+        ValueError, match=r"Set gateway\.public_url, or set tools\.region_search\.upload to a picture store"
+    ):
         AppArgs(tools=lens)
     AppArgs(tools=lens, gateway=GatewayConfig(public_url=PUBLIC_URL))
     AppArgs(tools=lens.model_copy(update={"region_search": RegionSearchConfig()}))

@@ -176,7 +176,7 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
         missing = await geotts("bundle", "loc_" + "0" * 20, "-o", str(tmp_path / "x.zip"), "--url", url)
         assert missing[0] == 2
         nonsense = await geotts("bundle", "nonsense", "-o", str(tmp_path / "x.zip"), "--url", url)
-        assert (nonsense[0], "'nonsense' is no request" in nonsense[2]) == (2, True)
+        assert (nonsense[0], "'nonsense' is not the id of a request" in nonsense[2]) == (2, True)
     silent = await geotts("bundle", id_, "-o", str(tmp_path / "x.zip"), "--url", url)
     assert (silent[0], "did not answer" in silent[2], "--url" in silent[2]) == (1, True, True)
     root = made[1].split()[-1]
@@ -184,13 +184,13 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
     code, out, err = await geotts("bundle", "verify", str(case), "--root", root, "--signer", public)
     assert code == 0, out + err
     assert f"signed by {public}" in out
-    assert "replayed: the same answer, to the byte" in out
+    assert "replayed: the same answer, byte for byte" in out
     pem = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     (tmp_path / "pub.pem").write_bytes(pem)
     (tmp_path / "no.pem").write_text("no key")
     code, out, err = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", str(tmp_path / "pub.pem"))
     assert code == 0, out + err
-    for signer, why in (("00" * 32, "another key signed it"),):
+    for signer, why in (("00" * 32, "it was signed with another key"),):
         code, out, _ = await geotts("bundle", "verify", str(case), "--no-replay", "--signer", signer)
         assert (code, why in out) == (3, True)
     for arguments, why in (
@@ -202,13 +202,13 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
         code, out, err = await geotts("bundle", "verify", str(case), "--no-replay", *arguments)
         assert code not in (0, 3), out + err
         assert why in err
-        assert "NOT GOOD" not in out
+        assert "NOT VALID" not in out
     data = bytearray(case.read_bytes())
     data[len(data) // 3] ^= 1
     case.write_bytes(bytes(data))
     code, out, _ = await geotts("bundle", "verify", str(case), "--no-replay")
     assert code == 3
-    assert "NOT GOOD" in out
+    assert "NOT VALID" in out
 
 
 def test_a_signature_of_another_or_of_another_bundle_is_found(small):

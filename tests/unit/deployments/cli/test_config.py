@@ -45,7 +45,7 @@ VLLM = {"name": "vllm", "model": "m"}
     ],
 )
 def test_two_engines_on_the_gpus_of_one_replica_say_how_they_share_the_memory(parts):
-    with pytest.raises(ConfigError, match=r"gpu_memory together is 1\.8"):
+    with pytest.raises(ConfigError, match=r"the sum of their gpu_memory is 1\.8"):
         load_config(None, parts)
     halves = yaml.safe_load(str(parts).replace("'model': 'm'", "'model': 'm', 'gpu_memory': 0.45"))
     assert load_config(None, halves).engine.name == "vllm"
@@ -75,10 +75,10 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"colocate": True}, "engine clues computes"),
+        ({"colocate": True}, "engine clues would compute in the gateway"),
         (
             {"engine": ENDPOINT, "colocate": True, "deployments": {"verifier": {"replicas": 2}}},
-            "no deployment verifier then; set deployments.gateway.gateway",
+            "deployments.verifier has no effect then: set deployments.gateway",
         ),
     ],
 )
@@ -102,7 +102,7 @@ def test_unknown_keys_are_named(tmp_path):
     [
         ("config_version: 99", "config_version is 99"),
         ("engine: {name: gpt}", "engine"),
-        ("- a list", "expected a mapping"),
+        ("- a list", "must hold a mapping"),
         ("{", "cannot read"),
         ("gateway: {access: {requests_per_minute: .inf}}", "gateway.access.requests_per_minute"),
         ("deployments: {rollout: {autoscale: {min_replicas: 5, max_replicas: 2}}}", "min_replicas is above"),

@@ -73,7 +73,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(data_store, photos, 
     os.kill(process.pid, signal.SIGINT)
     code, _, err = finish(process)
     assert code == 130
-    assert "To go on, give the same command again: geotts eval run folder" in err
+    assert "To continue, run the same command again: geotts eval run folder" in err
     done = len((tmp_path / "r.jsonl").read_text().splitlines())
     assert 1 <= done < 12
     code, _, err = finish(geotts(*command))

@@ -121,7 +121,7 @@ def test_eval_explains_wrong_use_as_well(photo):
         (("SECRETNAME.jpg", "-n", "0"), "0 is not in the range"),
         (("SECRETNAME.jpg", "--within", "Atlantis"), "Atlantis"),
         (("SECRETNAME.jpg", "--set", "engine.name=oracle"), "engine"),
-        (("SECRETNAME.jpg", "--set", "a=1", "--set", "a.b=2"), "a was given a value before"),
+        (("SECRETNAME.jpg", "--set", "a=1", "--set", "a.b=2"), "a has a value already"),
         (("SECRETNAME.jpg", "--seed", "9999999999"), "--seed"),
         (
             ("SECRETNAME.jpg", "--stop", "garbage"),

@@ -292,7 +292,7 @@ def test_a_profile_in_the_projects_own_words_says_so(name, mend, folder, caplog)
     make_dialect(args.dialect, args)
     (record,) = caplog.records
     assert f"geotts profile import {mend}" in record.getMessage()
-    assert "own words" in record.getMessage()
+    assert "prompts of GeoTTS" in record.getMessage()
 
 
 def test_a_profile_with_imported_texts_is_silent(tmp_path, folder, caplog):

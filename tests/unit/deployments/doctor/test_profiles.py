@@ -98,7 +98,7 @@ def test_the_command_line_takes_a_profile_or_just_an_endpoint():
     assert "dialect: geoagent" in shown("--profile", "geoagent", "--endpoint", "http://here:1/v1").output
     assert "dialect: generic" in shown("--endpoint", "http://here:1/v1").output
     assert "needs --profile or --endpoint" in str(shown("--model", "x").exception)
-    assert "say --model PATH_OR_NAME" in str(shown("--profile", "reverse").exception)
+    assert "give --model PATH_OR_NAME" in str(shown("--profile", "reverse").exception)
     assert isinstance(shown("--profile", "nobody", "--endpoint", "http://here:1/v1").exception, ConfigError)
     assert {option.name for option in serve_command.params} >= {"profile", "model", "endpoint"}
 

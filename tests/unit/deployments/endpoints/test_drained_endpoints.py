@@ -79,7 +79,7 @@ async def test_what_is_no_endpoint_is_refused_with_those_there_are(data_store):
         assert (code, one.url in " ".join(err.split())) == (2, True)
         STATES.drain([one.url])
         code, _, err = await geotts("endpoints", "undrain", one.url, "--url", url)
-        assert (code, "the deployed file drains it" in " ".join(err.split())) == (2, True)
+        assert (code, "the deployed configuration drains this endpoint" in " ".join(err.split())) == (2, True)
 
 
 async def test_where_access_wants_keys_only_an_operators_key_changes_anything(data_store, tmp_path):

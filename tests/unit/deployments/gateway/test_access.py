@@ -43,7 +43,7 @@ async def test_without_a_key_nothing_but_health(data_store, keys):
 
 
 @pytest.mark.parametrize(
-    ("key", "message"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is not known here")]
+    ("key", "message"), [({}, "send an API key"), ({"GEOTTS_API_KEY": "wrong"}, "this API key is unknown")]
 )
 @pytest.mark.slow
 async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_path, key, message):
@@ -152,7 +152,7 @@ async def test_named_origins_may_call(data_store):
         (f"desk {fingerprint('a')} -5", "finite number above 0"),
         (f"desk {fingerprint('a')} nan", "finite number above 0"),
         (f"desk {fingerprint('a')} inf", "finite number above 0"),
-        (f"\ndesk {fingerprint('a')} 60 0", "key 2: its requests at once must be at least 1"),
+        (f"\ndesk {fingerprint('a')} 60 0", "key 2: its requests at the same time must be at least 1"),
         (f"desk {fingerprint('a')} 60 -1", "at least 1"),
         (f"de\x1bsk {fingerprint('a')}", "control characters"),
         (f"desk {fingerprint('a')}\ndesk {fingerprint('b')}", "same name"),

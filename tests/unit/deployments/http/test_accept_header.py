@@ -57,7 +57,7 @@ async def test_what_cannot_be_met_is_refused_at_every_door(data_store, accept):
         ):
             assert (reply.status_code, reply.headers["content-type"]) == (406, "application/problem+json")
             assert reply.json()["type"] == "urn:geotts:problem:not-acceptable"
-            assert "there are: " in reply.json()["detail"]
+            assert "offered are: " in reply.json()["detail"]
 
 
 @pytest.mark.parametrize(("accept", "form"), FORMS)

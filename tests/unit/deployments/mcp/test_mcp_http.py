@@ -136,7 +136,7 @@ async def test_several_photos_of_one_place_are_named_in_one_call(service, mode):
             "continue_photo", {**given, "request_id": more["request_id"], "upload": tickets[:5]}
         )
         assert full.is_error
-        assert "the earlier request has 4 photos; 5 more" in full.content[0].text
+        assert "the earlier request has 4 photos; with 5 more" in full.content[0].text
         many = await client.call_tool("locate_photo", {"upload": tickets})
         assert many.is_error
         assert "at most 8 items" in many.content[0].text

@@ -240,7 +240,7 @@ async def test_without_a_point_there_is_no_map(data_store, tmp_path):
         body = (await http.post("/locate", **FORM)).json()
         assert body["answer"]["abstained"]
         reply = await http.get(f"/locate/{body['request_id']}/map")
-        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: the answer names no point")
+        assert (reply.status_code, reply.json()["detail"]) == (404, "there is no map: the answer has no point")
 
 
 async def test_before_the_answer_there_is_no_map(data_store):

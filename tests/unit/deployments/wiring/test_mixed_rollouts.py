@@ -111,8 +111,8 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"engines": [{"name": "a", "engine": {"name": "clues"}}]}, "two or more are needed"),
-        ({"engines": [{"name": "a", "engine": {"name": "clues"}}] * 2}, "each with a name of its own"),
+        ({"engines": [{"name": "a", "engine": {"name": "clues"}}]}, "give two or more"),
+        ({"engines": [{"name": "a", "engine": {"name": "clues"}}] * 2}, "each with its own name"),
         (
             {
                 "engine": {"name": "openai"},
@@ -125,7 +125,7 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
                 "observer": {"name": "openai"},
                 "engines": [{"name": n, "engine": {"name": "clues"}} for n in "ab"],
             },
-            "an observer serves one engine",
+            "an observer works with one engine only",
         ),
         (
             {
@@ -134,7 +134,7 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
                     {"name": "b", "engine": {"name": "vllm", "model": "m"}},
                 ]
             },
-            "has to be the first",
+            "only the first engine may be vllm",
         ),
         ({"engines": [{"name": "a", "engine": {"name": "clues"}, "share": 0}] * 2}, "greater than 0"),
     ],
