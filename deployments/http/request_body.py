@@ -141,7 +141,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str,
         form = await parser.parse()
     except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
         if parser._current_files > MAX_PHOTOS:
-            raise _too_many(f"more than {MAX_PHOTOS}") from error
+            raise too_many_photos(f"more than {MAX_PHOTOS}") from error
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
@@ -350,8 +350,9 @@ def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
     return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
 
 
-def _too_many(photos: str) -> RequestError:
-    return RequestError(f"{photos} photos were sent; at most {MAX_PHOTOS} are accepted")
+def too_many_photos(sent: str | int) -> RequestError:
+    """The refusal of more photos than one request may have."""
+    return RequestError(f"{sent} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
 def _checked(photos: list[T]) -> list[T]:
@@ -362,7 +363,7 @@ def _checked(photos: list[T]) -> list[T]:
 
 def _few(photos: list[T]) -> list[T]:
     if len(photos) > MAX_PHOTOS:
-        raise _too_many(str(len(photos)))
+        raise too_many_photos(len(photos))
     return photos
 
 

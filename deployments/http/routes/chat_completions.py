@@ -22,7 +22,14 @@ from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
+from deployments.http.request_body import (
+    addition_from,
+    options_from,
+    photos_from,
+    read_json,
+    refused,
+    too_many_photos,
+)
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -36,7 +43,7 @@ from tts.domain.claim import CheckOptions
 from tts.domain.events import Done, Event, Failed
 from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.domain.trajectory import fold
-from tts.errors import NotFound, RequestError
+from tts.errors import NotFound
 
 _IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
 _EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE]}], "geotts": {"n_parallel": 2}}
@@ -150,7 +157,7 @@ async def _continuing(
 
 def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
     if len(urls) > MAX_PHOTOS:
-        raise RequestError(f"{len(urls)} photos were sent; at most {MAX_PHOTOS} are accepted")
+        raise too_many_photos(len(urls))
     return urls
 
 

@@ -24,7 +24,14 @@ from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import addition_from, options_from, photos_from, read_json, refused
+from deployments.http.request_body import (
+    addition_from,
+    options_from,
+    photos_from,
+    read_json,
+    refused,
+    too_many_photos,
+)
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -156,7 +163,7 @@ async def _read(
         await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it
     pictures = asked.pictures()
     if len(pictures) > MAX_PHOTOS:
-        raise RequestError(f"{len(pictures)} photos were sent; at most {MAX_PHOTOS} are accepted")
+        raise too_many_photos(len(pictures))
     photos: list[bytes] = []
     for one in pictures:
         upload = one.get("upload")
