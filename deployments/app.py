@@ -95,9 +95,10 @@ class GatewayIngress:
             verifier=verifier,
             identity=make_identity(args),
             watch=make_watch(args),
-            outgoing=brokers if args.tools.may_send or args.tools.outgoing_log else None,
+            egress_file=brokers,
+            tools_may_send=args.tools.may_send,
         )
-        self._tools = JoinedTools(LocalToolbox([]), tools, refs)
+        self._tools = JoinedTools(LocalToolbox([]), tools, refs, may_send=args.tools.may_send)
         self._args = args
         self._spread = to_all_replicas(workers)
         self._metrics = Metrics()
@@ -168,7 +169,8 @@ def _colocated(
     refs: PhotoRefs,
 ) -> tuple[Rollouts, Verifier]:
     """Rollouts and verifier in the gateway's process: their engine computes elsewhere."""
-    toolbox = JoinedTools(make_local_toolbox(RemotePerception(locatability, refs), args), tools, refs)
+    local = make_local_toolbox(RemotePerception(locatability, refs), args)
+    toolbox = JoinedTools(local, tools, refs, may_send=args.tools.may_send)
     return make_rollouts(model, toolbox, args), make_verifier(args, model, toolbox)
 
 

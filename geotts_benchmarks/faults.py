@@ -19,7 +19,6 @@ from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConf
 _REPLICAS = 2
 _CLIENTS = 3
 _REPLACED_WITHIN_S = 150.0  # a replica takes a minute to start on a machine that is busy
-_NAME = "ServeReplica:geotts:Rollout"
 
 
 @click.command()
@@ -81,13 +80,20 @@ async def run(url: str, kills: int) -> Result:
 
 def kill_replica(rng: random.Random) -> None:
     """SIGKILL one of the Rollout replicas of the private cluster this process started."""
+    found = replicas_of("Rollout")
+    if not found:
+        raise click.ClickException("there is no Rollout replica to kill")
+    rng.choice(found).kill()
+
+
+def replicas_of(deployment: str) -> list[psutil.Process]:
+    """The processes of a deployment's replicas in the private cluster this process started, by process number."""
+    name = f"ServeReplica:geotts:{deployment}"
     found = []
     for process in psutil.Process().children(recursive=True):
         with gone_is_fine():
-            found += [process] if any(_NAME in part for part in process.cmdline()) else []
-    if not found:
-        raise click.ClickException("there is no Rollout replica to kill")
-    rng.choice(sorted(found, key=lambda process: process.pid)).kill()
+            found += [process] if any(name in part for part in process.cmdline()) else []
+    return sorted(found, key=lambda process: process.pid)
 
 
 async def _whole_again() -> float:

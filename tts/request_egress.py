@@ -1,8 +1,7 @@
 """What left the machine for one request: the event `left_machine` at its end, and its lines in the egress log.
 
-Transports record each request as it goes out (`tts.net.engine_egress`), in this process or in those that work for it.
-So it is known also when the request is cancelled. The brokers of tools keep their own record
-(`tts.toolkit.broker.egress_log`), which is read at the end.
+Transports record each request as it goes out (`tts.net.egress`), in this process or in those that work for it. So it
+is known also when the request is cancelled.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from collections.abc import Iterable
 from tts.domain.events import LeftMachine
 from tts.domain.outgoing import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.net.engine_egress import EGRESS
-from tts.ports.outgoing_record import OutgoingRecord
+from tts.net.egress import EGRESS
+from tts.ports.egress_file import EgressFile
 from tts.ports.request_ports import Ports
 
 _PATIENCE_S = 2.0
@@ -31,43 +30,44 @@ class RequestEgress:
     """
 
     def __init__(self, ports: Ports, request_id: str, sent: Iterable[Outgoing] = (), *, complete: bool = True) -> None:
-        self._record = ports.outgoing
+        self._file = ports.egress_file
         self._engines = ports.identity.remote_engines
+        self._may_send = bool(self._engines) or ports.tools_may_send
         self._id = request_id
         self._sent = list(sent)
-        self._noted = 0
-        self._complete = complete or not self._engines
+        self._unwritten = list(self._sent)
+        self._complete = complete
 
     async def to_event(self) -> LeftMachine | None:
-        """The event; None when nothing left. Never raises; without an answer of the record, `complete` is false."""
-        complete, by_tools = self._complete, tuple[Outgoing, ...]()
-        if self._record is not None:
-            try:
-                async with asyncio.timeout(_PATIENCE_S):
-                    with boundary(FatalError, "the egress log"):
-                        by_tools = await self._record.about(self._id)
-            except (GeoTTSError, TimeoutError):
-                complete = False
-        self._sent += EGRESS.take(self._id)
+        """The event; None when nothing left. Never raises. `complete` is false if a process was lost that may have sent
+        something."""
+        for departure in EGRESS.take(self._id):
+            if departure.sent is None:
+                self._complete = False
+                continue
+            self._sent.append(departure.sent)
+            if not departure.in_file:
+                self._unwritten.append(departure.sent)
         await self._write()
-        sent = tuple(sorted((*self._sent, *by_tools), key=lambda one: one.at))
-        if not (self._engines or sent) and complete:
+        complete = self._complete or not self._may_send
+        if not (self._engines or self._sent) and complete:
             return None
+        sent = tuple(sorted(self._sent, key=lambda one: one.at))
         return LeftMachine(engines=self._engines, sent=sent, complete=complete)
 
     async def _write(self) -> None:
-        fresh = tuple(self._sent[self._noted :])
-        self._noted = len(self._sent)
-        await write_down(self._record, fresh)
+        unwritten = tuple(self._unwritten)
+        self._unwritten.clear()
+        await write_down(self._file, unwritten)
 
 
-async def write_down(record: OutgoingRecord | None, sent: tuple[Outgoing, ...]) -> None:
+async def write_down(file: EgressFile | None, sent: tuple[Outgoing, ...]) -> None:
     """Add to the file of what left. Never raises: the event log and the audit log have it too."""
-    if record is None or not sent:
+    if file is None or not sent:
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
             with boundary(FatalError, "the egress log"):
-                await record.note(sent)
+                await file.note(sent)
     except (GeoTTSError, TimeoutError):
         _log.warning("the egress log was not written", extra={"request_id": sent[0].request_id})

@@ -97,7 +97,7 @@ class Rollout:
         self._args = args
         self._endpoints = EndpointWatch(args)
         local = make_local_toolbox(RemotePerception(locatability, self._refs), args)
-        toolbox = JoinedTools(local, tools, self._refs)
+        toolbox = JoinedTools(local, tools, self._refs, may_send=args.tools.may_send)
         self._rollouts = make_rollouts(self._model, toolbox, args)
         self._tools = tools
         self._load = ReplicaLoad()
@@ -195,6 +195,20 @@ class Tools:
         finally:
             self._running -= 1
 
+    async def call_reporting(
+        self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()
+    ) -> AsyncIterator[Envelope[ToolOutcome]]:
+        """`call` as a stream of one item, for tools that may send something to another machine: what leaves for the
+        request is reported when it leaves.
+        """
+
+        async def outcome() -> AsyncIterator[Sequence[ToolOutcome]]:
+            yield [await self.call(call, context, photo_refs)]
+
+        async with closing(seal(outcome(), context.request.id)) as envelopes:
+            async for envelope in envelopes:
+                yield envelope
+
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
         """Counts and latencies of this replica since start, under its name."""
         return await self._broker.snapshots()
@@ -206,10 +220,6 @@ class Tools:
     async def purge(self) -> None:
         """Let go of what is past its time here."""
         await self._broker.purge()
-
-    async def outgoing(self, request_id: str) -> tuple[Outgoing, ...]:
-        """What left the machine for a request through this replica."""
-        return await self._broker.about(request_id)
 
     async def region(self, name: str, to: str) -> bytes | None:
         """The picture that is lent under this name here."""
@@ -235,7 +245,8 @@ class Verifier:
         self._refs = PhotoRefs()
         self._coalesce_s = args.coalesce_s
         model = RemoteModel(rollout, self._refs) if rollout is not None else None
-        self._verifier = make_verifier(args, model, JoinedTools(LocalToolbox([]), tools, self._refs))
+        toolbox = JoinedTools(LocalToolbox([]), tools, self._refs, may_send=args.tools.may_send)
+        self._verifier = make_verifier(args, model, toolbox)
 
     async def ready(self) -> bool:
         """Answers when a request would be served."""

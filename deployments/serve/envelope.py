@@ -1,6 +1,6 @@
 """The unit of streams between processes: a batch of items, and the egress of the sending process since the last one.
 
-The transports of engines, verifiers and rollouts record the egress (`tts.net.engine_egress`).
+The transports of engines and tools record the egress (`tts.net.egress`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Generic, TypeVar
 
 from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
-from tts.domain.outgoing import Outgoing
-from tts.errors import GeoTTSError
-from tts.net.engine_egress import EGRESS
+from tts.errors import GeoTTSError, ReplicaLost
+from tts.net.egress import EGRESS, Departure
 
 BEAT_S = 2.0
 """After so long without news an envelope says that the process still works (`deployments.serve.lost_replica`)."""
@@ -27,7 +26,7 @@ class Envelope(Generic[T]):
     """`items` is empty if the envelope only reports egress, or is a heartbeat."""
 
     items: Sequence[T]
-    egress: tuple[Outgoing, ...] = ()
+    egress: tuple[Departure, ...] = ()
 
 
 async def seal(
@@ -84,11 +83,17 @@ class _Sealing(Generic[T]):
             await self.send(Envelope((), egress))
 
 
-async def unseal(envelopes: AsyncIterator[Envelope[T]]) -> AsyncIterator[Sequence[T]]:
-    """The batches. The egress of the other process is recorded in this process, which passes it on."""
-    async with closing(envelopes) as stream_of_envelopes:
-        async for envelope in stream_of_envelopes:
-            for egress in envelope.egress:
-                EGRESS.note(egress)
-            if envelope.items:
-                yield envelope.items
+async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> AsyncIterator[Sequence[T]]:
+    """The batches. The egress of the other process is recorded in this process, which passes it on. If the other
+    process is lost, this process records that there may have been more.
+    """
+    try:
+        async with closing(envelopes) as stream_of_envelopes:
+            async for envelope in stream_of_envelopes:
+                for departure in envelope.egress:
+                    EGRESS.note(departure)
+                if envelope.items:
+                    yield envelope.items
+    except ReplicaLost:
+        EGRESS.note(Departure(request_id, sent=None))
+        raise

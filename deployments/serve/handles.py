@@ -21,6 +21,7 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, 
 from ray.serve.handle import DeploymentHandle
 
 from deployments.seam.ray import cancel
+from deployments.serve import lost_replica
 from deployments.serve.envelope import unseal
 from deployments.serve.lost_replica import first_reply, streamed_items
 from deployments.serve.replica_for_group import GroupPlacing
@@ -76,14 +77,15 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
         cancel(response)
 
 
-def remote_batches(method: Any, *args: Any) -> AsyncIterator[Sequence[Any]]:
-    """Iterate over the batches of a streaming handle call that yields envelopes; what left there is recorded here."""
-    return unseal(remote_stream(method, *args))
+def remote_batches(request_id: str, method: Any, *args: Any) -> AsyncIterator[Sequence[Any]]:
+    """Iterate over the batches of a streaming handle call that yields envelopes; what left there for the request is
+    recorded here."""
+    return unseal(remote_stream(method, *args), request_id)
 
 
-async def _remote_items(method: Any, *args: Any) -> AsyncIterator[Any]:
+async def _remote_items(request_id: str, method: Any, *args: Any) -> AsyncIterator[Any]:
     """Iterate over what the batches of such a call contain. Closing it aborts the call."""
-    async with closing(remote_batches(method, *args)) as batches:
+    async with closing(remote_batches(request_id, method, *args)) as batches:
         async for batch in batches:
             for item in batch:
                 yield item
@@ -200,7 +202,8 @@ class RemoteModel:
 
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
-        return _remote_items(self._generate, replace(request, photos=()), self._refs.of(request.photos))
+        sent = replace(request, photos=())
+        return _remote_items(request.context.id, self._generate, sent, self._refs.of(request.photos))
 
 
 class RemoteRollouts:
@@ -253,7 +256,8 @@ class RemoteRollouts:
             handle = self._handle.options(session_id=session) if session else self._handle
             sent = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None)
             seen = self._placing.expected.follow(len(group.photos))
-            async with closing(remote_batches(handle.run, sent, self._refs.of(group.photos))) as batches:
+            photos = self._refs.of(group.photos)
+            async with closing(remote_batches(group.context.id, handle.run, sent, photos)) as batches:
                 async for batch in batches:
                     seen.see(batch)
                     yield batch
@@ -283,7 +287,8 @@ class RemoteVerifier:
                     raise
 
     def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        return _remote_items(self._verify, replace(request, photos=()), self._refs.of(request.photos))
+        sent = replace(request, photos=())
+        return _remote_items(request.context.id, self._verify, sent, self._refs.of(request.photos))
 
 
 class RemoteToolbox:
@@ -291,8 +296,17 @@ class RemoteToolbox:
     for the tools only that send parts of them on, and for requests only that consent to it.
     """
 
-    def __init__(self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs) -> None:
+    def __init__(
+        self, handle: DeploymentHandle[Any], schemas: tuple[ToolSchema, ...], refs: PhotoRefs, *, may_send: bool
+    ) -> None:
+        """Args:
+        handle: the Tools deployment.
+        schemas: its tools.
+        refs: photos on their way.
+        may_send: whether a tool may call another machine. Then a call is a stream, which reports the egress at once.
+        """
         self._call = handle.call
+        self._call_reporting = handle.options(stream=True).call_reporting if may_send else None
         self._schemas = schemas
         self._refs = refs
         self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
@@ -308,19 +322,32 @@ class RemoteToolbox:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
             pixels = call.name in self._sending and context.options.allow_region_search
             photos = self._refs.of(context.photos) if pixels else []
-            calling = partial(remote_call, self._call, call, bare, photos)
-            repeatable = call.name in self._repeatable
-            outcome: ToolOutcome = await (first_reply(calling) if repeatable else calling())
+            calling = partial(self._once, call, bare, photos)
+            return await (first_reply(calling, self._silent_s) if call.name in self._repeatable else calling())
         except (ReplicaLost, Overloaded) as error:
             return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
+
+    @property
+    def _silent_s(self) -> float | None:
+        """A stream has a heartbeat, and reports a silent replica as lost."""
+        return lost_replica.SILENT_S if self._call_reporting is None else None
+
+    async def _once(self, call: ToolCall, context: ToolContext, photos: list[Any]) -> ToolOutcome:
+        if self._call_reporting is None:
+            outcome: ToolOutcome = await remote_call(self._call, call, context, photos)
+            return outcome
+        items = _remote_items(context.request.id, self._call_reporting, call, context, photos)
+        async with closing(items) as outcomes:
+            (outcome,) = [outcome async for outcome in outcomes]
         return outcome
 
 
 class JoinedTools:
     """Fast tools of this process and the other tools of the broker, combined when the broker first lists its tools."""
 
-    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs) -> None:
+    def __init__(self, local: Toolbox, broker: DeploymentHandle[Any], refs: PhotoRefs, *, may_send: bool) -> None:
         self._local = local
+        self._may_send = may_send
         self._broker = broker
         self._refs = refs
         self._joined: JoinedToolbox | None = None
@@ -329,5 +356,6 @@ class JoinedTools:
         """The joined toolbox. The first call asks the broker, and raises GeoTTSError when it cannot be asked."""
         if self._joined is None:
             schemas: tuple[ToolSchema, ...] = await remote_call(self._broker.schemas)
-            self._joined = JoinedToolbox(self._local, RemoteToolbox(self._broker, schemas, self._refs))
+            remote = RemoteToolbox(self._broker, schemas, self._refs, may_send=self._may_send)
+            self._joined = JoinedToolbox(self._local, remote)
         return self._joined

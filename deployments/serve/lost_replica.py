@@ -113,18 +113,32 @@ async def _next(items: AsyncIterator[Any]) -> Any:
     return await anext(items)
 
 
-async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float = SILENT_S) -> T:
-    """The reply to a call; after `silent_s` without one, of the first to reply of two. What it raises is passed on."""
+async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float | None = SILENT_S) -> T:
+    """The first reply to a call that may be made twice. What it raises is passed on.
+
+    The call is made again when its replica is lost, and after `silent_s` without a reply (None: however long it takes).
+
+    Raises:
+        ReplicaLost: the replicas of both calls are lost.
+    """
     calls = [spawn(_made(call), name="call")]
     try:
         await asyncio.wait(calls, timeout=silent_s)
-        if not calls[0].done():
+        if not calls[0].done() or _is_lost(calls[0]):
             calls.append(spawn(_made(call), name="call again"))
-        done, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-        return done.pop().result()
+        waiting = set(calls)
+        while True:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            replied = [one for one in done if not _is_lost(one)]
+            if replied or not waiting:
+                return (replied or list(done))[0].result()
     finally:
         for one in calls:
             await cancel_and_wait(one)
+
+
+def _is_lost(call: asyncio.Task[Any]) -> bool:
+    return call.done() and not call.cancelled() and isinstance(call.exception(), ReplicaLost)
 
 
 async def _made(call: Callable[[], Awaitable[T]]) -> T:

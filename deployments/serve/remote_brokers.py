@@ -19,18 +19,11 @@ _ASKING_S = 1.5
 
 
 class RemoteBrokers:
-    """The `Brokers` of the Tools deployment. Nobody is asked what no tool can have sent, or told what no file keeps."""
+    """The `Brokers` of the Tools deployment. Nothing is sent to a replica for a file that is not configured."""
 
     def __init__(self, handle: DeploymentHandle[Any], config: ToolsConfig) -> None:
         self._handle = handle
         self._config = config
-
-    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """Asks all replicas; their parts are sorted by time. Empty when no tool can have sent anything."""
-        if not self._config.may_send:
-            return ()
-        parts: list[tuple[Outgoing, ...]] = await remote_all(self._handle, "outgoing", request_id, within_s=_ASKING_S)
-        return tuple(sorted((sent for part in parts for sent in part), key=lambda sent: sent.at))
 
     async def note(self, sent: Sequence[Outgoing]) -> None:
         """One replica writes it down; nothing happens unless `tools.outgoing_log` is configured."""

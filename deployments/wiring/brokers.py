@@ -1,4 +1,4 @@
-"""All brokers of an installation as one object, for the questions of the gateway (counts, egress, erasure).
+"""All brokers of an installation as one object, for the questions of the gateway (counts, the egress log, erasure).
 
 Every Tools replica has counts, an egress log and perhaps a cache and a tape of its own, so each question goes to
 all of them. In process there is one. Nothing here knows Ray: `deployments.serve.remote_brokers` does.
@@ -12,7 +12,7 @@ from typing import Protocol
 from deployments.wiring.toolbox_assembly import Tooling
 from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
-from tts.ports.outgoing_record import OutgoingRecord
+from tts.ports.egress_file import EgressFile
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.stats import BrokerSnapshot
@@ -27,7 +27,7 @@ class NotErased(GeoTTSError):
     status = 503
 
 
-class Brokers(OutgoingRecord, Protocol):
+class Brokers(EgressFile, Protocol):
     """Every method may raise GeoTTSError when a replica does not answer."""
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
@@ -60,13 +60,9 @@ class LocalBrokers:
         self._name = name
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
-    async def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """What the egress log of this process remembers of the request."""
-        return self._tooling.outgoing.about(request_id)
-
     async def note(self, sent: Sequence[Outgoing]) -> None:
         """Append to the file of the egress log, if there is one."""
-        self._tooling.outgoing.write(sent)
+        self._tooling.egress_log.write(sent)
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Erase from the broker's cache, the tape and the egress log, in this order."""
@@ -75,7 +71,7 @@ class LocalBrokers:
                 await self._tooling.broker.forget(photo)
                 if self._tape is not None:
                     await self._tape.forget(photo)
-            await self._tooling.outgoing.forget(request_id)
+            await self._tooling.egress_log.forget(request_id)
         except OSError as error:
             raise _unwritable(error) from error
         except StoreError as error:
@@ -90,7 +86,7 @@ class LocalBrokers:
         """Purge the broker's cache, and the egress log of what is older than the retention."""
         await self._tooling.broker.purge()
         try:
-            await self._tooling.outgoing.purge(self._retention_s)
+            await self._tooling.egress_log.purge(self._retention_s)
         except OSError as error:
             raise _unwritable(error) from error
 

@@ -66,5 +66,6 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
         verifier=make_verifier(args, model, toolbox),
         identity=make_identity(args),
         watch=make_watch(args),
-        outgoing=tools.brokers,
+        egress_file=tools.brokers,
+        tools_may_send=args.tools.may_send,
     )

@@ -35,7 +35,7 @@ class Tooling:
     toolbox: Toolbox
     broker: Broker
     catalog: Catalog
-    outgoing: EgressLog
+    egress_log: EgressLog
 
     async def aclose(self) -> None:
         """Close the providers' connections, then the broker with its cache."""

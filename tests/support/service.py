@@ -49,7 +49,7 @@ def a_gateway(
     """With `tools` the rollouts use them and the gateway asks their brokers."""
     metrics = Metrics()
     if tools is not None:
-        ports = replace(local_ports(args, tools), outgoing=tools.brokers)
+        ports = replace(local_ports(args, tools), egress_file=tools.brokers)
     ports = ports or ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
     brokers = None if tools is None else tools.brokers
     return Gateway(args, ports, store=store, brokers=brokers, observers=[metrics]), metrics
@@ -66,7 +66,7 @@ async def with_tools(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application in this process whose rollouts use these tools."""
     metrics = Metrics()
-    ports = replace(local_ports(args, tools), outgoing=tools.brokers)
+    ports = replace(local_ports(args, tools), egress_file=tools.brokers)
     gateway = Gateway(args, ports, store=store, brokers=tools.brokers, observers=[metrics, *observers])
     transport = httpx.ASGITransport(create_app(gateway, args, metrics=metrics), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from tts.domain.identity import Identity
 from tts.domain.stop_settings import WatchSettings
+from tts.ports.egress_file import EgressFile
 from tts.ports.locator import Locator
-from tts.ports.outgoing_record import OutgoingRecord
 from tts.ports.rollout_groups import Rollouts
 from tts.ports.router import Router
 from tts.ports.verification import Verifier
@@ -15,7 +15,11 @@ from tts.ports.verification import Verifier
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """All a request needs, in process or behind Ray Serve. `outgoing` is None where there are no tools to ask."""
+    """All a request needs, in process or behind Ray Serve.
+
+    `egress_file` is None where no file of the egress can be kept. `tools_may_send` says that a tool may call another
+    machine.
+    """
 
     locator: Locator
     router: Router
@@ -23,4 +27,5 @@ class Ports:
     verifier: Verifier
     identity: Identity
     watch: WatchSettings = field(default_factory=WatchSettings)
-    outgoing: OutgoingRecord | None = None
+    egress_file: EgressFile | None = None
+    tools_may_send: bool = False

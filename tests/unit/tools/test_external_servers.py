@@ -17,6 +17,7 @@ from tools.external.catalog import external_tools
 from tools.external.schema import arguments_of
 from tts.config import McpServerConfig, ToolsConfig
 from tts.domain.tooling import ToolCall, ToolErrorKind
+from tts.net.egress import EGRESS
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
@@ -117,8 +118,8 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
         call = ToolCall(id="c", name="far__country_at", arguments={"latitude": 46.19, "longitude": 9.02})
         result = (await tools.toolbox.call(call, CONTEXT)).result
         assert "CH" in result.text
-        [left] = await tools.brokers.about("loc_test")
-        assert left.url == f"{url}/mcp"
+        [departure] = EGRESS.take("loc_test")
+        assert departure.sent.url == f"{url}/mcp"
         small = config.model_copy(update={"max_bytes": 1024})
         assert external_tools({}, None, environment={}) == []
         assert await asyncio.to_thread(external_tools, {"far": small}, None, environment={}) == []

@@ -17,7 +17,7 @@ from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_
 from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.retry import RETRIED_STATUS, retry_after_s
 from tts.net.closing_backend import closing_transport
-from tts.net.engine_egress import EGRESS
+from tts.net.egress import EGRESS
 from tts.net.secret import Scrubber, Secret
 
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token
@@ -62,7 +62,7 @@ class Connection:
     async def _send(self, request: httpx.Request, request_id: str) -> httpx.Response:
         """The head of the response. Everything that leaves for an endpoint goes through here, and is recorded here."""
         host, url = _bare(str(request.url))
-        EGRESS.note(
+        EGRESS.record(
             Outgoing.now(
                 host=host, method=request.method, url=url, bytes_sent=len(request.content), request_id=request_id
             )

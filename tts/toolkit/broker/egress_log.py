@@ -1,9 +1,8 @@
-"""The egress log: what left the machine, when, to which receiver, for which request. The latest lines of tools are in
-memory; all lines, those of engines too, are in the file `tools.outgoing_log`.
+"""The egress log: what left the machine, when, to which receiver, for which request, in the file `tools.outgoing_log`.
 
-A call that is answered from the cache sends nothing, so the record does not have it. The lines of a request are erased
-with it, in memory and in the file; later lines of an erased request are not written. Expired lines are erased too. The
-operator rotates the file.
+A process of tools writes a line when a tool sends something; the lines of engines are written when a request ends. A
+call that is answered from the cache sends nothing, so the log does not have it. The lines of a request are erased with
+it; later lines of an erased request are not written. Expired lines are erased too. The operator rotates the file.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,11 +18,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tts.domain.outgoing import Outgoing, rfc3339
+from tts.net.egress import EGRESS
 from tts.private_files import make_private
 from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.line_erasure import blank_from, blank_lines
 
-_KEPT = 10_000
 _AT = re.compile(rb'"at":"([^"]*)"')
 _BLANK_END = b" \n"
 _USUAL_DELAY = timedelta(hours=1)  # longer than any request may take: what others sent is noted when it ends
@@ -36,18 +34,18 @@ class EgressLog:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._latest: deque[Outgoing] = deque(maxlen=_KEPT)
         self._erased = ErasedNames()
         self._sweep = _Sweep()
 
     def __call__(self, sent: Outgoing) -> None:
-        """Remember it and write it, unless its request was erased. A file that cannot be written is only logged."""
+        """Record and write what a tool sends now, unless its request was erased. A file that cannot be written is only
+        logged."""
         if not self._erased.since(0, [sent.request_id]):
-            self._latest.append(sent)
+            EGRESS.record(sent, in_file=self._path is not None)
             self.write([sent])
 
     def write(self, sent: Sequence[Outgoing]) -> None:
-        """Into the file only: what others sent, and remember themselves."""
+        """Into the file only: what others sent and recorded."""
         lines = [one.json_bytes() + b"\n" for one in sent if not self._erased.since(0, [one.request_id])]
         if self._path is None or not lines:
             return
@@ -59,28 +57,19 @@ class EgressLog:
         except OSError:
             _log.warning("the egress log cannot be written")
 
-    def about(self, request_id: str) -> tuple[Outgoing, ...]:
-        """What left for one request, as far as it is remembered here."""
-        return tuple(sent for sent in self._latest if sent.request_id == request_id)
-
     async def forget(self, request_id: str) -> int:
         """Erase what is written of a request; returns how many lines of the file that were. Raises OSError."""
         self._erased.add(request_id)
-        self._keep(lambda sent: sent.request_id != request_id)
         if self._path is None:
             return 0
         name = request_id.encode()
         return await asyncio.to_thread(blank_lines, self._path, lambda line: name in line and _is_of(line, request_id))
 
     async def purge(self, older_than_s: float) -> None:
-        """Erase what is older, in memory and in the file. Raises OSError."""
-        oldest = datetime.now(UTC) - timedelta(seconds=older_than_s)
-        self._keep(lambda sent: sent.at >= rfc3339(oldest))
+        """Erase what is older from the file. Raises OSError."""
         if self._path is not None:
+            oldest = datetime.now(UTC) - timedelta(seconds=older_than_s)
             await asyncio.to_thread(self._sweep, self._path, oldest)
-
-    def _keep(self, wanted: Callable[[Outgoing], bool]) -> None:
-        self._latest = deque(filter(wanted, self._latest), maxlen=_KEPT)
 
 
 class _Sweep:

@@ -3,6 +3,7 @@ caller may keep from being seen."""
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from support.provider_server import answering, config_for
@@ -10,11 +11,13 @@ from support.rude_server import as_json, rude_server
 from support.service import PHOTO, an_app, samples, with_tools
 
 from deployments.observability.audit import AuditLog
-from deployments.wiring.local import local_tools
+from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import remote_engines
 from tts.config import AppArgs, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import Done, LeftMachine, ToolResulted, parse_event
 from tts.errors import Overloaded
+from tts.net.egress import EGRESS, Departure
+from tts.request_egress import RequestEgress
 
 SEARCHING = ScriptedEngine(turns=3, tokens_per_turn=4, tool="web_search")
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2", "seed": "1", "include": "full"}}
@@ -91,22 +94,30 @@ async def test_a_cancelled_request_reports_the_requests_that_had_left(data_store
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
-async def test_a_broker_that_does_not_answer_is_reported_and_costs_no_answer(data_store):
+async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_store):
     async with rude_server(answering("serper")) as server:
         args = asking(server)
         tools = local_tools(args)
 
-        async def silent(request_id):
+        async def silent(*_):
             raise Overloaded("a replica did not answer")
 
-        tools.brokers.about = silent
-        tools.brokers.snapshots = lambda: silent("")
+        tools.brokers.note = silent
+        tools.brokers.snapshots = silent
         async with with_tools(args, tools) as http:
             reply = (await http.post("/locate", **FORM)).json()
             metrics = await http.get("/metrics")
     assert reply["answer"]["lat"] is not None
-    assert reply["left_machine"] == {**reply["left_machine"], "sent": [], "complete": False}
+    assert reply["left_machine"]["complete"]
     assert samples(metrics.text)["geotts_broker_replicas"] == 0
+
+
+@pytest.mark.parametrize(("may_send", "complete"), [(True, False), (False, None)])
+async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(data_store, may_send, complete):
+    ports = replace(local_ports(an_app()), tools_may_send=may_send)
+    EGRESS.note(Departure("loc_lost", sent=None))
+    event = await RequestEgress(ports, "loc_lost").to_event()
+    assert (event and event.complete) is complete
 
 
 async def test_the_audit_log_says_to_whom_and_when_and_not_what(data_store, tmp_path):

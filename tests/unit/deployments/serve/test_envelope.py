@@ -12,7 +12,7 @@ from deployments.serve.envelope import Envelope, seal, unseal
 from deployments.serve.lost_replica import LastSent
 from tts.domain.outgoing import Outgoing
 from tts.errors import ModelError, ReplicaLost
-from tts.net.engine_egress import EGRESS
+from tts.net.egress import EGRESS, Departure
 
 ID = "loc_envelope"
 
@@ -20,8 +20,8 @@ ID = "loc_envelope"
 def leave():
     """What a transport does before it sends."""
     request = Outgoing.now(host="h", method="POST", url="http://h/v1", bytes_sent=9, request_id=ID)
-    EGRESS.note(request)
-    return request
+    EGRESS.record(request)
+    return Departure(ID, request)
 
 
 @pytest.fixture(autouse=True)
@@ -82,8 +82,21 @@ async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
         yield Envelope((), (request,))
         yield Envelope(["a batch"])
 
-    assert [batch async for batch in unseal(from_elsewhere())] == [["a batch"]]
+    assert [batch async for batch in unseal(from_elsewhere(), ID)] == [["a batch"]]
     assert EGRESS.take(ID) == (request,)
+
+
+async def test_a_lost_process_may_have_sent_more_than_it_reported():
+    request = leave()
+    EGRESS.take(ID)
+
+    async def lost():
+        yield Envelope((), (request,))
+        raise ReplicaLost("gone")
+
+    with pytest.raises(ReplicaLost):
+        _ = [batch async for batch in unseal(lost(), ID)]
+    assert EGRESS.take(ID) == (request, Departure(ID, sent=None))
 
 
 async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):

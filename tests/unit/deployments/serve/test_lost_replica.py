@@ -65,7 +65,7 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
         yield ["at last"]
 
     sealed = seal(thinking(), "loc_beat")
-    assert [batch async for batch in unseal(streamed_items(sealed, 0.3))] == [["at last"]]
+    assert [batch async for batch in unseal(streamed_items(sealed, 0.3), "loc_beat")] == [["at last"]]
 
 
 @pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
@@ -125,11 +125,51 @@ async def test_a_call_with_a_reply_is_made_once_and_its_error_is_passed_on():
 
     async def call():
         made.append(1)
+        raise ModelError("refused")
+
+    with pytest.raises(ModelError, match="refused"):
+        await first_reply(call, SHORT_S)
+    assert made == [1]
+
+
+@pytest.mark.parametrize("silent_s", [SHORT_S, None])
+async def test_a_call_whose_replica_is_lost_is_made_once_more(silent_s):
+    made = []
+
+    async def call():
+        made.append(1)
+        if len(made) == 1:
+            raise ReplicaLost("gone")
+        return "the second"
+
+    assert await first_reply(call, silent_s) == "the second"
+
+
+async def test_a_first_replica_that_is_lost_late_does_not_end_the_second_call():
+    made = []
+
+    async def call():
+        made.append(1)
+        if len(made) == 1:
+            await asyncio.sleep(2 * SHORT_S)
+            raise ReplicaLost("gone")
+        await asyncio.sleep(3 * SHORT_S)
+        return "the second"
+
+    assert await first_reply(call, SHORT_S) == "the second"
+    assert len(made) == 2
+
+
+async def test_two_lost_replicas_are_reported():
+    made = []
+
+    async def call():
+        made.append(1)
         raise ReplicaLost("gone")
 
     with pytest.raises(ReplicaLost, match="gone"):
         await first_reply(call, SHORT_S)
-    assert made == [1]
+    assert made == [1, 1]
 
 
 async def test_who_is_cancelled_while_waiting_cancels_both_calls():
@@ -169,10 +209,10 @@ class Broker:
 
 @pytest.mark.parametrize(("repeatable", "made"), [(True, 2), (False, 1)])
 async def test_only_a_tool_that_changes_nothing_is_called_once_more(monkeypatch, repeatable, made):
-    monkeypatch.setattr(lost_replica.first_reply, "__defaults__", (SHORT_S,))
+    monkeypatch.setattr(lost_replica, "SILENT_S", SHORT_S)
     schema = ToolSchema(name="look", description="", parameters={}, repeatable=repeatable)
     broker = Broker()
-    toolbox = RemoteToolbox(broker, (schema,), PhotoRefs())
+    toolbox = RemoteToolbox(broker, (schema,), PhotoRefs(), may_send=False)
     calling = asyncio.create_task(
         toolbox.call(ToolCall(id="1", name="look", arguments={}), ToolContext(request=a_context()))
     )

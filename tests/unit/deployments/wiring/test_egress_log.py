@@ -12,6 +12,7 @@ from support.service import an_app
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import local_tools
 from tts.domain.outgoing import Outgoing, rfc3339
+from tts.net.egress import EGRESS, Departure
 from tts.toolkit.broker.egress_log import EgressLog
 
 HOUR = 3600.0
@@ -30,15 +31,6 @@ def names(path):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "out.jsonl"
-
-
-async def test_what_is_remembered_ends_with_the_retention():
-    log = EgressLog()
-    log(a_request(100 * DAY))
-    await log.purge(200 * DAY)
-    assert log.about("loc_1")
-    await log.purge(DAY)
-    assert log.about("loc_1") == ()
 
 
 async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_stay(path):
@@ -150,10 +142,18 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
         await brokers.purge()
 
 
-async def test_requests_of_other_parts_are_written_and_not_attributed_to_tools(path):
+async def test_what_a_tool_sends_is_recorded_and_says_whether_it_is_in_the_file(path):
+    sent = a_request(1.0, "loc_egress_log")
+    EgressLog()(sent)
+    EgressLog(path)(sent)
+    assert EGRESS.take("loc_egress_log") == tuple(Departure("loc_egress_log", sent, in_file) for in_file in (0, 1))
+
+
+async def test_requests_of_other_parts_are_written_and_not_recorded_again(path):
     log = EgressLog(path)
+    EGRESS.take("loc_1")
     log.write([a_request(1.0), a_request(1.0, "loc_2")])
-    assert log.about("loc_1") == ()
+    assert EGRESS.take("loc_1") == ()
     assert names(path) == ["loc_1", "loc_2"]
     assert await log.forget("loc_1") == 1
     log.write([a_request(1.0), a_request(1.0, "loc_2")])
