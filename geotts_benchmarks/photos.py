@@ -18,8 +18,8 @@ from tts.config import AppArgs
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.datasets import load_dataset
-from tts.eval.figures import Figures, figures, measure
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import Figures, figures, measure
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.record import Record

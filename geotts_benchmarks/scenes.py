@@ -14,8 +14,8 @@ from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, n_list
 from tts.config import AppArgs
 from tts.domain.request import MAX_QUESTIONS
-from tts.eval.figures import right_country
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import right_country
 from tts.eval.runs.record import Record
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split

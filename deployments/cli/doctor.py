@@ -12,7 +12,7 @@ from deployments.cli.console import config_option, profile_in_use, profile_optio
 from deployments.cli.text_console import TextConsole
 from deployments.doctor.installation import examine
 from deployments.doctor.profile import explain, no_endpoint_finding
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from tts.config import AppArgs, VllmEngine
 
 _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}

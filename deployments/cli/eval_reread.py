@@ -15,8 +15,8 @@ from tts.config import AppArgs
 from tts.dialects.released.imported import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
-from tts.eval.rewarding.reread import OWN_WORDS, reread
 from tts.eval.rewarding.rewarded_output import Case, cases_of
+from tts.eval.rewarding.second_reader import OWN_WORDS, reread
 from tts.ports.model_client import ModelClient
 
 

@@ -25,8 +25,8 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.errors import DataError
 from tts.eval.datasets import DATASETS, load_dataset
-from tts.eval.figures import right_country
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import right_country
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.one_system import OneSystem

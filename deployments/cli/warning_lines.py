@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from deployments.cli.console import STDERR
 from deployments.cli.text_console import styled
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 
 
 def warn(line: str) -> None:

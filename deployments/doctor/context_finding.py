@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.aio import Deadline

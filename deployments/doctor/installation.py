@@ -17,9 +17,9 @@ import psutil
 from deployments.doctor.context_finding import context_finding
 from deployments.doctor.profile import endpoint_finding, vllm_finding
 from deployments.doctor.template_finding import template_finding
+from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.key_and_price import terms_findings
 from deployments.endpoints.watch import drained_findings, endpoints_of
-from deployments.finding import BUILD, Finding
 from deployments.seam.guard import WRITTEN_FOR, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.listed_models import listed_models
-from deployments.finding import BUILD, Finding
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine

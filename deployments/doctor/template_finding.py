@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from tts.config import OpenAIEngine
 from tts.inference.chat_template import TemplateTraits
 from tts.inference.openai.endpoint.question import Question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from deployments.wiring.parts import price_of
 from tts.config import AppArgs, OpenAIEngine
 from tts.routing.depth_router import NO_PRICE

@@ -15,7 +15,7 @@ from contextvars import Context
 
 import httpx
 
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from tts.aio import cancel_and_wait, spawn
 from tts.config import AppArgs, Engine, OpenAIEngine
 from tts.inference.openai.endpoint.orders import Orders

@@ -31,7 +31,7 @@ from tts.verify.consensus.calibration_in_use import calibration_in_use, reliabil
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
-from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner, most_questions
+from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, most_questions
 from tts.verify.verifiers.walk import WalkVerifier
 
 CONSENSUS = "consensus"

@@ -60,9 +60,9 @@ from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
-from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts
+from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from deployments.finding import Finding
+from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
 from tools.provider_table import KEY_VARIABLES
 from tts.config import AppArgs, ProviderName

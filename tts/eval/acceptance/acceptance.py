@@ -12,8 +12,8 @@ from tts.eval.acceptance.findings import Finding, Words, findings
 from tts.eval.acceptance.fitting import Fitted
 from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.quality import Quality, quality
-from tts.eval.figures import measure
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import measure
 from tts.eval.runs.record import Record
 from tts.eval.runs.report import Table
 from tts.verify.consensus.installed_calibrations import CalibrationKey, calibration_key

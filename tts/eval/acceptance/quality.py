@@ -11,10 +11,10 @@ import numpy.typing as npt
 from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vector
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
-from tts.eval.figures import Measured, rollout_errors_km
 from tts.eval.metrics.accuracy import hits, median_km
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.metrics.sampling import best_of_n_km
+from tts.eval.run_metrics import Measured, rollout_errors_km
 
 THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
 _FAR_KM, _ONE_PLACE_KM = 200.0, 25.0

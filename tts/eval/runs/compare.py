@@ -9,11 +9,11 @@ import numpy as np
 from tts.domain.geo import Floats
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.figures import Measured, measure
 from tts.eval.metrics.accuracy import PAPER_KM, geoscores, hits
 from tts.eval.metrics.calibration_error import Bools
 from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, sign_flip_p
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import Measured, measure
 from tts.eval.runs.record import Record
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tts.domain.geo import distance_km
 from tts.errors import DataError
-from tts.eval.figures import rollout_errors_km
+from tts.eval.run_metrics import rollout_errors_km
 from tts.eval.runs.record import Record, read_records
 
 _BATCH = 512

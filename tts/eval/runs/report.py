@@ -8,10 +8,10 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.figures import Figures, Measured, figures, measure
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
+from tts.eval.run_metrics import Figures, Measured, figures, measure
 from tts.eval.runs.record import Record
 
 

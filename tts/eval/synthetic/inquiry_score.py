@@ -13,7 +13,7 @@ from tts.eval.synthetic.searches import ScenarioTools
 from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
-from tts.verify.verifiers.inquiry import Questioner
+from tts.verify.verifiers.tool_calling import Questioner
 
 _PATIENCE_S = 3600.0
 

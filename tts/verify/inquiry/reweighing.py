@@ -9,7 +9,7 @@ from dataclasses import replace
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.inquiry.comparison import Comparison, PlaceT
-from tts.verify.inquiry.inquiry import Inquiry
+from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.rounds import PASSED_BY
 
 

@@ -32,7 +32,7 @@ from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import judge, trust_in
-from tts.verify.verifiers.inquiry import Questioner
+from tts.verify.verifiers.tool_calling import Questioner
 
 
 class ClaimVerifier:

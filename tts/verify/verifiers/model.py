@@ -33,8 +33,8 @@ from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, 
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
-from tts.verify.verifiers.inquiry import Questioner
 from tts.verify.verifiers.published import TrajectoryTexts, read_free_answer, trajectories_request
+from tts.verify.verifiers.tool_calling import Questioner
 
 _RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0
 _GROUP_SIZE = 4

@@ -28,8 +28,8 @@ from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.rate import Rate
 from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
 from tts.eval.datasets import load_dataset
-from tts.eval.figures import measure
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.run_metrics import measure
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth

@@ -25,9 +25,9 @@ from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import DataError, GeoTTSError
-from tts.eval.figures import figures, measure
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import published_for, published_rows
+from tts.eval.run_metrics import figures, measure
 from tts.eval.runs.compare import compare
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal, lines_of

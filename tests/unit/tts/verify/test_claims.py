@@ -29,7 +29,7 @@ from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
-from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner
+from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner
 
 BELLINZONA = LatLon(lat=46.1928, lon=9.017)
 KHARKIV = LatLon(lat=49.98, lon=36.25)

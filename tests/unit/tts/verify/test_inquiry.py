@@ -29,7 +29,7 @@ from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import Question
 from tts.verify.inquiry.rounds import Outcome, Round
 from tts.verify.verifiers.consensus import ConsensusVerifier
-from tts.verify.verifiers.inquiry import InquiryVerifier, Questioner
+from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner
 
 found_or_not = st.lists(st.booleans(), min_size=2, max_size=4)
 QUESTION = Question(line="Linden Avenue 33", form="web_search")
