@@ -29,6 +29,7 @@ from tts.rollout.budget import Budget
 _TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws
 _TEMPERATURE = 0.7  # of the draws of a rollout that is greedy: it would write the same answer again
 _SEEDS_APART = 7919  # a rollout counts its turns up from its seed
+_TIMES_THE_ANSWER = 2  # how much longer than the answer a draw may be; drawn texts differ in length
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +46,26 @@ def are_wanted(limits: Limits, dialect: Dialect, stop: StopReason) -> bool:
 
 
 async def draw_answers(
-    model: ModelClient, dialect: Dialect, answered: ModelRequest, budget: Budget, deadline: Deadline
+    model: ModelClient,
+    dialect: Dialect,
+    answered: ModelRequest,
+    budget: Budget,
+    deadline: Deadline,
+    *,
+    written_tokens: int | None = None,
 ) -> AnswerDraws:
     """Draw the answer to `answered` again, side by side, as often as the limits of the rollout say.
+
+    `written_tokens` is the length of the answer; None while it is being written. A draw may have as many tokens as the
+    turn of the answer, but at most twice as many as the answer, if its length is known (and at least
+    `Budget.answer_tokens`).
 
     A draw that fails, is cut off or comes late is left out: the rollout has its answer without it. There are only as
     many as tokens and money pay for. An engine that gives several answers to one prompt is asked for them at once.
     Cancelling it aborts them in the engine.
     """
     most = (budget.limits.answer_draws or 1) - 1
-    each = _tokens_of_each(answered, budget)
+    each = _tokens_of_each(answered, budget, written_tokens)
     count = min(most, _affordable(most, answered, budget) // each)
     if count <= 0:
         return AnswerDraws()
@@ -69,14 +80,16 @@ async def draw_answers(
 
 
 def all_are_paid(answered: ModelRequest, budget: Budget) -> bool:
-    """Whether tokens and money are enough for the longest answer to `answered` and for all its draws."""
-    most = (budget.limits.answer_draws or 1) - 1
-    needed = answered.sampling.max_tokens + most * _tokens_of_each(answered, budget)
-    return _affordable(1 + most, answered, budget) >= needed
+    """Whether tokens and money are enough for the longest answer to `answered` and for all its draws, as long as it."""
+    count = budget.limits.answer_draws or 1
+    return _affordable(count, answered, budget) >= count * answered.sampling.max_tokens
 
 
-def _tokens_of_each(answered: ModelRequest, budget: Budget) -> int:
-    return max(1, min(budget.answer_tokens, answered.sampling.max_tokens))
+def _tokens_of_each(answered: ModelRequest, budget: Budget, written_tokens: int | None) -> int:
+    most = answered.sampling.max_tokens
+    if written_tokens is not None:
+        most = min(most, max(budget.answer_tokens, _TIMES_THE_ANSWER * written_tokens))
+    return max(1, most)
 
 
 def _affordable(prompts: int, answered: ModelRequest, budget: Budget) -> int:

@@ -29,6 +29,7 @@ class AnswerDrawing:
         self._deadline = deadline
         self._reserve_s = reserve_s
         self._answered: ModelRequest | None = None
+        self._tokens_before = 0  # what the rollout had written before the reply to it
         self._beside: asyncio.Task[AnswerDraws] | None = None
         self._prompts = Usage()  # what the draws beside the answer read
         self._drawn = AnswerDraws()
@@ -43,6 +44,7 @@ class AnswerDrawing:
         if request is self._answered:
             return
         self._answered = request
+        self._tokens_before = budget.usage.completion_tokens
         if last and self._beside is None and self._may_fork(request, budget):
             work = draw_answers(self._model, self._dialect, request, budget, self._deadline)
             self._beside = spawn(work, name=f"draws of {request.session_id}")
@@ -58,7 +60,10 @@ class AnswerDrawing:
             self._drawn = await self._beside
             self._beside = None
         else:
-            self._drawn = await draw_answers(self._model, self._dialect, self._answered, budget, self._deadline)
+            written = budget.usage.completion_tokens - self._tokens_before
+            self._drawn = await draw_answers(
+                self._model, self._dialect, self._answered, budget, self._deadline, written_tokens=written
+            )
         return self._drawn.usage
 
     async def aclose(self) -> Usage:

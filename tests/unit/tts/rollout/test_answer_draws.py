@@ -204,3 +204,63 @@ async def test_there_are_no_more_draws_than_tokens_pay_for(sign_photo):
     model = Scattered(*[OTARU] * 9)
     end = await played(sign_photo, model, draws=8, max_tokens=1200)  # an answer may take 300 of them
     assert len(end.answer_draws) == (1200 - 20) // 300
+
+
+class LongAnswers(Scattered):
+    """Writes answers of `tokens` tokens, and cuts them off at the limit of the request, as engines do."""
+
+    def __init__(self, *points, tokens, of_draws=None):
+        super().__init__(*points)
+        self.tokens = tokens
+        self.of_draws = of_draws or tokens
+
+    async def generate(self, request):
+        self.requests.append(request)
+        point = self.points[len(self.requests) - 1]
+        whole = self.tokens if len(self.requests) == 1 else self.of_draws
+        written = min(whole, request.sampling.max_tokens)
+        yield Delta(text=answer(point) if point != "call" else "I look again.")
+        yield Delta(
+            finish_reason="length" if written < whole else "stop",
+            usage=Usage(prompt_tokens=100, completion_tokens=written),
+        )
+
+
+@virtual_time
+async def test_an_answer_of_700_tokens_loses_none_of_its_draws(sign_photo):
+    model = LongAnswers(OTARU, OTARU, SAPPORO, OTARU, tokens=700)
+    end = await played(sign_photo, model)
+    assert len(end.answer_draws) == 3
+    assert [request.sampling.max_tokens for request in model.requests[1:]] == [2 * 700] * 3
+
+
+@virtual_time
+async def test_a_draw_may_be_as_long_as_a_short_answer_leaves_it_but_no_longer_than_its_turn(sign_photo):
+    short, long = LongAnswers(*[OTARU] * 4, tokens=100), LongAnswers(*[OTARU] * 4, tokens=1500)
+    for model in (short, long):
+        await played(sign_photo, model)
+    turn = DIALECTS["generic"].own_turn_tokens
+    assert {request.sampling.max_tokens for request in short.requests[1:]} == {512}
+    assert {request.sampling.max_tokens for request in long.requests} == {turn}
+
+
+@virtual_time
+async def test_a_draw_that_is_cut_off_all_the_same_is_left_out(sign_photo):
+    model = LongAnswers(*[OTARU] * 4, tokens=300, of_draws=700)
+    assert (await played(sign_photo, model)).answer_draws == ()
+
+
+@virtual_time
+async def test_the_length_of_earlier_turns_is_not_that_of_the_answer(sign_photo):
+    model = LongAnswers("call", OTARU, OTARU, OTARU, OTARU, tokens=900, of_draws=300)
+    end = await played(sign_photo, model)
+    assert {request.sampling.max_tokens for request in model.requests[2:]} == {2 * 300}
+    assert len(end.answer_draws) == 3
+
+
+@virtual_time
+async def test_draws_beside_an_answer_may_be_as_long_as_its_turn(sign_photo):
+    model = Forking(OTARU, OTARU, SAPPORO, OTARU)
+    await played(sign_photo, model, max_turns=1)
+    ((drawn, _),) = model.drawn
+    assert drawn.sampling.max_tokens == model.requests[0].sampling.max_tokens
