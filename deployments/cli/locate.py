@@ -26,6 +26,7 @@ from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
 from deployments.gateway.claimed_places import places_claimed, with_places
+from deployments.gateway.questions import check_questions
 from deployments.gateway.walks import check_walk
 from deployments.wiring.answer_outlines import answer_outlines
 from deployments.wiring.local import local_ports
@@ -315,6 +316,7 @@ async def _local_events(
 ) -> AsyncIterator[Event]:
     every = [raw] if isinstance(raw, bytes) else raw
     check_walk(options, len(every))
+    check_questions(options, args.verifier)
     photos = tuple([await asyncio.to_thread(load_photo, one, args.gateway.photo) for one in every])
     claims = tuple(file_claim(one) for one in every) if options.exif == "report" or options.claims else ()
     options = args.request_defaults.fill(options)

@@ -22,6 +22,7 @@ from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
+from deployments.gateway.questions import check_questions
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
 from deployments.gateway.walks import check_walk
@@ -75,8 +76,7 @@ class Gateway:
         photo_process: PhotoProcess | None = None,
     ) -> None:
         self._config = args.gateway
-        self._defaults = args.request_defaults
-        self._data_dir = args.data_dir
+        self._args = args
         self._ports = ports
         self.brokers = brokers
         self.store: RunStore = store or open_store(
@@ -151,16 +151,17 @@ class Gateway:
 
         Raises:
             PhotoError: for bytes that are not an acceptable photo.
-            RequestError: a claim that names no place.
+            RequestError: a claim that names no place, or another option that cannot be used here.
             KeyReused: `key` stands for another request.
             TooManyRequests: the caller has too many requests at work.
             StoreUnavailable: the run store does not answer.
         """
         arrival = arrival or Arrival()
         caller = arrival.caller
-        options = self._ports.router.within_budget(_within_means(self._defaults.fill(options), caller))
-        options = await with_places(options, self._data_dir)
-        claimed = await places_claimed(options, self._data_dir)
+        check_questions(options, self._args.verifier)
+        options = self._ports.router.within_budget(_within_means(self._args.request_defaults.fill(options), caller))
+        options = await with_places(options, self._args.data_dir)
+        claimed = await places_claimed(options, self._args.data_dir)
         if self._coarsening is not None:
             self._coarsening.refuse_fine(options, claimed)
         photos = await self._photos(raw_photos, continuation, arrival.rollouts_started)
@@ -290,7 +291,7 @@ class Gateway:
     ) -> Continuation:
         """What a request has from an earlier one of its caller; `added` photos come with it. Raises RequestError."""
         meta = await self.meta(request_id, caller)
-        return await continuation_of(self.store, meta, asked, self._ports.identity, self._data_dir, added=added)
+        return await continuation_of(self.store, meta, asked, self._ports.identity, self._args.data_dir, added=added)
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""

@@ -31,6 +31,7 @@ from tts.verify.consensus.calibration_in_use import calibration_in_use, reliabil
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
+from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, most_questions
 from tts.verify.verifiers.walk import WalkVerifier
 
@@ -77,10 +78,10 @@ async def _verdict(
     reliability = Reliability.model_validate(replay.sources) if replay.sources else None
     calibration = Calibration.model_validate(replay.calibration)
     consensus = ConsensusVerifier(world, calibration, reliability)
-    asking = InquiryVerifier(consensus, Questioner(None, world, VerifierConfig(max_questions=replay.questions)))
-    walking = WalkVerifier(asking, world, calibration)
-    verifier = CalibrationStateVerifier(walking, CalibrationState.model_validate(replay.state), replay.dialect)
-    options = options.model_copy(update={"verifier_questions": replay.questions})
+    allowed = VerifierConfig(questions=replay.questions, max_questions=replay.questions)
+    asking = InquiryVerifier(consensus, Questioner(None, world, allowed))
+    limited = QuestionLimitVerifier(WalkVerifier(asking, world, calibration), replay.questions)
+    verifier = CalibrationStateVerifier(limited, CalibrationState.model_validate(replay.state), replay.dialect)
     request = VerifyRequest(context, photos, options, run.trajectories, readings, inquiry=run.inquiry)
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
     return found[-1]

@@ -62,6 +62,7 @@ from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts
+from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier
 
@@ -259,7 +260,8 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     questioner = Questioner(tools, world, args.verifier)
     verifier = _weighing(consensus, args, rollout_model, questioner)
     walking = WalkVerifier(_consistent(verifier, world, args, rollout_model), world, in_use.calibration)
-    stating = CalibrationStateVerifier(walking, in_use.state, args.dialect)
+    limited = QuestionLimitVerifier(walking, args.verifier.max_questions)
+    stating = CalibrationStateVerifier(limited, in_use.state, args.dialect)
     claims = shipped_claim_calibration(args.engine.name)
     return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 
@@ -276,7 +278,8 @@ def _weighing(
         return VERIFIERS[config.kind](consensus, args)
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
-    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args), questioner)
+    asking = questioner if config.may_ask else None
+    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args), asking)
 
 
 def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:

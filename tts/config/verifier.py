@@ -14,6 +14,7 @@ from tts.domain.request import MAX_QUESTIONS
 from tts.domain.value import Value
 from tts.extensions import Registry
 
+WHO_MAY_ASK = "verifier.kind consensus, or kind model with another mode than trajectories"
 _ADDED: Registry[object] = Registry("geotts.verifiers")
 
 
@@ -90,8 +91,11 @@ class VerifierConfig(Value):
             raise ValueError(
                 f"verifier.questions is {self.questions}, more than verifier.max_questions ({self.max_questions})"
             )
-        if self.questions and (self.kind not in ("consensus", "model") or self.mode == "trajectories"):
-            raise ValueError(
-                "verifier.questions needs verifier.kind consensus, or kind model with another mode than trajectories"
-            )
+        if self.questions and not self.may_ask:
+            raise ValueError(f"verifier.questions needs {WHO_MAY_ASK}")
         return self
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether this verifier can make tool calls of its own before it decides."""
+        return self.kind in ("consensus", "model") and self.mode != "trajectories"

@@ -11,19 +11,29 @@ from html import escape
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from support.basics import sign_bytes
 from support.provider_server import config_for
 from support.rude_server import as_json, rude_server
-from support.service import an_app, serving
+from support.service import an_app, ports_of, serving
+from support.verifier_runs import even_runs
 
+from deployments.cli import cli
+from deployments.gateway.gateway import Gateway
+from deployments.http.app import create_app
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
+from deployments.wiring.parts import make_verifier
 from tts.bundle.bundle_files import REPORT
 from tts.bundle.check_bundle import checked_entries
 from tts.config import RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import fold
+from tts.inference.scripted import ScriptedModel
+from tts.ports.verification import VerifyRequest
+from tts.toolkit.toolbox import LocalToolbox
 
 pytestmark = pytest.mark.slow
 NAME, STREET = "Panda Market", "Linden Avenue 33"
@@ -95,6 +105,10 @@ def point_of(events):
     return fold(events).answer.point
 
 
+def about_the_limit(events):
+    return [warning for warning in fold(events).answer.warnings if "max_questions" in warning]
+
+
 def by_verifier(events):
     return [event for event in events if getattr(event, "asker", "") == "verifier"]
 
@@ -106,6 +120,7 @@ def test_without_questions_it_answers_what_the_rollouts_say(runs):
     assert [one.query["q"] for one in seen] == [NAME]
     assert "inquiry" not in full
     assert '"asker"' not in "".join(event.json_bytes().decode() for event in events)
+    assert not about_the_limit(events)
 
 
 def test_with_questions_it_finds_the_street_that_nobody_looked_up(runs):
@@ -130,8 +145,69 @@ def test_the_calls_are_counted_logged_and_no_part_of_a_rollout(runs):
     assert "No rollout answered Kaunas" in run.answer.explanation
 
 
+def test_a_request_for_more_than_the_operator_allows_gets_a_warning_in_its_answer(runs):
+    events, _, _, _ = runs[9]
+    assert about_the_limit(events) == [
+        "the request allows the verifier 9 questions; this service allows 4 (verifier.max_questions)"
+    ]
+
+
 async def test_the_bundle_replays_to_the_byte_without_the_service(runs):
     for questions in (0, 9):
         entries = checked_entries(runs[questions][1])
         assert (await replayed(entries, runs["args"])).equal
         assert (escape("The verifier's questions") in entries[REPORT].decode()) == bool(questions)
+
+
+TRAJECTORIES = VerifierConfig(kind="model", mode="trajectories")
+OF_ANOTHER_PACKAGE = VerifierConfig.model_construct(kind="centroid")  # as if an entry point had added it
+
+
+async def posted(verifier, questions):
+    """The reply of a gateway that is configured with this verifier. Its ports have another one."""
+    args = an_app()
+    gateway = Gateway(args.model_copy(update={"verifier": verifier}), ports_of(args))
+    transport = httpx.ASGITransport(create_app(gateway, args), raise_app_exceptions=False)
+    body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "verifier_questions": questions}
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        reply = await http.post("/locate", json=body)
+    assert not gateway.in_flight
+    return reply
+
+
+@pytest.mark.parametrize("verifier", [TRAJECTORIES, OF_ANOTHER_PACKAGE], ids=["trajectories", "another package"])
+async def test_questions_of_a_verifier_that_cannot_ask_are_refused(verifier):
+    reply = await posted(verifier, 2)
+    assert reply.status_code == 422
+    ((field, problem),) = [(error["field"], error["problem"]) for error in reply.json()["errors"]]
+    assert field == "verifier_questions"
+    assert "leave this out, or set it to 0" in problem
+    assert "verifier.kind consensus" in problem
+    assert (await posted(verifier, 0)).status_code == 200
+
+
+def test_the_command_line_refuses_them_too(tmp_path):
+    photo = tmp_path / "sign.jpg"
+    photo.write_bytes(PHOTO)
+    command = ["locate", str(photo), "--local", "--verifier-questions", "2", "--set", "engine.name=scripted"]
+    command += ["--set", "verifier.kind=model", "--set", "verifier.mode=trajectories"]
+    result = CliRunner().invoke(cli, command)
+    assert "verifier_questions: the verifier of this service asks no questions" in result.output
+
+
+@pytest.mark.parametrize(("mode", "asks"), [("select", True), ("trajectories", False)])
+async def test_the_published_verifier_makes_no_calls_of_its_own_even_if_a_request_has_some(mode, asks, data_store):
+    """A plan for a budget may put questions into the options of a request."""
+    wanted = []
+
+    async def tools():
+        wanted.append("tools")
+        return LocalToolbox([])
+
+    args = an_app().model_copy(update={"verifier": VerifierConfig(kind="model", mode=mode)})
+    verifier = make_verifier(args, ScriptedModel(ScriptedEngine()), tools)
+    options = LocateOptions(verifier_questions=2)
+    request = VerifyRequest(RequestContext(id="r", remaining_s=30.0), (), options, even_runs())
+    items = [item async for item in verifier.verify(request)]
+    assert bool(wanted) is asks
+    assert items[-1].point is not None
