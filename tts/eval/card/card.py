@@ -9,6 +9,7 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.eval.card.card_row import Answered, CardRow, Cost
+from tts.eval.card.kind_of_n import kinds_in_words
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -51,12 +52,13 @@ class CostPerAnswer(Value):
 
 
 class Card(Value):
-    """Everything of one run. `origin` says what radii and confidence rest on. Tags of few photos, or of all, are left
-    out.
+    """Everything of one run. `origin` says what radii and confidence rest on. `kind_of_n` says what the rollouts of an
+    answer are to each other. Tags of few photos, or of all, are left out.
     """
 
     name: str
     origin: str
+    kind_of_n: str
     target_km: float
     whole: Group
     by_continent: tuple[Group, ...]
@@ -73,6 +75,7 @@ def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
     return Card(
         name=name,
         origin=origin,
+        kind_of_n=kinds_in_words([row.rollouts for row in rows if row.rollouts is not None]),
         target_km=rows[0].target_km,
         whole=_group("all", rows),
         by_continent=tuple(_group(part, [row for row in rows if row.continent == part]) for part in continents),

@@ -15,8 +15,10 @@ _ABOUT = """Every share is a percentage of *n* photos, with its 95 % interval (W
 counted in a column of their own; no share includes them. An abstention counts as wrong at every distance. *Cover* is
 the share of answers whose radius contains the true place; it should be 50 for the 50 % radius and 90 for the 90 %
 radius. For risk and coverage, only the most confident answers are kept. *Coverage* is their number as a share of all
-photos. *Risk* is the share of them that are wrong at the wanted radius. An interval states how much the figure may
-differ on other photos of the same kind. It states nothing about photos of another kind."""
+photos. *Risk* is the share of them that are wrong at the wanted radius. *Kind of N* states what the rollouts of an
+answer are to each other: samples of one policy, or a mixture of models. A figure about one kind does not hold for the
+other. An interval states how much the figure may differ on other photos of the same kind. It states nothing about
+photos of another kind."""
 
 
 def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
@@ -31,6 +33,7 @@ def _sections(card: Card) -> list[str]:
     parts = [
         f"## {card.name}",
         f"Wanted radius: {card.target_km:g} km. Source of radii and confidence: {card.origin}.",
+        f"Kind of N: {card.kind_of_n}.",
         "### Errors, abstentions and radii",
         _groups((card.whole, *card.by_continent, *card.by_tag)),
     ]

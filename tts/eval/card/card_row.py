@@ -8,6 +8,7 @@ from pathlib import Path
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import Case, cases_of
+from tts.eval.card.kind_of_n import RolloutsOfAnswer, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.verify.consensus.calibration import Calibration
@@ -44,7 +45,8 @@ class Cost(Value):
 class CardRow(Value):
     """One photo. `tags` are those of its data set.
 
-    `answered` is None for an abstention. `target_km` is the wanted radius, `cost` None if unknown.
+    `answered` is None for an abstention. `target_km` is the wanted radius, `cost` None if unknown. `rollouts` is None
+    if the request failed, or ran none.
     """
 
     continent: str
@@ -53,6 +55,7 @@ class CardRow(Value):
     failed: bool = False
     answered: Answered | None = None
     cost: Cost | None = None
+    rollouts: RolloutsOfAnswer | None = None
 
 
 def card_rows(source: Path, world: World, calibration: Calibration) -> list[CardRow]:
@@ -80,6 +83,7 @@ def _from_record(record: Record, world: World) -> CardRow:
     if row.failed or answer is None:
         return row.model_copy(update={"failed": True})
     usage = answer.usage
+    row = row.model_copy(update={"rollouts": rollouts_of([one.source for one in answer.rollouts])})
     cost = Cost(tokens=usage.prompt_tokens + usage.completion_tokens, seconds=record.elapsed_s, usd=usage.cost_usd)
     if answer.point is None:
         return row.model_copy(update={"cost": cost})
@@ -96,7 +100,8 @@ def _from_record(record: Record, world: World) -> CardRow:
 
 
 def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
-    row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM)
+    models = rollouts_of([str(number) for number in range(len(case.trajectories))])  # one log each
+    row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM, rollouts=models)
     verdict = judge(case.trajectories, case.readings, world)
     if not verdict.clusters or verdict.spread is None:
         return row

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from support.made_answers import an_answer
 
 from deployments.cli import cli
-from tts.domain.answer import Radius
+from tts.domain.answer import Radius, RolloutStatus, StopReason
 from tts.domain.geo import LatLon, destination
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
@@ -17,12 +17,16 @@ from tts.eval.sample import Truth
 PARIS, TOKYO = LatLon(lat=48.857, lon=2.352), LatLon(lat=35.68, lon=139.76)
 
 
-def a_record(number, truth, error_km, *, confidence=0.5, tags=(), **more):
-    """An answer this far off with radii of 10 and 100 km; an abstention for None."""
+def a_record(number, truth, error_km, *, confidence=0.5, tags=(), sources=("", ""), **more):
+    """An answer this far off with radii of 10 and 100 km; an abstention for None. One rollout for each source."""
     away = destination(truth, bearing_deg=90, distance_km=error_km or 0.0)
     update = {"lat": away.lat, "lon": away.lon, "radius_km": Radius(p50=10.0, p90=100.0), "confidence": confidence}
     if error_km is None:
         update |= {"lat": None, "lon": None, "radius_km": None, "abstained": True}
+    update["rollouts"] = tuple(
+        RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
+        for i, source in enumerate(sources)
+    )
     usage = Usage(prompt_tokens=900, completion_tokens=100 + number, cost_usd=0.02)
     return Record(
         dataset="made",
@@ -97,9 +101,32 @@ def test_the_page_states_its_command_and_its_date_and_has_a_picture_beside_it(ru
     assert "by `geotts eval card 'my <run>=made.jsonl' -o method-card.md`" in page
     assert "![Risk and coverage of every run](method-card.svg)" in page
     assert "| all | 6 | 1 | 20.0 [3.6, 62.4] |" in page
+    assert "\nKind of N: samples of one policy, 2 a photo.\n" in page
     assert "my &lt;run&gt;" in picture
     assert picture.count("<polyline") == 1
     assert str(tmp_path) not in page
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind"),
+    [
+        ([("",)], "one sample of one policy"),
+        ([("", "", "", "")], "samples of one policy, 4 a photo"),
+        ([("small", "small", "large")], "a mixture of models, 3 a photo"),
+        ([("small", "large"), ("small", "large", "large")], "a mixture of models, 2 to 3 a photo"),
+        (
+            [("", "")] * 2 + [("a", "b")],
+            "samples of one policy, 2 a photo (photos: 2); a mixture of models, 2 a photo (photos: 1)",
+        ),
+        ([()], "not recorded in this run"),
+    ],
+)
+def test_the_card_says_which_kind_of_n_its_figures_are_about(sources, kind, tmp_path, data_store):
+    path = tmp_path / "made.jsonl"
+    records = [a_record(i, PARIS, 1.0, sources=each) for i, each in enumerate(sources)]
+    path.write_bytes(b"\n".join(record.json_line() for record in records) + b"\n")
+    assert json.loads(card(path, "--json"))["kind_of_n"] == kind
+    assert f"\nKind of N: {kind}.\n" in card(path)
 
 
 def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data_store):
@@ -112,3 +139,4 @@ def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data
     found = json.loads(card(logs, "--json"))
     assert (found["whole"]["n"], found["whole"]["within"][1]["value"], found["cost"]) == (3, 100.0, None)
     assert "IMAGEO-2" in found["origin"]
+    assert found["kind_of_n"] == "a mixture of models, 3 a photo"
