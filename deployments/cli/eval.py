@@ -16,6 +16,7 @@ from deployments.cli.eval_reread import reread_run
 from deployments.cli.eval_rewards import geocoded_option, rewards
 from deployments.cli.eval_run import run
 from deployments.cli.text_console import TextConsole, styled
+from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.domain.geo import LatLon
 from tts.domain.tooling import Datum
@@ -123,7 +124,8 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
     OTHER runs of the same data set (such as one with --depth deep) are compared with it on the photos that all of them
     answered.
     """
-    found = report(read_records(run_file), _names(args), [read_records(other) for other in others])
+    further = [read_records(other) for other in others]
+    found = report(read_records(run_file), _names(args), further, make_world(args.data_dir))
     if as_json:
         click.echo(found.json_bytes().decode())
         return

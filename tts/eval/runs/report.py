@@ -12,7 +12,9 @@ from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
 from tts.eval.run_metrics import Figures, Measured, figures, measure
+from tts.eval.runs.dependence import RunDependence, run_dependence
 from tts.eval.runs.record import Record
+from tts.verify.evidence.world import World
 
 
 class TableRow(Value):
@@ -36,6 +38,7 @@ class Report(Value):
     """Figures of the whole run and of its tagged parts, and tables with published rows.
 
     `side_by_side` has this run and others over the photos that all of them answered, by what they were asked for.
+    `dependence` is that of the rollouts of this run.
     """
 
     dataset: str
@@ -43,10 +46,17 @@ class Report(Value):
     parts: dict[str, Figures]
     tables: tuple[Table, ...]
     side_by_side: dict[str, Figures] = {}
+    dependence: RunDependence | None = None
 
 
-def report(records: Sequence[Record], names: PlaceNames, others: Sequence[Sequence[Record]] = ()) -> Report:
-    """Needs records of one data set. `others` are further runs of it, for instance at another depth.
+def report(
+    records: Sequence[Record],
+    names: PlaceNames,
+    others: Sequence[Sequence[Record]] = (),
+    world: World | None = None,
+) -> Report:
+    """Needs records of one data set. `others` are further runs of it, for instance at another depth. `world` is needed
+    for the dependence.
 
     Raises:
         DataError: when another run is of another data set, or answered none of the same photos.
@@ -62,6 +72,7 @@ def report(records: Sequence[Record], names: PlaceNames, others: Sequence[Sequen
         parts={tag: figures(part) for tag, part in parts.items()},
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
         side_by_side=_side_by_side([records, *others], names) if others else {},
+        dependence=run_dependence(records, world) if world is not None else None,
     )
 
 
@@ -86,6 +97,8 @@ def markdown(found: Report) -> str:
     sections = [f"# {found.dataset}", _figures_table({"all": found.whole, **found.parts})]
     intervals = ", ".join(f"@{t:g} km {i}" for t, i in zip(PAPER_KM, found.whole.acc_intervals, strict=False))
     sections.append(f"95 % intervals: {intervals}")
+    if (rho := found.dependence) is not None:
+        sections.append(f"Dependence of the rollouts: ρ = {rho.rho:.2f}, from shared statements in {rho.photos} photos")
     if found.side_by_side:
         sections += ["## Side by side, on the photos that all runs answered", _figures_table(found.side_by_side)]
     for table in found.tables:
