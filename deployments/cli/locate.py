@@ -153,6 +153,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     type=click.IntRange(0, MAX_QUESTIONS),
     help="Tool calls that the verifier itself may make to decide between the leading places.",
 )
+@shared_options.diverse_first_calls
 @click.option("--hint", help="What you already know about the place, in words.")
 @shared_options.seed
 @click.option(

@@ -60,7 +60,8 @@ def command(
 
     The figures come from a table that was fitted to recorded runs. Without --budget, every row of it is listed. With
     --runs, the table is fitted to your own runs. Record each of them with `geotts eval run --depth deep --stop none`,
-    with another --n, limits.max_turns, limits.answer_draws or verifier.questions.
+    with another --n, limits.max_turns, limits.answer_draws or verifier.questions. In a table of synthetic answers
+    (--policy, or the shipped table for an engine without recorded runs), only the number of rollouts differs.
     """
     planner = make_planner(args)
     if runs:

@@ -18,6 +18,11 @@ depth = click.option("--depth", type=click.Choice([d.value for d in Depth]), def
 seed = click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), help="With the stop policy none, the same seed gives the same answer."
 )
+diverse_first_calls = click.option(
+    "--diverse-first-calls/--no-diverse-first-calls",
+    default=None,
+    help="Whether rollouts begin with different tool calls (docs/routing.md). Default: what the configuration says.",
+)
 deadline = click.option(
     "--deadline",
     "deadline_s",

@@ -13,6 +13,7 @@ from PIL import Image
 from support.basics import sign_bytes
 
 from deployments.cli import cli
+from deployments.cli import locate as locate_module
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,22 @@ def test_a_budget_instead_of_n_and_depth(photo):
     assert "of 5,000 tokens and 20 s" in done.stdout
     for wrong in (("--budget", "20"), ("--budget", "20s", "-n", "2"), ("--budget", "20s", "--depth", "deep")):
         assert "budget" in str(locate("SECRETNAME.jpg", *wrong).exception)
+
+
+@pytest.mark.parametrize(
+    ("given", "diverse"),
+    [((), None), (("--diverse-first-calls",), True), (("--no-diverse-first-calls",), False)],
+)
+def test_diverse_first_calls_are_asked_for_or_refused_by_an_option(photo, monkeypatch, given, diverse):
+    asked = []
+
+    async def note(inputs, options, *more):
+        asked.append(options.diverse_first_calls)
+        return 0
+
+    monkeypatch.setattr(locate_module, "locate_inputs", note)
+    assert locate("SECRETNAME.jpg", *given).exception is None
+    assert asked == [diverse]
 
 
 def test_stdin_and_a_folder(photo):
