@@ -28,7 +28,7 @@ from deployments.serve.lost_replica import LastSent
 from deployments.serve.operator_settings import apply_settings
 from deployments.serve.replica_load import ReplicaLoad
 from deployments.serve.replica_start import prepare_replica
-from deployments.serve.scaling import load_of
+from deployments.serve.scaling import generations_of, load_of
 from deployments.wiring.brokers import LocalBrokers
 from deployments.wiring.parts import (
     make_agent_model,
@@ -48,7 +48,7 @@ from tts.domain.tooling import ToolCall
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.perception.local import LocalPerception
-from tts.ports.engine_offers import EngineHealth, EngineLoad
+from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
 from tts.ports.model_client import Delta, ModelRequest
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
@@ -146,17 +146,17 @@ class Rollout:
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and rollouts in flight on it, or generations where its engine counts more of them."""
-        generations = self._model.running if isinstance(self._model, EngineLoad) else 0
-        return replica_name(), max(self._load.rollouts, generations)
+        return replica_name(), max(self._load.rollouts, generations_of(self._rollouts.engines) or 0)
 
     async def check_health(self) -> None:
-        """Called by Serve. Raises FatalError when the engine is gone, and the replica is replaced."""
-        if isinstance(self._model, EngineHealth):
-            await self._model.check_health()
+        """Called by Serve. Raises FatalError when an engine is gone, and the replica is replaced."""
+        for engine in self._rollouts.engines:
+            if isinstance(engine, EngineHealth):
+                await engine.check_health()
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
         """Called by Serve: what `deployments.serve.scaling` decides by."""
-        return load_of(self._model, self._load.rollouts)
+        return load_of(self._rollouts.engines, self._load.rollouts)
 
     async def record_routing_stats(self) -> dict[str, int]:
         """Called by Serve: the room of the engine. Several engines in one replica have no common one."""

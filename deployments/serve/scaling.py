@@ -7,6 +7,7 @@ the bounds and delays of the configuration around the number given here.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tts.ports.engine_offers import EngineHealth, EngineLoad
@@ -18,12 +19,19 @@ _KV_HIGH = 0.85
 _CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stands for
 
 
-def load_of(model: ModelClient, rollouts: int) -> dict[str, float]:
-    """What a replica reports: generations that its engine runs, as rollouts that wait for tools need no other replica.
-    Where the engine does not count, `rollouts` in flight."""
-    load = {GENERATIONS: float(model.running if isinstance(model, EngineLoad) else rollouts)}
-    if isinstance(model, EngineHealth):
-        load[KV_USE] = model.kv_use
+def generations_of(engines: Sequence[ModelClient]) -> int | None:
+    """Generations that all engines of a replica run; None when one of them does not count its own."""
+    counting = [engine for engine in engines if isinstance(engine, EngineLoad)]
+    return sum(engine.running for engine in counting) if len(counting) == len(engines) else None
+
+
+def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
+    """What a replica reports: generations that its engines run, as rollouts that wait for tools need no other replica.
+    Where an engine does not count, `rollouts` in flight. Of several KV caches the fullest counts."""
+    generations = generations_of(engines)
+    load = {GENERATIONS: float(rollouts if generations is None else generations)}
+    if caches := [engine.kv_use for engine in engines if isinstance(engine, EngineHealth)]:
+        load[KV_USE] = max(caches)
     return load
 
 

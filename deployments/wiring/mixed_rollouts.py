@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from tts.aio import Deadline, GrowingMerge
 from tts.config import EngineShare
@@ -17,9 +18,19 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.failure import RolloutFailure
 from tts.ports.closable import close_each
+from tts.ports.model_client import ModelClient
 from tts.ports.rollout_groups import GroupRequest, RolloutItem, Rollouts, RolloutTask
 
 _OF_THE_ENGINE = frozenset({"model", "overloaded", "replica-lost", "silent"})
+
+
+class RolloutsHere(Rollouts, Protocol):
+    """Rollouts whose engines this process has."""
+
+    @property
+    def engines(self) -> tuple[ModelClient, ...]:
+        """The engines, each once."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,7 @@ class Member:
     """A model with its part, and what runs its rollouts. `dialect` is its own."""
 
     share: EngineShare
-    rollouts: Rollouts
+    rollouts: RolloutsHere
     dialect: str
 
 
@@ -37,6 +48,11 @@ class MixedRollouts:
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = {member.share.name: member for member in members}
         self._shares = {member.share.name: member.share.share for member in members}
+
+    @property
+    def engines(self) -> tuple[ModelClient, ...]:
+        """Those of all members."""
+        return tuple(engine for member in self._members.values() for engine in member.rollouts.engines)
 
     def group_size(self, group: GroupRequest) -> int:
         """All: the rollouts of a query go in one group, which is divided here."""

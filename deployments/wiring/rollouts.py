@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from deployments.wiring.mixed_rollouts import Member, MixedRollouts
+from deployments.wiring.mixed_rollouts import Member, MixedRollouts, RolloutsHere
 from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs
@@ -18,7 +18,7 @@ from tts.rollout.group import run_group
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 
 
-def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> LocalRollouts | MixedRollouts:
+def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> RolloutsHere:
     """Those of the engine; of several engines, where the configuration has them. `model` is the first of them."""
     if not args.engines:
         return LocalRollouts(model, toolbox, args)
@@ -39,6 +39,11 @@ class LocalRollouts:
         self._toolbox = toolbox
         self._args = args
         self._gallery = make_gallery(args)
+
+    @property
+    def engines(self) -> tuple[ModelClient, ...]:
+        """The one engine."""
+        return (self._model,)
 
     def group_size(self, group: GroupRequest) -> int:
         """All rollouts go in one group."""

@@ -32,18 +32,25 @@ def test_each_replica_runs_as_many_generations_as_the_target(generations, replic
 class Engine:
     """An engine on a GPU: what it runs, and how full its cache is."""
 
-    running, kv_use = 3, 0.4
+    def __init__(self, running=3, kv_use=0.4):
+        self.running = running
+        self.kv_use = kv_use
 
     async def check_health(self):
         pass
 
 
 def test_rollouts_that_wait_for_tools_are_no_reason_to_grow():
-    assert load_of(Engine(), rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
+    assert load_of([Engine()], rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
 
 
-def test_of_an_engine_that_does_not_count_the_rollouts_are_counted():
-    assert load_of(object(), rollouts=8) == {GENERATIONS: 8.0}
+def test_the_generations_of_all_engines_of_a_replica_count_and_the_fullest_cache():
+    assert load_of([Engine(3, 0.4), Engine(2, 0.9)], rollouts=8) == {GENERATIONS: 5.0, KV_USE: 0.9}
+
+
+def test_beside_an_engine_that_does_not_count_the_rollouts_are_counted():
+    assert load_of([object()], rollouts=8) == {GENERATIONS: 8.0}
+    assert load_of([Engine(), object()], rollouts=8) == {GENERATIONS: 8.0, KV_USE: 0.4}
 
 
 def test_calls_in_a_queue_count_as_the_group_they_carry():

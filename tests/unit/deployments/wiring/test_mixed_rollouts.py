@@ -14,11 +14,14 @@ from support.service import PHOTO, an_app, serving
 from deployments.doctor.installation import examine
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.mixed_rollouts import dealt
+from deployments.wiring.parts import make_agent_model
+from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
 from tts.config import AppArgs, EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.trajectory import fold
+from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.consensus.clusters import SCALES
 from tts.verify.consensus.reliability import Reliability
 
@@ -62,6 +65,13 @@ async def located(args, n=6):
         events = [parse_event(line) for line in reply.text.splitlines() if line.strip()]
         bundle = (await http.get(f"/locate/{events[0].request_id}/bundle")).content
         return events, bundle
+
+
+def test_the_engines_of_all_models_are_known_to_the_replica(tmp_path):
+    args = mixed(tmp_path)
+    first = make_agent_model(args)
+    assert make_rollouts(first, LocalToolbox([]), args).engines[0] is first
+    assert len(make_rollouts(first, LocalToolbox([]), args).engines) == 2
 
 
 async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_store):
