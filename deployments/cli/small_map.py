@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tts.domain.geo import LatLon
+from tts.domain.geo import DEGREE_KM, LatLon
 from tts.geodata.gazetteer import Gazetteer
 
 _DOT = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -19,7 +19,7 @@ def small_map(gazetteer: Gazetteer, point: LatLon, *, span_km: float, width: int
     Every town is a dot, so land shows as density.
     """
     lat, lon = gazetteer.positions()
-    half_lat = max(0.5, span_km / 111.0 / 2)
+    half_lat = max(0.5, span_km / DEGREE_KM / 2)
     half_lon = min(180.0, half_lat * (width * 2) / (height * 4) / max(0.05, math.cos(math.radians(point.lat))))
     x = ((lon - point.lon + 180.0) % 360.0 - 180.0) / half_lon
     y = (point.lat - lat) / half_lat

@@ -11,9 +11,10 @@ from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.hints import Hint
 from tts.clues.ruled_out import RuledOut
 from tts.clues.scope import scope_of
-from tts.domain.geo import Area, Countries, LatLon, distance_km
+from tts.domain.geo import Area, Countries, distance_km
+from tts.weights import weights
 
-_NEAR_KM = 25.0
+_NEAR_KM = weights("belief")["named_km"]
 
 
 def believed(
@@ -31,7 +32,7 @@ def believed(
     belief_with_hint = reader.weigher.weigh(clues, leads.mentions, allowed, hint.mentions, excluded)
     says, point = plain.best_point()[0], belief_with_hint.best_point()[0]
     moved = distance_km(says, point) > _NEAR_KM
-    return plain if moved and _names(leads, says) and not _names(leads, point) else belief_with_hint
+    return plain if moved and leads.names(says) and not leads.names(point) else belief_with_hint
 
 
 def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
@@ -41,12 +42,3 @@ def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset
     plain = reader.weigher.weigh(leads.clues, leads.mentions)
     against = scope_of(within).fit(plain, reader.weigher.priors).contradicts
     return None if against else frozenset(within.codes)
-
-
-def _names(leads: Leads, point: LatLon) -> bool:
-    """Whether a name of a place at this point was read."""
-    return any(
-        match.place.kind != "country" and distance_km(match.place.point, point) <= _NEAR_KM
-        for mention in leads.mentions
-        for match in mention.matches
-    )

@@ -17,8 +17,9 @@ from tts.domain.geo import Area, Circle, Countries
 from tts.geodata.area_from_text import WAYS, countries_in_words
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
+from tts.weights import weights
 
-_NEAR_KM = 50.0  # as far as “near” a town reaches
+_NEAR_KM = weights("checks")["near_town_km"]
 _SHOWN = 3
 
 

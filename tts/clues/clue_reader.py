@@ -14,10 +14,14 @@ from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.rule import RULES, Rule
+from tts.domain.geo import LatLon, distance_km
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
+from tts.weights import weights
+
+_NAMED_KM = weights("belief")["named_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,14 @@ class Leads:
 
     clues: tuple[Clue, ...]
     mentions: tuple[Mention, ...]
+
+    def names(self, point: LatLon) -> bool:
+        """Whether a name of a place at this point was read."""
+        return any(
+            match.place.kind != "country" and distance_km(match.place.point, point) <= _NAMED_KM
+            for mention in self.mentions
+            for match in mention.matches
+        )
 
 
 class ClueReader:

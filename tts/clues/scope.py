@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from tts.clues.belief import Belief, distances_from
 from tts.clues.priors import Priors
-from tts.domain.geo import Area, BBox, Circle, Countries, LatLon
+from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon
 
 _EDGE_KM = 30.0  # a town's centre may lie outside an area that has its outskirts
-_EDGE_DEG = _EDGE_KM / 111.0
+_EDGE_DEG = _EDGE_KM / DEGREE_KM
 _LEAST_PRIOR = 1e-6
 # Chosen on the ten photos of tts/data/samples: lettering of another country leaves up to 0.12 of an area's prior share
 # (one Korean word, for Italy), a shop called after a town of another country 0.29 ("Pizzeria Napoli", for Germany).

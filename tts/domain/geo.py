@@ -24,25 +24,29 @@ from geotts_client.latlon import LatLon as LatLon
 
 Floats = npt.NDArray[np.float64]
 
-_GEOD = Geod(ellps="WGS84")
+WGS84 = Geod(ellps="WGS84")
 EARTH_RADIUS_KM = 6371.0088
+DEGREE_KM = 111.0
+"""About a degree of latitude."""
+SHORTEST_DEGREE_KM = 110.5
+"""No degree of latitude is shorter."""
 _HANDFUL = 6
 
 
 def distance_km(a: LatLon, b: LatLon) -> float:
     """Geodesic distance in km."""
-    _, _, metres = _GEOD.inv(a.lon, a.lat, b.lon, b.lat)
+    _, _, metres = WGS84.inv(a.lon, a.lat, b.lon, b.lat)
     return float(metres) / 1000.0
 
 
 def distances_km(lat1: Floats, lon1: Floats, lat2: Floats, lon2: Floats) -> Floats:
     """Elementwise geodesic distances in km; four arrays of one shape, degrees."""
     if np.size(lon1) == 1:  # pyproj would take arrays of one for numbers, which NumPy below 2.4 warns of
-        one = _GEOD.inv(
+        one = WGS84.inv(
             np.asarray(lon1).item(), np.asarray(lat1).item(), np.asarray(lon2).item(), np.asarray(lat2).item()
         )
         return np.full(np.shape(lon1), one[2] / 1000.0)
-    _, _, metres = _GEOD.inv(lon1, lat1, lon2, lat2)
+    _, _, metres = WGS84.inv(lon1, lat1, lon2, lat2)
     return np.asarray(metres, dtype=np.float64) / 1000.0
 
 
@@ -76,7 +80,7 @@ def _pairs(n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 
 def destination(start: LatLon, *, bearing_deg: float, distance_km: float) -> LatLon:
     """The point reached from `start` along a geodesic."""
-    lon, lat, _ = _GEOD.fwd(start.lon, start.lat, bearing_deg, distance_km * 1000.0)
+    lon, lat, _ = WGS84.fwd(start.lon, start.lat, bearing_deg, distance_km * 1000.0)
     return LatLon(lat=lat, lon=lon)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tts.weights import weights
+
 _LETTERS = 3  # parts of this length are compared: this works for every script, and for other endings of a word
-_SAME = 0.4  # distance below which two directions are one
+_SAME = weights("watch")["same_direction"]  # distance below which two directions are one
 
 
 def most_distinct(directions: Sequence[str]) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ import math
 
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.gazetteer import Gazetteer
-
-_AROUND_KM = 60.0
+from tts.verify.consensus.guesswork import NAMED_TOWN_KM
 
 
 class TownCentres:
@@ -29,5 +28,5 @@ class TownCentres:
             return 0.0
         if not hypothesis.city:
             return math.inf
-        named = self._gazetteer.nearest_named(hypothesis.city, point, within_km=_AROUND_KM)
+        named = self._gazetteer.nearest_named(hypothesis.city, point, within_km=NAMED_TOWN_KM)
         return math.inf if named is None else named[1]

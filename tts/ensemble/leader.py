@@ -17,9 +17,10 @@ from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, Trajectory
 from tts.ensemble.direction_order import most_distinct
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
+from tts.weights import weights
 
 Width = Literal["full", "careful"]
-_DIRECTIONS_SHARE = 0.25  # of the time of a request: so long siblings wait for what the leader names
+_DIRECTIONS_SHARE = weights("watch")["directions_wait"]  # of the time of a request
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,17 @@ from __future__ import annotations
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_table import Band, band_of
 from tts.ensemble.vote_count import VoteCount
+from tts.verify.consensus.guesswork import CENTRE_KM
 from tts.weights import weights
 
 _W = weights("watch")
-_TOWN_CENTRE_KM, _REGION_CENTRE_KM = _W["town_centre_km"], _W["region_centre_km"]
+_REGION_CENTRE_KM = _W["region_centre_km"]
 _POINT = 0.01
 
 
 def guess_tolerance_km(radius_km: float) -> float | None:
     """How near to the centre of its town a point is a guess; None where a country is wanted: guesses tell nothing."""
-    tolerances = {Band.TOWN: _TOWN_CENTRE_KM, Band.REGION: _REGION_CENTRE_KM}
+    tolerances = {Band.TOWN: CENTRE_KM, Band.REGION: _REGION_CENTRE_KM}
     return tolerances.get(band_of(radius_km))
 
 

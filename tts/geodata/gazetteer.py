@@ -33,7 +33,7 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from tts.domain.geo import LatLon, arc_km, distance_km, unit_vector, unit_vectors
+from tts.domain.geo import SHORTEST_DEGREE_KM, LatLon, arc_km, distance_km, unit_vector, unit_vectors
 from tts.errors import DataError
 from tts.geodata.names import normalise, trigrams
 from tts.geodata.nearby import Nearby
@@ -44,7 +44,6 @@ _RESCORED = 256
 _GRAMS_READ = 150_000
 _SWAPPED_UP_TO = 7
 _NAMESAKES = 24
-_DEGREE_KM = 110.5  # no degree of latitude is shorter
 
 Ints = npt.NDArray[Any]
 
@@ -156,7 +155,7 @@ class Gazetteer:
     def nearest_named(self, name: str, point: LatLon, *, within_km: float) -> tuple[Place, float] | None:
         """The nearest important place with this name (countries excluded), and its geodesic distance in km."""
         latitudes, namesakes = self._namesakes(name)
-        reach = within_km / _DEGREE_KM  # of latitude: most namesakes lie on another one
+        reach = within_km / SHORTEST_DEGREE_KM  # of latitude: most namesakes lie on another one
         south, north = (
             bisect.bisect_left(latitudes, point.lat - reach),
             bisect.bisect_right(latitudes, point.lat + reach),

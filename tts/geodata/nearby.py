@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import EARTH_RADIUS_KM, LatLon, arc_km, sphere_km, unit_vector, unit_vectors
+from tts.domain.geo import DEGREE_KM, EARTH_RADIUS_KM, LatLon, arc_km, sphere_km, unit_vector, unit_vectors
 
 Ints = npt.NDArray[Any]
 _RINGS = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
-_DEGREE_KM = 111.0
 _TOWN = 0  # in the array of kinds
 _BLOCKS = 128
 _COUNTS = 4096
@@ -62,7 +61,7 @@ class Nearby:
             km = sphere_km(point, vectors)
             if (
                 ring == _RINGS[-1]
-                or ring * _DEGREE_KM > max_km
+                or ring * DEGREE_KM > max_km
                 or (len(near) == limit and km.max() <= _sure(point, ring))
             ):
                 order = np.lexsort((near, km))
@@ -122,7 +121,7 @@ def _width(lat: float, ring: int) -> int:
 
 def _sure(point: LatLon, ring: int) -> float:
     """Kilometres from the point that are surely inside the cells of a ring."""
-    return ring * _DEGREE_KM * max(0.1, math.cos(math.radians(min(89.0, abs(point.lat) + ring))))
+    return ring * DEGREE_KM * max(0.1, math.cos(math.radians(min(89.0, abs(point.lat) + ring))))
 
 
 def cell_of(lat: float, lon: float) -> tuple[int, int]:

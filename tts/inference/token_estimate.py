@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from tts.domain.messages import Message, TextPart
+from tts.domain.text_length import LATIN_CHARS_A_TOKEN
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.ports.toolbox import ToolSchema
@@ -14,9 +15,7 @@ from tts.ports.toolbox import ToolSchema
 # Qwen3-VL: a token a merged patch of 32x32 pixels (processor configuration of Qwen/Qwen3-VL-30B-A3B-Instruct), and one
 # before and after a picture.
 _PIXELS_A_TOKEN = 32 * 32
-# Tokens of text with the Qwen3 tokenizer: about a character each in Han, four characters in Latin script.
-_LATIN_CHARS_A_TOKEN = 4.0
-_FIRST_WIDE_CHAR = 0x2E80
+_FIRST_WIDE_CHAR = 0x2E80  # from here on a token has about one character, as in Han
 
 
 def tokens_about(messages: Sequence[Message]) -> int:
@@ -26,13 +25,13 @@ def tokens_about(messages: Sequence[Message]) -> int:
     pictures = sum(
         2 + math.ceil(image.width * image.height / _PIXELS_A_TOKEN) for message in messages for image in message.images
     )
-    return wide + math.ceil((chars - wide) / _LATIN_CHARS_A_TOKEN) + pictures
+    return wide + math.ceil((chars - wide) / LATIN_CHARS_A_TOKEN) + pictures
 
 
 def prompt_tokens_about(messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
     """What the next turn has to read: the conversation and the tools it lists."""
     listed = sum(len(tool.name) + len(tool.description) + len(json.dumps(tool.parameters)) for tool in tools)
-    return tokens_about(messages) + math.ceil(listed / _LATIN_CHARS_A_TOKEN)
+    return tokens_about(messages) + math.ceil(listed / LATIN_CHARS_A_TOKEN)
 
 
 def usage_about(

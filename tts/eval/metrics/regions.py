@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from pyproj import Geod
 from shapely.geometry import Point, box, shape
 
 from tts.domain.answer import Radius
-from tts.domain.geo import EARTH_RADIUS_KM, LatLon, distance_km
+from tts.domain.geo import EARTH_RADIUS_KM, WGS84, LatLon, distance_km
 from tts.domain.region import Region
 from tts.domain.value import Value
 from tts.eval.metrics.intervals import bootstrap_ratio, share_interval
 
-_GEOD = Geod(ellps="WGS84")
 _HALVES = (box(-180, -90, 0, 90), box(0, -90, 180, 90))
 
 
@@ -86,7 +84,7 @@ def _of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
 def area_km2(region: Region) -> float:
     """The area on the ellipsoid; by halves of the world, as the ring of the whole world has no inside."""
     halves = [shape(region.jsonable()).intersection(half) for half in _HALVES]
-    return sum(abs(float(_GEOD.geometry_area_perimeter(part)[0])) for part in halves) / 1e6
+    return sum(abs(float(WGS84.geometry_area_perimeter(part)[0])) for part in halves) / 1e6
 
 
 def _holds(region: Region | None, truth: LatLon, point: LatLon, radius_km: float) -> bool:

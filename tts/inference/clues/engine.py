@@ -19,6 +19,7 @@ from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
 from tts.clues.ruled_out import RuledOut
 from tts.config import CluesEngine
+from tts.domain.text_length import LATIN_CHARS_A_TOKEN
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.clues.answer_texts import explain, write_answer
@@ -29,7 +30,7 @@ from tts.ports.model_client import Delta, ModelRequest
 
 _CHUNK = 24
 _NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1
-_CHARS_A_TOKEN, _TOKENS_A_CALL = 4, 8
+_TOKENS_A_CALL = 8
 _LAST_QUESTIONS = 2  # turns in which it asks; then it answers
 
 
@@ -58,16 +59,16 @@ class CluesModel:
         """Decide the whole turn, then yield its text in pieces. Token counts are estimated from lengths of text; a turn
         ends at `max_tokens`, as that of any model."""
         text, calls = self._decide(request)
-        written = len(text) // _CHARS_A_TOKEN + _TOKENS_A_CALL * len(calls)
+        written = len(text) // LATIN_CHARS_A_TOKEN + _TOKENS_A_CALL * len(calls)
         if cut := written > (most := request.sampling.max_tokens):
-            text, calls, written = text[: _CHARS_A_TOKEN * most], (), most
+            text, calls, written = text[: LATIN_CHARS_A_TOKEN * most], (), most
         for at in range(0, len(text), _CHUNK):
             yield Delta(text=text[at : at + _CHUNK])
         yield Delta(
             tool_calls=calls,
             finish_reason="length" if cut else "tool_calls" if calls else "stop",
             usage=Usage(
-                prompt_tokens=sum(len(message.text) for message in request.messages) // _CHARS_A_TOKEN,
+                prompt_tokens=sum(len(message.text) for message in request.messages) // LATIN_CHARS_A_TOKEN,
                 completion_tokens=written,
             ),
         )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pyproj import Geod
+from tts.domain.geo import WGS84
 
 _RADIUS_KM = 6371.0
-_GEOD = Geod(ellps="WGS84")
 
 
 def haversine_km(lat1: float, lon1: float, lat2: float, lon2: float, *, radius_km: float = _RADIUS_KM) -> float:
@@ -39,4 +38,4 @@ def loose_position(lat: Any, lon: Any) -> tuple[float, float] | None:
 
 def geodesic_km(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Geodesic distance in km on WGS-84 of two (lat, lon) in degrees."""
-    return float(_GEOD.inv(a[1], a[0], b[1], b[0])[2]) / 1000.0
+    return float(WGS84.inv(a[1], a[0], b[1], b[0])[2]) / 1000.0

@@ -14,8 +14,9 @@ from tts.domain.exif_claims import FileCheck, FileClaim
 from tts.domain.geo import LatLon, circle_ring, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.countries import zone_at
+from tts.weights import weights
 
-_SAME_PLACE_KM = 1.0  # EXIF and XMP of one file, rounded differently
+_SAME_PLACE_KM = weights("checks")["same_place_km"]
 _SAME_TIME = timedelta(minutes=2)
 _CLOCK = timedelta(minutes=15)  # by which clocks of cameras are usually wrong, and the unit of time zones
 _WIDEST = timedelta(hours=14)

@@ -8,8 +8,10 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.names import normalise
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_CITY_KM = 35.0
+_CITY_KM = weights("radii")["city_name_km"]
+_REGION_KM = weights("radii")["region_name_km"]
 
 
 class Names(TypedDict):
@@ -33,7 +35,7 @@ def names_at(point: LatLon, level: Level, hypothesis: Hypothesis, world: World) 
         return names
     own = world.named(hypothesis.city, point, within_km=_CITY_KM) if hypothesis.city else None
     town = (own, 0.0) if own is not None else world.town(point, max_km=_CITY_KM)
-    division = town or world.town(point, max_km=120.0)
+    division = town or world.town(point, max_km=_REGION_KM)
     if division is not None and division[0].country_code == country.code:
         names["region"] = division[0].admin1
     if town is not None and level.rank >= Level.CITY.rank and town[0].country_code == country.code:

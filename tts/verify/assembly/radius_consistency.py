@@ -22,12 +22,26 @@ from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
 from tts.verify.consensus.calibration import Outlook
+from tts.weights import weights
 
+_W = weights("radii")
 # A level is named when half of such answers are at most this far off.
-LIMITS_KM = ((Level.POINT, 3.0), (Level.CITY, 40.0), (Level.REGION, 200.0), (Level.COUNTRY, 1500.0))
-_FLOOR_KM = {Level.CITY: 3.0, Level.REGION: 40.0, Level.COUNTRY: 200.0, Level.NONE: 1500.0}
+LIMITS_KM = (
+    (Level.POINT, _W["point_km"]),
+    (Level.CITY, _W["city_km"]),
+    (Level.REGION, _W["region_km"]),
+    (Level.COUNTRY, _W["country_km"]),
+)
+# The level before is finer: its limit is where this one begins.
+_FLOOR_KM = {
+    Level.CITY: _W["point_km"],
+    Level.REGION: _W["city_km"],
+    Level.COUNTRY: _W["region_km"],
+    Level.NONE: _W["country_km"],
+}
 _FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
-_LEAST, _MOST = 0.01, 0.99
+_LEAST = _W["least_confidence"]
+_MOST = _W["most_confidence"]
 _STEP_KM = 0.01  # radii are rounded to ten metres
 _EVEN = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
 _WIDEST_P50_KM = HALF_CIRCUMFERENCE_KM / _EVEN

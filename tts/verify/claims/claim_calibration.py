@@ -15,8 +15,10 @@ import math
 import yaml
 
 from tts.domain.value import Value
+from tts.weights import weights
 
-_LEAST, _MOST = 0.002, 0.998
+_LEAST = weights("claims")["least"]
+_MOST = weights("claims")["most"]
 
 
 class ClaimCalibration(Value):

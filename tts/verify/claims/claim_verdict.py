@@ -21,13 +21,15 @@ from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claimed_area import holds
 from tts.verify.claims.weighing import Rival, Weighed, Weighing
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-# Chosen on 377 claims about development scenes (`geotts bench check --split dev --seed 11 --scenes 150`, 2026-11-24):
-# 3 % of the undecidable ones and 96 % of the true ones are supported. It takes a little more than half of the mass.
-SUPPORTED_FROM, CONTRADICTED_TO = 0.93, 0.1
-_GAIN_FROM, _GAIN_TO = 3.0, 0.2  # Bayes factors
-_RIVAL_FROM = 0.7
-_SAME_KM = 100.0
+_W = weights("claims")
+SUPPORTED_FROM = _W["supported_from"]
+CONTRADICTED_TO = _W["contradicted_to"]
+_GAIN_FROM = _W["gain_from"]
+_GAIN_TO = _W["gain_to"]
+_RIVAL_FROM = _W["rival_from"]
+_SAME_KM = _W["same_km"]
 
 
 @dataclass(frozen=True, slots=True)

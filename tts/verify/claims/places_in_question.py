@@ -13,8 +13,10 @@ from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
 from tts.verify.evidence.contradiction_texts import place_words
+from tts.weights import weights
 
-_LEAST_KM, _MOST_KM = 5.0, 100.0
+_LEAST_KM = weights("claims")["least_place_km"]
+_MOST_KM = weights("claims")["most_place_km"]
 
 
 def in_question(claimed: Sequence[ClaimedPlace], verdict: Verdict) -> tuple[ClaimedPlace, ...]:

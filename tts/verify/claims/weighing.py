@@ -23,10 +23,11 @@ from tts.verify.consensus.place_belief import PlaceBelief, belief_of_reading, be
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_READ_SHARE = 0.5  # of the lettering, where rollouts answered too
+_READ_SHARE = weights("claims")["read_share"]
 _POINTS = 1500  # that are looked at: the rest holds next to nothing
-_RIVAL_KM = 25.0  # a rival of a country or a region is a place of this size
+_RIVAL_KM = weights("claims")["rival_km"]
 
 
 @dataclass(frozen=True, slots=True)

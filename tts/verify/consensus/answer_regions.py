@@ -19,9 +19,11 @@ from tts.domain.geojson import circles_region
 from tts.domain.region import Region
 from tts.domain.value import Value
 from tts.verify.consensus.peaks import Peak
+from tts.weights import weights
 
-SMALLER = 0.97  # of a disc of the 90 % region: the polygon of the 50 % region then lies inside its polygon
-_LEAST_KM = 0.05  # of a disc of the 50 % region, and half as much as of the 90 % region
+_W = weights("radii")
+SMALLER = _W["inner_region"]
+_LEAST_KM = _W["floor_km"]  # of a disc of the 50 % region, and half as much as of the 90 % region
 
 
 class RegionRule(Value):

@@ -30,6 +30,7 @@ from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.answer_regions import RegionRule
 from tts.verify.consensus.spread_features import Spread
+from tts.weights import weights
 
 SCHEMA_VERSION: Final = 1
 LEVELS: tuple[float, ...] = (0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 9)), 0.85, 0.9, 0.95, 0.98)
@@ -41,8 +42,9 @@ _CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
 _ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
 _EVERY = tuple(Spread.model_fields)
 _FEATURES = (_EVERY, _EVERY[:-1])  # those of before the draws, too: nothing of them has changed
-FLOOR_KM = 0.05
-_CLIP = 3.0
+_W = weights("radii")
+FLOOR_KM = _W["floor_km"]
+_CLIP = _W["clip"]
 _CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
 
 
@@ -101,8 +103,8 @@ class Outlook:
         if target <= row[0]:
             inside = LEVELS[0] * math.exp(target - row[0])
         else:
-            inside = float(np.interp(target, row, LEVELS, right=0.99))
-        return round(min(0.99, max(0.01, inside)), 4)
+            inside = float(np.interp(target, row, LEVELS, right=_W["most_confidence"]))
+        return round(min(_W["most_confidence"], max(_W["least_confidence"], inside)), 4)
 
 
 class Calibration(Value):

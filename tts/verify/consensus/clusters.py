@@ -27,10 +27,16 @@ from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.world import World
 from tts.weights import weights
 
-# scale in km, share of the vote: agreement on a region is worth most, because it is what a lone guess gets wrong
-SCALES: tuple[tuple[float, float], ...] = ((2.0, 0.2), (25.0, 0.2), (200.0, 0.2), (750.0, 0.4))
-MEMBER_KM = 100.0
-_MEAN_WITHIN_KM = 1500.0
+_W = weights("clusters")
+# scale in km, share of the vote
+SCALES: tuple[tuple[float, float], ...] = (
+    (_W["street_km"], _W["street_share"]),
+    (_W["town_km"], _W["town_share"]),
+    (_W["region_km"], _W["region_share"]),
+    (_W["country_km"], _W["country_share"]),
+)
+MEMBER_KM = _W["member_km"]
+_MEAN_WITHIN_KM = _W["mean_within_km"]
 _GROUNDED = weights("verdict")["mean_below"]
 
 
@@ -113,7 +119,7 @@ def _means(votes: Sequence[Vote]) -> list[LatLon]:
     km = distance_rows_km([vote.point for vote in votes])
     n = len(votes)
     groups = {tuple(pair) for pair in combinations(range(n), 2)}
-    groups |= {tuple([j for j in range(n) if row[j] <= reach]) for row in km for reach in (25.0, 200.0, 750.0)}
+    groups |= {tuple([j for j in range(n) if row[j] <= reach]) for row in km for reach, _ in SCALES[1:]}
     near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MEAN_WITHIN_KM]
     return [from_unit_vector([sum(axis) for axis in zip(*(vectors[i] for i in g), strict=True)]) for g in near]
 

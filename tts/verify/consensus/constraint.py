@@ -23,7 +23,7 @@ from tts.verify.evidence.world import World
 from tts.weights import weights
 
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
-_BORDER_KM = 2.0  # borders are drawn to a few hundred metres; more would let in towns of the country beyond
+_BORDER_KM = weights("checks")["area_border_km"]
 HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
 
 

@@ -18,12 +18,12 @@ from tts.domain.geo import LatLon
 from tts.verify.evidence.world import World
 from tts.weights import weights
 
-AROUND_KM = 60.0
 _TOWNS_COUNTED = 60
-_APART_FROM_KM = 1.0
-_UNNAMED_APART_KM = 60.0
-CENTRE_KM = 0.37
 _W = weights("votes")
+AROUND_KM = _W["around_km"]
+NAMED_TOWN_KM = _W["named_town_km"]
+CENTRE_KM = _W["centre_km"]
+_APART_FROM_KM = _W["apart_from_km"]
 _CROWD = _W["crowd"]
 _USUAL_CROWD_LOG = _W["usual_crowd"]
 _LARGEST_CROWD_LOG = _W["largest_crowd"]
@@ -42,7 +42,7 @@ def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) ->
     `town_offset_km` is the distance to the centre of the town that was named there, None when no such town is known.
     """
     crowd = min(people_log(point, world), _LARGEST_CROWD_LOG) - _USUAL_CROWD_LOG
-    apart_km = _UNNAMED_APART_KM if town_offset_km is None else town_offset_km
+    apart_km = NAMED_TOWN_KM if town_offset_km is None else town_offset_km
     on_centre = town_offset_km is not None and town_offset_km < CENTRE_KM
     apart = math.log(max(apart_km, _APART_FROM_KM) / _APART_FROM_KM)
     return -_CROWD * crowd - _APART * apart - (_CENTRE if on_centre else 0.0)

@@ -14,12 +14,14 @@ import numpy as np
 from tts.clues.belief import Belief, distances_from
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.verify.consensus.clusters import Cluster
+from tts.weights import weights
 
-# chosen on published logs and drawn scenes of the development split: the least area at equal cover
-_LEAST = 0.2  # of the share of the answer: a smaller peak is not worth its area
-_VOTES_APART, _LINES_APART = 0.2, 0.1  # of the 90 % radius: nearer peaks are one
-_LEAST_APART_KM = 2.0
-_LEAST_SHARE = 0.02
+_W = weights("peaks")
+_LEAST = _W["least_of_answer"]
+_VOTES_APART = _W["votes_apart"]
+_LINES_APART = _W["lines_apart"]
+_LEAST_APART_KM = _W["least_apart_km"]
+_LEAST_SHARE = _W["least_share"]
 _MOST = 6
 _OPTIONS = 30  # likely points that are tried as the centre of a peak
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from tts.clues.belief import Belief, distances_from
 from tts.domain.geo import Floats, LatLon, destination
-from tts.verify.consensus.calibration import LEVELS, Outlook
+from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Outlook
 from tts.verify.consensus.clusters import Cluster
+from tts.weights import weights
 
 _BEARINGS = 12
-_AT_OTHERS = 0.7  # of the errors that reach another cluster, those in which it was right
-_LEAST_KM = 0.05
+_W = weights("peaks")
+_AT_OTHERS = _W["at_others"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def belief_of_votes(clusters: Sequence[Cluster], outlook: Outlook) -> PlaceBelie
     parts = [_around(first.centre, rings)]
     parts.append(_around(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond]))
     support = sum(other.support for other in others) or 1.0
-    near = rings or [(max(_LEAST_KM, reach), 1.0)]
+    near = rings or [(max(FLOOR_KM, reach), 1.0)]
     total = sum(share for _, share in near)
     for other in others:
         weight = moved * other.support / support
@@ -78,11 +79,11 @@ def mixed(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
 def _rings(outlook: Outlook) -> list[tuple[float, float]]:
     """Distances in km and the share of the errors about each: between two levels their geometric mean."""
     edges = [*LEVELS, 1.0]
-    widest = outlook.quantiles_km[-1] * 1.5
+    widest = outlook.quantiles_km[-1] * _W["beyond_quantiles"]
     quantiles = [*outlook.quantiles_km, max(widest, outlook.radius.p90)]
     found = [(quantiles[0] / 2, LEVELS[0])]
     for i in range(len(LEVELS)):
-        low, high = max(_LEAST_KM, quantiles[i]), max(_LEAST_KM, quantiles[i + 1])
+        low, high = max(FLOOR_KM, quantiles[i]), max(FLOOR_KM, quantiles[i + 1])
         found.append((math.sqrt(low * high), edges[i + 1] - edges[i]))
     return found
 

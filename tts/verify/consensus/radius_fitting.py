@@ -15,21 +15,24 @@ from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.errors import DataError
 from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Calibration, ErrorTable, Ordering, TailRule, expand
 from tts.verify.consensus.spread_features import Spread
+from tts.weights import weights
 
 MIN_RUNS = 40
 _CROSS_FROM = 300  # runs from which products of features are told apart from noise
 _STATED = "stated_radius_log_km"
 _KNOTS = 8
-_NEIGHBOURS = 0.25  # share of the runs that each knot looks at
-_RIDGE = 300.0
-_TAIL_FLOOR_KM = 20.0
+_W = weights("fitting")
+_NEIGHBOURS = _W["neighbours"]
+_RIDGE = _W["ridge"]
+_TAIL_FLOOR_KM = _W["tail_floor_km"]
 _TAIL_LEVELS = (0.75, 0.85, 0.92)
 _STEPS = 15
 _FOLDS, _REPEATS = 5, 2
 _BETAS = (0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.3, 1.6)
 _CAPS_KM = (300.0, 1000.0, 1800.0, 2200.0, 2600.0, 3200.0, 5000.0, 9000.0, HALF_CIRCUMFERENCE_KM)
 _AS_IT_IS = ((1.0,), (HALF_CIRCUMFERENCE_KM,))
-_COVER, _SMOOTH = 0.905, 0.01  # choosing among rules costs half a percent on runs they were not chosen on
+_COVER = _W["cover_90"]
+_SMOOTH = _W["smooth"]
 
 
 def fit(

@@ -11,10 +11,13 @@ import numpy as np
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.verify.consensus.answer_regions import SMALLER, RegionRule, scale_needed
 from tts.verify.consensus.peaks import Peak
+from tts.weights import weights
 
 MIN_CASES = 40
-_COVER = 0.905  # of all answers, by region or circle, as the 90 % radii are fitted
-_LEAST_COVER, _MOST_COVER = 0.85, 0.95  # of those with a region: it never promises much that it does not keep
+_W = weights("fitting")
+_COVER = _W["cover_90"]  # of all answers, by region or circle
+_LEAST_COVER = _W["least_cover"]
+_MOST_COVER = _W["most_cover"]
 _HALF = 0.5
 
 

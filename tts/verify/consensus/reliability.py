@@ -17,10 +17,12 @@ from tts.domain.geo import Floats
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.clusters import SCALES
+from tts.weights import weights
 
 _ROUNDS = 12
-_SHARPNESS = 3.0  # sources share errors: several weak ones that agree are worth little more than one of them
-_HALF = 0.5  # added to hits and misses, so that no source is always or never right
+_W = weights("clusters")
+_SHARPNESS = _W["sharpness"]
+_HALF = _W["half_count"]
 
 
 class Reliability(Value):

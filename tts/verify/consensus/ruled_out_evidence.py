@@ -18,8 +18,10 @@ from tts.verify.consensus.votes import Vote, evidence_score
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_READ_SHARE, _READ_KM = 0.5, 25.0  # of the belief from lettering, near its point: what was read leads there by itself
+_READ_SHARE = weights("checks")["read_there"]
+_READ_KM = weights("checks")["read_there_km"]
 
 
 @dataclass(frozen=True, slots=True)

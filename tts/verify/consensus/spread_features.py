@@ -16,10 +16,12 @@ from tts.verify.consensus.guesswork import people_log
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_FAR_KM = 1500.0
-_DIVISION_KM = 100.0
-_NO_DIVISION = (100_000, 150.0)
+_W = weights("radii")
+_FAR_KM = _W["far_km"]
+_DIVISION_KM = _W["division_km"]
+_NO_DIVISION = (int(_W["no_division_people"]), _W["no_division_km"])
 
 
 class Spread(Value):
@@ -90,7 +92,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         largest_town_log=max(towns),
         smallest_town_log=min(towns),
         named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
-        town_offset_log_km=fmean(math.log1p(vote.town_offset_km or 2.0) for vote in votes),
+        town_offset_log_km=fmean(math.log1p(vote.town_offset_km or _W["no_town_km"]) for vote in votes),
         people_log=people_log(winner.centre, world),
         division_people_log=math.log10(people + 1000),
         division_reach_log_km=math.log1p(reach_km),
@@ -136,4 +138,4 @@ def _division_size(point: LatLon, town: Place | None, world: World) -> tuple[int
     if town is None:
         return _NO_DIVISION
     division = world.gazetteer.division_of(town)
-    return division.population, division.reach_km(point, 0.9)
+    return division.population, division.reach_km(point, _W["division_reach"])

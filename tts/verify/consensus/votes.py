@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.gazetteer import Place
-from tts.verify.consensus.guesswork import guess_log_odds
+from tts.verify.consensus.guesswork import NAMED_TOWN_KM, guess_log_odds
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
 from tts.verify.evidence.page_dedup import alike
@@ -46,7 +46,13 @@ _CORROBORATED = _W["corroborated"]
 _REPEATED = _W["repeated"]
 _SPECIFIC = _W["specific"]
 _USUAL_TOWN = _W["usual_town"]
-_LEVEL_KM = {Level.POINT: 0.0, Level.CITY: 10.0, Level.REGION: 100.0, Level.COUNTRY: 500.0, Level.NONE: 3000.0}
+_LEVEL_KM = {
+    Level.POINT: 0.0,
+    Level.CITY: _W["city_reach_km"],
+    Level.REGION: _W["region_reach_km"],
+    Level.COUNTRY: _W["country_reach_km"],
+    Level.NONE: _W["no_level_reach_km"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +157,14 @@ def _overlap(a: RolloutLedger, b: RolloutLedger) -> float:
 
 
 def _town(hypothesis: Hypothesis, point: LatLon, world: World) -> Place | None:
-    return world.named(hypothesis.city, point, within_km=60.0) if hypothesis.city else None
+    return world.named(hypothesis.city, point, within_km=NAMED_TOWN_KM) if hypothesis.city else None
 
 
 def _reach_km(hypothesis: Hypothesis, world: World) -> float:
     if hypothesis.level is Level.COUNTRY:
         country = world.countries.get(hypothesis.country_code) or world.countries.find(hypothesis.country)
         if country is not None and country.area_km2 > 0:
-            return max(20.0, 0.4 * float(math.sqrt(country.area_km2)))
+            return max(_W["least_country_km"], _W["country_extent"] * float(math.sqrt(country.area_km2)))
     return _LEVEL_KM[hypothesis.level]
 
 

@@ -13,7 +13,9 @@ from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
 from tts.verify.evidence.ledger import About, Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model, trustworthy_facts
+from tts.weights import weights
 
+_SAME_SCORE = weights("grounding")["same_score"]
 _OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})
 
 _USEFUL = re.compile(r"<useful>\s*\[([^\]]{0,400})\]\s*</useful>")
@@ -86,7 +88,7 @@ def _rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
     if not isinstance(fact, PlaceFact) or fact.score is None:
         return 1
     scores = [other.score for other in facts if isinstance(other, PlaceFact) and other.score is not None]
-    return sum(score >= fact.score - 0.02 for score in scores)
+    return sum(score >= fact.score - _SAME_SCORE for score in scores)
 
 
 def read_lines(sources: list[Source], readings: Iterable[Reading]) -> list[str]:

@@ -18,9 +18,10 @@ from tts.verify.evidence.evidence_sources import Source, statement_of, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import BORDER_KM, World
+from tts.weights import weights
 
-_TOWN_KM = 300.0
-_WELL_KNOWN = 100_000  # people: smaller towns have namesakes that no gazetteer of towns knows
+_TOWN_KM = weights("checks")["town_elsewhere_km"]
+_WELL_KNOWN = weights("checks")["well_known_people"]
 
 
 def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[LedgerEntry]:

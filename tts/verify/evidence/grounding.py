@@ -15,9 +15,9 @@ from tts.verify.evidence.page_dedup import alike, page_witness
 from tts.verify.evidence.world import World
 from tts.weights import weights
 
-EXACT_KM = 2.0
-NEAR_KM = 25.0
 _W = weights("grounding")
+EXACT_KM = _W["exact_km"]
+NEAR_KM = _W["near_km"]
 
 
 def ground(
@@ -46,7 +46,7 @@ def ground(
         return 0.0, frozenset(), [unsupported]
     supports.sort(key=lambda support: (-support[0], support[1]))
     best_strength = supports[0][0]
-    strong = [support for support in supports if support[0] >= 0.5 * best_strength]
+    strong = [support for support in supports if support[0] >= _W["strong"] * best_strength]
     witnesses = frozenset(witness for _, witness, _ in strong)
     more = 1.0 - _W["repeated"] ** (len(alike([witnesses])[0]) - 1)
     grounding = best_strength + (1.0 - best_strength) * more

@@ -17,9 +17,11 @@ from tts.verify.evidence.contradiction_texts import place_words, what_the_photo_
 from tts.verify.evidence.denial_check import denied_outcome
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 _QUOTE = 300  # characters of a hint that the evidence repeats
-_NEAR_KM = 50.0  # as far as “near” a town reaches
+_W = weights("checks")
+_NEAR_KM = _W["near_town_km"]
 _FINEST = {"country": Level.COUNTRY, "admin1": Level.REGION}  # that an answer has to have to lie in a place
 
 
@@ -145,5 +147,8 @@ def _nearly(hint: Hint, verdict: Verdict, world: World) -> bool:
     if verdict.level.rank >= Level.CITY.rank:
         return False
     if hint.scope.codes:
-        return any(world.lies_in(point, code, tolerance_km=min(200.0, radius.p90)) for code in hint.scope.codes)
+        return any(
+            world.lies_in(point, code, tolerance_km=min(_W["country_beside_km"], radius.p90))
+            for code in hint.scope.codes
+        )
     return any(distance_km(disc.centre, point) <= disc.km + radius.p90 for disc in hint.scope.discs)

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vectors
+from tts.weights import weights
 
 _DRAWS = 4000
 _MOST_POINTS = 250  # of one belief, the likeliest
 _LEAST_PRIOR = 1e-7
 _ROUNDING = 1e-14  # of a cosine: a point is at no distance from itself
 Mask = npt.NDArray[np.bool_]
-# As for photos of one place: how much likelier two readings are within reach than of places drawn by chance.
-APART_BELOW = 0.02
+APART_BELOW = weights("photos")["walk_apart"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from tts.clues.clue import Clue
 from tts.domain.hypothesis import Hypothesis
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_AGAINST_NATS = (
-    3.0  # below the country that the line fits best; a language spoken by a minority loses 2.3 (`tts.clues`)
-)
+_AGAINST_NATS = weights("checks")["against_nats"]  # below the country that the line fits best
 
 
 def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> LedgerEntry:

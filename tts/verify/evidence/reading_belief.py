@@ -13,15 +13,13 @@ from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.lookups import Lookup, pair_lookups
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.geodata.names import normalise
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
-
-_NEAR_KM = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,7 @@ class ReadBelief:
 
     def names(self, point: LatLon) -> bool:
         """Whether a name of a place at this point was read."""
-        return any(
-            match.place.kind != "country" and distance_km(match.place.point, point) <= _NEAR_KM
-            for mention in self.leads.mentions
-            for match in mention.matches
-        )
+        return self.leads.names(point)
 
 
 def read_belief(

@@ -24,18 +24,19 @@ from tts.verify.evidence.ledger import POOLED, RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo, read_belief
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-# The joint belief against that of two photos of any two places: a French and a German sign leave about 0.08, a Chinese
-# and an Arabic one 0.001 (drawn signs and the ten samples).
-_TOGETHER = 0.02
+_W = weights("photos")
+# The joint belief against that of two photos of any two places.
+_TOGETHER = _W["together"]
 # The country that fits both readings best, against the best country of each alone. A word in a script that the other
-# country does not use leaves e^-5.2 or less, a shop with a foreign Latin name e^-4.9 or more. Of two signs of 300 drawn
-# street scenes (`SceneMaker(seed=7, split="dev")`, 2026-11-25), none of 213 pairs of one street is below this, and 83 %
-# of 1492 pairs of two countries are; with `_TOGETHER` alone, 41 % are found.
-_BEST_TOGETHER = math.exp(-5.0)
+# country does not use leaves e^-5.2 or less, a shop with a foreign Latin name e^-4.9 or more.
+_BEST_TOGETHER = math.exp(_W["best_together_nats"])
 _LEAST_SHARE, _LEAST_PRIOR = 1e-12, 1e-6
-_NEIGHBOURS_KM = 100.0  # towns on two sides of a border are one place to a traveller
-_SURE, _TOWN_KM, _APART_KM = 0.8, 25.0, 150.0
+_NEIGHBOURS_KM = _W["neighbours_km"]
+_SURE = _W["sure"]
+_TOWN_KM = _W["town_km"]
+_APART_KM = _W["towns_apart_km"]
 
 
 @dataclass(frozen=True, slots=True)

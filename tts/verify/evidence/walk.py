@@ -28,9 +28,10 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo
 from tts.verify.evidence.several_photos import OnePhoto, one_photo
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
-_SAME_KM = 1.0
-_RELEVANT = 0.005  # of a belief: points that matter for its countries and places
+_SAME_KM = weights("photos")["walk_place_km"]
+_RELEVANT = weights("photos")["walk_relevant"]
 
 
 @dataclass(frozen=True, slots=True)

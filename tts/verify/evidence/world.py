@@ -8,9 +8,11 @@ from tts.clues.clue_reader import ClueReader
 from tts.domain.geo import LatLon, destination
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place
+from tts.weights import weights
 
-BORDER_KM = 12.0
-_COAST_KM = 15.0
+_W = weights("checks")
+BORDER_KM = _W["border_km"]
+_COAST_KM = _W["coast_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class World:
     def town(self, point: LatLon, *, max_km: float) -> tuple[Place, float] | None:
         """The most important town within reach: larger towns may be farther away."""
         near = self.gazetteer.nearest(point, limit=24, max_km=max_km)
-        return min(near, key=lambda pair: (pair[1] + 3.0) / (pair[0].population + 500) ** 0.35, default=None)
+        return min(near, key=_distance_for_size, default=None)
 
     def named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
         """The place with this name that lies near a point; None when there is none."""
@@ -57,3 +59,9 @@ class World:
     def _around(self, point: LatLon, km: float) -> list[Country | None]:
         ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]
         return [self.countries.at(near) for near in ring]
+
+
+def _distance_for_size(pair: tuple[Place, float]) -> float:
+    """The distance to a town, shorter for a larger one."""
+    town, away_km = pair
+    return float((away_km + _W["town_near_km"]) / (town.population + _W["town_people"]) ** _W["town_size"])

@@ -28,9 +28,10 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
 from tts.verify.inquiry.statements import Statement, Statements, holds
+from tts.weights import weights
 
 _MOST_PASSED_BY = 2
-_TOWN_KM = 25.0
+_TOWN_KM = weights("inquiry")["town_km"]
 _NOWHERE = RuledOut()
 
 

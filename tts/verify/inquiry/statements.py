@@ -17,10 +17,11 @@ from tts.geodata.names import normalise
 from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
 from tts.verify.evidence.grounding import NEAR_KM
+from tts.weights import weights
 
 _LONGEST = 80  # characters of a line that a search is asked for
 _MOST_LINES = 40
-_LEGIBLE = 0.6  # confidence of a reading; below, a search would be asked for what nobody wrote
+_LEGIBLE = weights("inquiry")["legible"]  # confidence of a reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
+from tts.domain.text_length import MIXED_CHARS_A_TOKEN
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
-_CHARS_A_TOKEN = 3.2
 _LONGEST_QUOTE = 220
 _RANK = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 0, Finding.NOT_DONE: 1, Finding.UNSUPPORTED: 2}
 _FINDING_TEXT = {
@@ -70,7 +70,7 @@ def make_dossier(ledgers: Sequence[RolloutLedger], *, token_budget: int, seed: s
     random.Random(seed).shuffle(pointed)
     branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(pointed))
     lines = {branch.label: [_headline(branch)] for branch in branches}
-    remaining_chars = int(token_budget * _CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
+    remaining_chars = int(token_budget * MIXED_CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
     waiting = {branch.label: _entries(branch.ledger) for branch in branches}
     exhibits: dict[str, Exhibit] = {}
     while remaining_chars > 0 and any(waiting.values()):

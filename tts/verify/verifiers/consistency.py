@@ -34,6 +34,7 @@ from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRe
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
 from tts.verify.assembly.radius_consistency import doubted
 from tts.verify.evidence.world import World
+from tts.weights import weights
 
 _TASK = """\
 Below is what someone observed and thought about a photo; names of places they concluded are hidden as [hidden]. Say \
@@ -45,7 +46,8 @@ _SCHEMA: dict[str, JsonValue] = {
     "required": ["country", "region", "place"],
 }
 _ANSWER = re.compile(r"<answer>.*?(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
-_AGREES_FROM, _IN_PART_FROM = 0.75, 0.25  # scores from which a sentence says that the second model agrees, or in part
+_AGREES_FROM = weights("checks")["second_agrees"]
+_IN_PART_FROM = weights("checks")["second_agrees_partly"]
 _MAX_CHARS = 6000
 _MAX_TOKENS = 200
 

@@ -10,7 +10,9 @@ from tts.domain.geo import distance_matrix_km
 from tts.domain.hypothesis import Level
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness
+from tts.weights import weights
 
+_UNCHECKED_KM = weights("radii")["unchecked_km"]
 _UNCALIBRATED = CalibrationState(state="transferred")
 
 
@@ -35,7 +37,7 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
     km = distance_matrix_km([h.point for h in stated if h.point is not None])
     chosen = stated[int(np.argmin(np.log1p(km).sum(axis=1)))]
     assert chosen.point is not None
-    p50 = max(100.0, float(np.median(km)))
+    p50 = max(_UNCHECKED_KM, float(np.median(km)))
     exact = rough_exactness(p50, 10 * p50, target_km=target)
     names = {name: getattr(chosen, name) for name in ("country", "country_code", "region")}
     if exact.level.rank < Level.REGION.rank:

@@ -17,6 +17,7 @@ from tts.dialects.base import user_message
 from tts.domain.geo import LatLon
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.picture_rules import PictureRules, ResizeRule
+from tts.domain.text_length import MIXED_CHARS_A_TOKEN
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports.model_client import ModelRequest, Sampling
 from tts.ports.verification import VerifyRequest
@@ -36,7 +37,6 @@ _TASK: Final = (
 _CUT: Final = "[cut]"
 # verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
 _AS_PUBLISHED: Final = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
-_CHARS_A_TOKEN: Final = 3.2
 _WRITTEN_CALL: Final = "<tool_call>"
 _LONGEST_NAME: Final = 100
 
@@ -91,7 +91,7 @@ def candidates_text(trajectories: Sequence[Trajectory], *, token_budget: int, se
     while True:
         pieces = [f"[Agent {i}] {trajectory_text(t, cut=cut)}" for i, t in enumerate(ordered)]
         text = "\n\n".join(pieces)
-        if len(text) <= token_budget * _CHARS_A_TOKEN or cut >= deepest:
+        if len(text) <= token_budget * MIXED_CHARS_A_TOKEN or cut >= deepest:
             return text
         cut += 1
 

@@ -35,8 +35,9 @@ from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.reweighing import reweighed, with_entries
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
+from tts.weights import weights
 
-_SHARE = 0.6  # of the verifier's time; the rest is for the decision
+_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
 _OF_A_CHECK = "check"  # how the ids of calls begin that a check asked for
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 

@@ -20,9 +20,10 @@ from tts.verify.evidence.several_photos import OnePhoto, apart_verdict
 from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import weigh
+from tts.weights import weights
 
-_CENTRE_KM = 0.5
-_SAME_TOWN_KM = 10.0  # so near to a point in a town, one is in the town or beside it
+_LEAST_KM = weights("photos")["walk_least_km"]
+_SAME_TOWN_KM = weights("photos")["walk_same_town_km"]
 
 
 class WalkVerifier:
@@ -105,7 +106,7 @@ def _beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target
     limit_km = reach.between(own.photo, other.photo) if other is not None else math.inf
     if other is None or other.radius_km is None or limit_km == math.inf:
         return own
-    p50, p90 = other.radius_km.p50 + max(_CENTRE_KM, limit_km / 2), other.radius_km.p90 + max(_CENTRE_KM, limit_km)
+    p50, p90 = other.radius_km.p50 + max(_LEAST_KM, limit_km / 2), other.radius_km.p90 + max(_LEAST_KM, limit_km)
     p90 = min(HALF_CIRCUMFERENCE_KM, p90)
     exact = rough_exactness(min(p50, p90), p90, target_km=target_km)
     finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()
