@@ -14,7 +14,7 @@ from tts.weights import weights
 _W = weights("belief")
 ANSWER_FROM, _COUNTRY_FROM = _W["answer_from"], _W["country_from"]
 _CITY_FROM, _REGION_FROM = _W["city_from"], _W["region_from"]
-_ADDRESS_KM, _TOWN_KM = 1.0, 5.0  # the least radius of an answer
+_ADDRESS_KM, _TOWN_KM = _W["address_least_km"], _W["town_least_km"]  # the least radius of an answer
 
 
 def answers(belief: Belief, leads: Leads) -> bool:

@@ -14,9 +14,11 @@ from tts.clues.signals import countries_by_tld, postcode_fits, signals_in
 from tts.geodata.countries import Countries
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
+from tts.weights import weights
 
-_NATS = {"domain": 7.0, "script": 7.0, "postcode": 2.0}
-_SOLD_NATS = 3.0  # of a domain that is also sold abroad
+_W = weights("signs")
+_NATS = {"domain": _W["domain"], "script": _W["script"], "postcode": _W["postcode"]}
+_WORDS_FOR_BRAND = {1: _W["word_for_brand"], 2: _W["words_for_brand"]}
 _SOLD = re.compile(r"(?i)(?:\bwww\.|@)[\w.\-]{1,250}\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)")
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
@@ -59,7 +61,7 @@ def _sold_domains(text: str, countries: Countries) -> Iterator[Clue]:
     for match in _SOLD.finditer(text):
         code = countries_by_tld(countries).get(match.group(1).lower())
         why = f"this domain is used in {listed([code])}, and sold elsewhere" if code is not None else ""
-        clue = pointing(ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _SOLD_NATS)
+        clue = pointing(ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _W["sold_domain"])
         if clue is not None:
             yield clue
 
@@ -71,7 +73,7 @@ def _companies(text: str) -> Iterator[Clue]:
     form = max(found, key=len)
     if len(text.split()) > 1 or not form.isascii():
         why = f"companies with “{form}” in their name are registered there"
-        nats = 1.0 if form in tables().weak_companies else 4.0
+        nats = _W["weak_company"] if form in tables().weak_companies else _W["company"]
         clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
         if clue is not None:
             yield clue
@@ -98,7 +100,8 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
                 continue
             taken |= set(span)
             why = f"{name.title()} has branches in {listed(codes)}"
-            clue = pointing(ClueKind.BRAND, name, why, codes, 3.2 if len(codes) <= 3 else 1.8)
+            nats = _W["brand"] if len(codes) <= 3 else _W["wide_brand"]
+            clue = pointing(ClueKind.BRAND, name, why, codes, nats)
             if clue is not None and len(codes) <= 12:
                 yield clue
 
@@ -108,9 +111,12 @@ def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool
 
     A known chain is in the word lists of its home; being a word in another language is what makes it doubtful.
     """
-    limit = {1: 3.0, 2: 4.6}.get(len(words), 6.0)
+    limit = _WORDS_FOR_BRAND.get(len(words), _W["many_words_for_brand"])
     return all(
-        any(zipf > limit + (1.3 if language in homes else 0.0) for language, zipf in lexicon.frequencies(word).items())
+        any(
+            zipf > limit + (_W["word_at_home"] if language in homes else 0.0)
+            for language, zipf in lexicon.frequencies(word).items()
+        )
         for word in words
     )
 
@@ -127,7 +133,7 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
         code = match.group(1)
         if any(char.isdigit() for char in code):
             fits = [country for country in countries.codes if postcode_fits(code, country)]
-            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this form", fits, 1.0)
+            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this form", fits, _W["lonely_postcode"])
             if clue is not None:
                 yield clue
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tts.clues.clue import Clue, ClueKind, listed, pointing
 from tts.clues.clue_tables import tables
+from tts.weights import weights as weights_of
 
 _NUMBERS = re.compile(r"(?<![\w./:\-])(\d{1,4})([./\-]) ?(\d{1,2})\2 ?(\d{1,4})(?![\w/\-:]|[.,]\d)(\.?)")
 _MONTH = (
@@ -35,9 +36,13 @@ _YEARS_APART = re.compile(r"(?<!\d)((?:1[0-9]|20)\d\d) ?[-–/] ?((?:1[0-9]|20)\
 _SPAN_YEARS = 120
 _HOURS = re.compile(r"(?<!\d)[0-2]?\d[.:h][0-5]\d ?(?:[-–]|to|bis|à|a) ?[0-2]?\d[.:h][0-5]\d(?!\d)")
 _MODERN, _SHORT = range(1500, 2060), range(100)
-_OTHER_MARKS, _OTHER_ORDER, _TECHNICAL = 1.0, 3.0, 1.2  # nats; years first are also what cameras and machines print
+_W = weights_of("signs")
+_OTHER_MARKS = _W["date_marks"]
+_OTHER_ORDER = _W["date_order"]
+_TECHNICAL = _W["date_technical"]
+_DAY_FIRST_NATS = {"US": _W["day_first_us"], "PH": _W["day_first_ph"], "CA": _W["day_first_ca"]}
 _ORDER_NAMES = {"DMY": "day, month, year", "MDY": "month, day, year", "YMD": "year, month, day"}
-_SHORT_YEAR = 0.6  # share of the trust in a date of two-digit years
+_SHORT_YEAR = _W["short_year"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,12 @@ def date_clues(text: str) -> Iterator[Clue]:
 
 def _in_words(text: str) -> Iterator[Clue | None]:
     if month_first := _MONTH_FIRST.search(text):
-        yield pointing(ClueKind.DATE, month_first.group(), "a date with the month before the day", _AMERICAN, 1.5)
+        yield pointing(
+            ClueKind.DATE, month_first.group(), "a date with the month before the day", _AMERICAN, _W["month_first"]
+        )
     elif day_first := _DAY_FIRST.search(text):
         why = "a date with the day before the month, unlike in the United States"
-        yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights={"US": -1.5, "PH": -1.0, "CA": -0.5})
+        yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights=_DAY_FIRST_NATS)
 
 
 def _of_eras(text: str) -> Iterator[Clue | None]:

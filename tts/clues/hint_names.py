@@ -17,6 +17,7 @@ from tts.clues.clue_reader import ClueReader
 from tts.geodata.countries import Country
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
+from tts.weights import weights
 
 _SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
 _EITHER = re.compile(r",? (?:or|nor|and) (?:in )?|, ?", re.IGNORECASE)
@@ -53,8 +54,11 @@ says live lives lived living born work works worked made bought written printed 
 speaking write respond translate interested freund freundin ami amie amico amica amigo amiga wohne wohnt geboren
 habite né nato vivo
 """)
-_COMMON_ZIPF, _LARGE, _KNOWN = 4.0, 100_000, 50_000  # a word so usual is a town only where the town is large
-_NAMESAKES = 0.2  # share of the best known bearer's photos from which another bearer of the name may be meant
+_W = weights("caller")
+_COMMON_ZIPF = _W["common_name"]
+_LARGE = _W["large_people"]
+_KNOWN = _W["known_people"]
+_NAMESAKES = _W["namesakes"]
 
 
 @dataclass(frozen=True, slots=True)

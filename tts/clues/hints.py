@@ -16,12 +16,14 @@ from tts.clues.mentions import Mention
 from tts.clues.scope import Disc, Scope
 from tts.geodata.gazetteer import Match, Place
 from tts.geodata.names import normalise
+from tts.weights import weights
 
-# Log-likelihoods of a caller's word, well below those of a name on a sign (up to 11) and of a script or language (6):
-# it decides between countries that the photo leaves open, and never against one of those.
-NATS = 2.0
-_RATE, _BASE = 0.08, 0.01  # of photos at a place and elsewhere that come with a hint of its name; together about NATS
-_REACH_KM = {"city": 50.0, "admin1": 150.0}
+_W = weights("caller")
+NATS = _W["hint_nats"]  # log-likelihood of a caller's word
+_RATE = _W["hint"]
+_BASE = _W["hint_elsewhere"]
+_TOWN_KM = _W["town_reach_km"]
+_REACH_KM = {"city": _TOWN_KM, "admin1": _W["division_reach_km"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
     places = tuple(place for name in stated.names for place in name)
     label = _any_of([_label(name[0], reader) for name in stated.names])
     codes = frozenset(place.country_code for place in places if place.kind == "country")
-    discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, 50.0)) for p in places if p.kind != "country")
+    discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, _TOWN_KM)) for p in places if p.kind != "country")
     scope = Scope(codes=codes) if codes else Scope(discs=discs)
     if stated.asked or stated.denied:
         return Hint(label, scope, (), (), places, stated.near, stated.asked, stated.denied)

@@ -35,20 +35,21 @@ TEXT_IS_IN = "the text is in "
 UNCLEAR_LANGUAGE = "no single language"
 """What follows where no language explains the lines."""
 
-_FLOOR = 1e-8  # share of a word that a language's list does not have
-_DEPENDENCE = 0.4  # n words of a line count as n to the power of one minus this
-_STRANGE = 0.2  # share of lines that are in no language of the country: names, brands, imports
-_VISITORS = 0.1  # share of lines in English where English is no language of the country
+_L = weights_of("languages")
+_FLOOR = _L["floor"]
+_DEPENDENCE = _L["dependence"]
+_STRANGE = _L["strange"]
+_VISITORS = _L["visitors"]
 _W = weights_of("misleading")
 _FOR_VISITORS, _DECORATED, _DECORATION = _W["for_visitors"], _W["decorated"], _W["decoration"]
 _VISITED, _VISITED_BESIDE, _BESIDE_DECORATION = _W["visitors"], _W["visitors_beside"], _W["beside_decoration"]
-_CLEARLY = 3.0  # nats by which a line is likelier in another language than in English, and than by chance
-_MOST_DECORATED = 0.4  # of all photos, however many cuisines are named
-_LINE_CAP = 6.0
-_TOTAL_CAP = 9.0
+_CLEARLY = _L["clearly_nats"]
+_MOST_DECORATED = _L["most_decorated"]
+_LINE_CAP = _L["line_cap_nats"]
+_TOTAL_CAP = _L["total_cap_nats"]
 _WORD = re.compile(rf"(?:{LETTER}|[\u200c\u200d])+")
-_LETTER_NATS = 1.5
-_OTHER_SCRIPT = 8.0
+_LETTER_NATS = _L["letter_nats"]
+_OTHER_SCRIPT = _L["other_script_nats"]
 _WRITTEN_IN = {
     "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",),
     "Hang": ("ko",), "Hebr": ("he",), "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Thai": ("th",),
@@ -69,12 +70,19 @@ _SAME = {
     "iw": "he",
     "in": "id",
 }
-_ONE = (0.9, 0.05, 0.02, 0.01, 0.01)  # shares of a country's languages on its signs
-_SEVERAL = (0.6, 0.25, 0.1, 0.03, 0.01)
+# shares of a country's languages on its signs
+_ONE = (_L["first"], _L["second"], _L["third"], _L["further"], _L["further"])
+_SEVERAL = (
+    _L["first_of_several"],
+    _L["second_of_several"],
+    _L["third_of_several"],
+    _L["fourth_of_several"],
+    _L["further_of_several"],
+)
 _STANDARDS = (("gb2312", "CN SG MY"), ("big5", "TW HK MO"), ("shift_jis", "JP"))
-_UNENCODED = 2.5
+_UNENCODED = _L["unencoded_nats"]
 _LAST_OF_LEVEL_1 = b"\x98\x72"  # of JIS X 0208, in Shift JIS
-_LATIN_ONLY = {"HR": -5.0, "SI": -5.0}  # where Serbo-Croatian is not written in Cyrillic
+_LATIN_ONLY = dict.fromkeys(("HR", "SI"), _L["latin_only_nats"])  # where Serbo-Croatian is not written in Cyrillic
 _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
@@ -160,7 +168,7 @@ class LanguageReader:
         for word in words:
             shares = self._frequencies(word, script)
             known = known or bool(shares)
-            weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else 0.4)
+            weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else _L["short_word"])
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
             mean = sum(values.values()) / len(by_language) + _FLOOR
             strange += weight * math.log(mean)
@@ -222,9 +230,9 @@ class LanguageReader:
             return by_language
         best = detect(text.replace("\n", " ").lower(), model="lite", k=1)[0]
         tag = _SAME.get(str(best["lang"]), str(best["lang"]))
-        if tag in by_language or float(best["score"]) < 0.6:
+        if tag in by_language or float(best["score"]) < _L["detected_from"]:
             return by_language
-        return by_language | {tag: max([strange, *by_language.values()]) + 3.0 * float(best["score"])}
+        return by_language | {tag: max([strange, *by_language.values()]) + _L["detected_nats"] * float(best["score"])}
 
 
 def _clearly_english(line: LineLanguages) -> bool:
@@ -262,11 +270,12 @@ def split_words(word: str, lexicon: Lexicon) -> list[str]:
         options = []
         for start in range(max(0, end - 14), end - 1):
             piece = word[start:end]
-            if best[start][0] > -math.inf and (zipf := lexicon.zipf(piece)) > (3.0 if len(piece) > 3 else 5.2):
+            rarest = _L["split_word"] if len(piece) > 3 else _L["split_short_word"]
+            if best[start][0] > -math.inf and (zipf := lexicon.zipf(piece)) > rarest:
                 options.append((best[start][0] + zipf - 9.0, (*best[start][1], piece)))
         best.append(max(options, default=(-math.inf, ())))
     cost, pieces = best[-1]
-    return list(pieces) if pieces and cost > -1.1 * len(word) and max(map(len, pieces)) > 3 else [word]
+    return list(pieces) if pieces and cost > _L["split_cost"] * len(word) and max(map(len, pieces)) > 3 else [word]
 
 
 class _Wording:
@@ -336,11 +345,11 @@ def spoken_shares(country: Country) -> dict[str, float]:
 def _east_asian(text: str, script: str) -> LineLanguages:
     """Kana is Japanese; a character that a country's own standard does not encode speaks against that country."""
     if script == "Jpan":
-        return LineLanguages(text, {"ja": 0.0, "zh": -8.0}, -5.0)
+        return LineLanguages(text, {"ja": 0.0, "zh": _L["kana_nats"]}, _L["han_by_chance_nats"])
     missing = {codec: sum(not _encodes(char, codec) for char in text) for codec, _ in _STANDARDS}
     penalties = {code: -_UNENCODED * min(2, missing[codec]) for codec, codes in _STANDARDS for code in codes.split()}
-    kana_missed = -min(1.5, 0.3 * len(text))
-    return LineLanguages(text, {"zh": 0.0, "ja": kana_missed}, -5.0, penalties)
+    kana_missed = -min(_L["no_kana_cap_nats"], _L["no_kana_nats"] * len(text))
+    return LineLanguages(text, {"zh": 0.0, "ja": kana_missed}, _L["han_by_chance_nats"], penalties)
 
 
 @lru_cache(maxsize=8192)

@@ -15,20 +15,26 @@ from tts.domain.reading import TextLine
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise
+from tts.weights import weights
 
-_NO_TRUST, _FULL_TRUST = 0.35, 0.8  # confidences of a recogniser
-_SECOND = 0.5  # share of the trust in a line that its second reading has
-_SAME_LINE = 0.6  # share of the smaller of two boxes that lies in the other
+_W = weights("line_trust")
+_NO_TRUST = _W["no_trust"]
+_FULL_TRUST = _W["full_trust"]
+_SECOND = _W["second"]
+_SAME_LINE = _W["same_line"]
 _NUMBER = re.compile(r"[1-9]\d{0,2}(?: ?km)?")
-_BELOW, _ACROSS = 2.5, 0.25  # line heights; share of the narrower line
-_LEVEL, _AS_TALL = 0.35, 2.2  # how far rows may lean, and their heights differ
+_BELOW = _W["below"]
+_ACROSS = _W["across"]
+_LEVEL = _W["level"]
+_AS_TALL = _W["as_tall"]
 _WORD = re.compile(rf"{LETTER}{{3,}}")
 _SHORTEST = {"": 3, "ko": 2, "he": 3, "ar": 3, "fa": 3, "ur": 3}  # letters of a word that somebody may have seen …
 _SHORTEST_ELSE = 4  # … and not made out of a texture
 _LISTED_AS = {"sr": "sh"}
-_UNKNOWN_WORDS = 0.2  # trust in a reading somebody asked for whose words are in no list of its language
-_NO_LIST_FROM, _NO_LIST_LETTERS = 0.72, 4  # of languages without a list
-_OUTDONE = 0.3  # trust left to a reading without known words beside one that has them
+_UNKNOWN_WORDS = _W["unknown_words"]
+_NO_LIST_FROM = _W["no_list_from"]
+_NO_LIST_LETTERS = 4  # of languages without a list
+_OUTDONE = _W["outdone"]
 
 
 class LineTrust:

@@ -21,17 +21,16 @@ from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import stated_place
+from tts.weights import weights
 
 SEARCH, GEOCODE, AROUND = "poi_keyword_search", "geocode", "reverse_geocode"
-_ADDRESS_RATE, _ADDRESS_BASE = 0.3, 1e-5  # of photos at an address that show it, and of those anywhere
-_SOMEWHERE = 1e-3  # … where several towns have it
+_W = weights("mentions")
 _COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's, Google's, AMap's
     r"\b(?:administrative|borough|city|country|county|hamlet|island|locality|municipality|neighbou?rhood|political"
     r"|post(?:al )?code|quarter|region|state|sublocality|suburb|town|village)\b"
     r"|[国國]家|省|市|区县|开发区|乡镇|村庄|商圈"
 )
-_TOWN_KM, _TOWNS, _PULL_KM = 60.0, 40, 5.0
-_AROUND_RATE, _AROUND_BASE = 0.1, 1e-5
+_TOWNS = 40
 _LEAST_LETTERS, _LETTERS_AN_EDIT = 5, 4
 Lookup = tuple[ToolCall, ToolResult]
 
@@ -85,8 +84,8 @@ class LookupReader:
         """The place of an address. A geocoder that only finds its town adds nothing to the name of the town."""
         exact = [match for fact in facts if (match := self._at_address(fact)) is not None]
         if exact:
-            base = _ADDRESS_BASE if len({match.place.name for match in exact}) == 1 else _SOMEWHERE
-            yield Mention(normalise(address), address[:120], tuple(exact), _ADDRESS_RATE, base)
+            base = _W["address_base"] if len({match.place.name for match in exact}) == 1 else _W["address_of_several"]
+            yield Mention(normalise(address), address[:120], tuple(exact), _W["address"], base)
 
     def _around(self, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]) -> Iterator[Mention]:
         """Words that nothing explains and that are nearly the name of something around the point that was checked."""
@@ -99,7 +98,7 @@ class LookupReader:
             if near:
                 edits = min(edits for edits, _ in near)
                 matches = (self._at_address(fact) or self._match(fact, name) for count, fact in near if count == edits)
-                yield Mention(name, text[:120], tuple(matches), _AROUND_RATE / (1 + edits), _AROUND_BASE)
+                yield Mention(name, text[:120], tuple(matches), _W["around"] / (1 + edits), _W["around_base"])
 
     def _match(self, fact: PlaceFact, query: str) -> Match:
         """A provider's place as the gazetteer's; main names are in Latin letters."""
@@ -113,10 +112,10 @@ class LookupReader:
         if coarse or not fact.country_code:
             return None
         place = stated_place(fact, ADDRESS)
-        towns = self._gazetteer.nearest(place.point, limit=_TOWNS, max_km=_TOWN_KM)
+        towns = self._gazetteer.nearest(place.point, limit=_TOWNS, max_km=_W["address_town_km"])
         if not towns:
             return None
-        town, _ = max(towns, key=lambda pair: pair[0].population * math.exp(-pair[1] / _PULL_KM))
+        town, _ = max(towns, key=lambda pair: pair[0].population * math.exp(-pair[1] / _W["address_pull_km"]))
         named = replace(place, name=town.name, admin1=town.admin1, population=town.population)
         return Match(named, 1.0, fact.name, primary=True)
 

@@ -24,31 +24,40 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise, script_of
 from tts.weights import weights
 
-_OWN = 0.08  # share of photos with text that carry the name of their own town
-_ALTERNATE = 0.35
-_EDIT, _FOREIGN_EDIT = 0.12, 0.35  # Latin letters are read wrong less often
-_WORDS_A_PHOTO = 25.0
-_CHANCE = 3e-6
-_SHORT = {1: 1.0, 2: 2e-2, 3: 2e-3, 4: 2e-4, 5: 2e-5}
-_USUAL_WORD, _NAME_IN_LISTS = 4.0, 0.25  # a rare word of one language's list is often there because it is the place
-_LONG, _LONG_FROM, _LONG_UP_TO = 0.45, 6, 11  # each further letter makes it less likely to mean anything else
+_W = weights("mentions")
+_OWN = _W["own"]
+_ALTERNATE = _W["alternate"]
+_EDIT = _W["edit"]
+_FOREIGN_EDIT = _W["foreign_edit"]
+_EDIT_CHANCE = _W["edit_chance"]
+_CHANCE = _W["chance"]
+_SHORT = {
+    1: _W["chance_of_1"],
+    2: _W["chance_of_2"],
+    3: _W["chance_of_3"],
+    4: _W["chance_of_4"],
+    5: _W["chance_of_5"],
+}
+_LONG = _W["long"]
+_LONG_FROM, _LONG_UP_TO = 6, 11  # letters
 _LONGEST = 4  # words
-_NO_WORD_THERE = 0.1  # share of the ordinary words left where a line says that a town's name stands beside it
-_FOREIGN = 0.02  # share of any language on signs where it is not spoken
-_OWNERS = 1e-4  # of photos elsewhere show this name where those of families and companies stand
+_NO_WORD_THERE = _W["no_word_there"]
+_FOREIGN = _W["foreign"]
+_OWNERS = _W["owners"]
 _FOOD_NAME = weights("misleading")["food_name"]
+_MOST = _W["most"]
 _GERMAN = ("DE", "AT", "CH")
 _MAX_MENTIONS = 24
 _NAMES_KEPT = 1024
-_TAKEN = 10.0  # so telling a name leaves no other to its letters
-_AS_GOOD, _ALTERNATE_SCORE, _LOOKED_UP_FROM = 0.02, 0.93, 3
+_TAKEN = _W["taken"]
+_AS_GOOD = _W["as_good"]
+_LOOKED_UP_FROM = 3  # letters
 _LETTERS, _SIGNS = re.compile(rf"{LETTER}+"), rf"(?:{LETTER}|\d)+"
 _WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
 _EDITS_APART = 2  # letters between two readings of one word
 _CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
-_CODE_BASE = 1e-4  # boards and tags name other airports too
-_CODE_LETTERS, _SERVED_KM = 3, 60.0
+_CODE_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,8 @@ class MentionReader:
             found = self._gazetteer.search(code, kinds=("airport", "city"), limit=8, fuzzy=False)
             airport = next((match.place for match in found if match.place.kind == "airport"), None)
             if airport is not None:
-                served = [m for m in found if distance_km(m.place.point, airport.point) <= _SERVED_KM]
-                yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN, _CODE_BASE)
+                served = [m for m in found if distance_km(m.place.point, airport.point) <= _W["served_km"]]
+                yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN, _W["code_base"])
 
     def _named(self, text: str, start: int, end: int, lines: Iterable[str]) -> Mention | None:
         name = normalise(text[start:end])
@@ -142,13 +151,13 @@ class MentionReader:
         street = weight < TOWN_NAMED and Rule.STREET in self._rules and names_a_street(text, start, end)
         sold = weight < TOWN_NAMED and Rule.FOOD_NAME in self._rules
         sold = sold and sells_food_or_names_a_shop(text, start, end, lines)
-        base = (_chance(name) + owner) * 10.0**edits
+        base = (_chance(name) + owner) * _EDIT_CHANCE**edits
         rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
         words = self._words(name)
         if weight >= TOWN_NAMED:
             words = {language: _NO_WORD_THERE * share for language, share in words.items()}
         km = kilometres_beside(text, start, end)
-        return Mention(name, text[:120], tuple(matches), min(0.8, rate), base, km, words, street, _FOOD_NAME * sold)
+        return Mention(name, text[:120], tuple(matches), min(_MOST, rate), base, km, words, street, _FOOD_NAME * sold)
 
     def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
         """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""
@@ -158,9 +167,11 @@ class MentionReader:
         if not kept or len(name) < _LOOKED_UP_FROM:
             return None
         primary = any(match.primary for match in kept)
-        edits = round((1.0 - best / (1.0 if primary else _ALTERNATE_SCORE)) * (len(name) + 1.0))
-        rate = 2.0 * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
-        return Mention(name, query[:120], kept, min(0.8, rate), _chance(name) * 10.0**edits, words=self._words(name))
+        edits = round((1.0 - best / (1.0 if primary else _W["alternate_score"])) * (len(name) + 1.0))
+        rate = _W["looked_up"] * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
+        return Mention(
+            name, query[:120], kept, min(_MOST, rate), _chance(name) * _EDIT_CHANCE**edits, words=self._words(name)
+        )
 
     def _find_bearers(self, name: str) -> tuple[tuple[Match, ...], int]:
         """Places of this name and how many letters it is away from theirs.
@@ -184,23 +195,23 @@ class MentionReader:
         letters = name.replace(" ", "")
         if len(letters) < 7 or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
             return [], 0
-        if " " in name and any(self._lexicon.zipf(word) > 3.0 for word in name.split()):
+        if " " in name and any(self._lexicon.zipf(word) > _W["common_word"] for word in name.split()):
             return [], 0
-        found = [m for m in self._gazetteer.search(name, countries=countries, limit=8) if m.score >= 0.85]
+        found = [m for m in self._gazetteer.search(name, countries=countries, limit=8) if m.score >= _W["near_score"]]
         best = max((m.score for m in found), default=0.0)
-        edits = 1 if best > 1.0 - 1.5 / (len(name) + 1.0) else 2
+        edits = 1 if best > 1.0 - _W["one_edit"] / (len(name) + 1.0) else 2
         if edits == 2 and len(letters) < 10:
             return [], 0
-        return [m for m in found if m.score > best - 0.02], edits
+        return [m for m in found if m.score > best - _AS_GOOD], edits
 
     def _words(self, name: str) -> dict[str, float]:
         """How often signs of a language carry these words without meaning the place."""
         words = name.split()
         rarest = min(words, key=self._lexicon.zipf)
         known = self._lexicon.frequencies(rarest)
-        share = _WORDS_A_PHOTO * 0.03 ** (len(words) - 1)
-        if len(known) == 1 and self._lexicon.zipf(rarest) < _USUAL_WORD:
-            share *= _NAME_IN_LISTS
+        share = _W["words_a_photo"] * _W["further_word"] ** (len(words) - 1)
+        if len(known) == 1 and self._lexicon.zipf(rarest) < _W["usual_word"]:
+            share *= _W["name_in_lists"]
         return {language: share * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
 
 
@@ -232,7 +243,7 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
     for name in described.replace("/", ",").split(","):
         matches = gazetteer.search(name, countries=[region], kinds=["city", "admin1"], limit=4, fuzzy=False)
         if matches:
-            return Mention(normalise(name), digits, tuple(matches), 0.3, 1e-5)
+            return Mention(normalise(name), digits, tuple(matches), _W["exchange"], _W["exchange_base"])
     return None
 
 
@@ -254,7 +265,7 @@ def _same_word(one: Mention, other: Mention) -> bool:
 
 def weighted(mention: Mention, factor: float) -> Mention:
     """The same mention, taken less or more seriously: how rollouts differ."""
-    return replace(mention, rate=min(0.8, mention.rate * factor))
+    return replace(mention, rate=min(_MOST, mention.rate * factor))
 
 
 def _spaced(text: str) -> list[tuple[int, int]]:

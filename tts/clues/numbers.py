@@ -17,6 +17,7 @@ from tts.clues.plates import plate_clues
 from tts.clues.signals import phone_signals
 from tts.domain.geo import LatLon
 from tts.geodata.countries import Countries
+from tts.weights import weights as weights_of
 
 _LOCAL_PHONE = re.compile(r"(?<![\w+])\(?0?\d[\d ().\-/]{6,18}\d(?!\w)")
 _PHONE_WORD = re.compile(
@@ -39,7 +40,11 @@ _DECIMAL = re.compile(
     r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
 )
 _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
-_PHONE_NATS, _NATIONAL_NATS, _PRICE_NATS = 7.0, 3.5, 4.5
+_W = weights_of("signs")
+_PHONE_NATS = _W["phone"]
+_NATIONAL_NATS = _W["national_phone"]
+_PRICE_NATS = _W["price"]
+_WORD_NATS = _W["money_word"] * _PRICE_NATS
 _COMMON_MONEY = frozenset("€£")  # … that tourists meet too
 
 
@@ -98,16 +103,16 @@ def _prices(text: str) -> Iterator[Clue | None]:
     if any(char.isdigit() for char in text):
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
-                nats = (0.85 if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
+                nats = (_W["common_money"] if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
                 yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
-        yield pointing(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, 0.8 * _PRICE_NATS)
+        yield pointing(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _WORD_NATS)
     if naira := _NAIRA.search(text):
-        yield pointing(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], 0.8 * _PRICE_NATS)
+        yield pointing(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _WORD_NATS)
     if dollar := _DOLLAR.search(text):
-        yield pointing(ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, 1.5)
+        yield pointing(ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, _W["dollar"])
 
 
 @lru_cache(maxsize=1)
@@ -157,8 +162,8 @@ def _zip(text: str) -> Iterator[Clue]:
             point = LatLon(lat=float(rows[0]["lat"]), lon=float(rows[0]["long"]))
             why = f"{match.group(2)} is {rows[0]['city']}, {rows[0]['state']}, United States"
             yield Clue(
-                kind=ClueKind.POSTCODE, quote=match.group(), why=why, weights={"US": 0.0}, other=-5.0, point=point,
-                point_km=8.0,
+                kind=ClueKind.POSTCODE, quote=match.group(), why=why, weights={"US": 0.0}, other=_W["zip_elsewhere"],
+                point=point, point_km=_W["zip_km"],
             )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tts.clues.clue import Clue, ClueKind, listed
+from tts.weights import weights as weights_of
 
 _LONGEST, _LONGEST_GROUP, _LEAST_DIGITS = 16, 3, 2
 _INDIAN_STATES = (
@@ -93,7 +94,7 @@ _FORMS: tuple[tuple[str, str, float], ...] = (
     (r"\d{2} ?[\u0621-\u06cc] ?\d{3}(?: ?\d{2})?", "IR", 6.0),
 )  # fmt: skip
 _PLATES = tuple((re.compile(form), tuple(codes.split()), nats) for form, codes, nats in _FORMS)
-_TRUST = 1.3  # in a form that fills a line
+_TRUST = weights_of("signs")["plate"]
 _GROUP = re.compile(r"[^\W\d_]+")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tts.clues.line_trust import stands_below, trusted
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER
+from tts.weights import weights
 
 ADDRESS = "address"  # kind of a place that is smaller than a town
 STREETS_BEFORE = (
@@ -49,7 +50,7 @@ _BEFORE_TOWN = rf"(?:[A-Z]{{1,2}}-)?\d{{4,6}}(?: [A-Z]{{2}})?|\d{{2}}-\d{{3}}|\d
 _AFTER_TOWN = rf"[A-Z]{{2}} \d{{5}}|{_BRITISH}|[1-9]\d{{2}} ?\d{{3}}"
 _TOWN = re.compile(rf"(?<![\w\-])(?:(?:{_BEFORE_TOWN}),? {_WORDS}|{_WORDS}(?: ?[,\-–])? (?:{_AFTER_TOWN})(?!\w))")
 _WHOLE = 5  # the first of the forms that name their town
-_READ_WELL = 0.6  # trust in a line
+_READ_WELL = weights("signs")["address_read"]
 _MOST_CHARS = 200  # of a line: a sign has fewer, and the forms take long over a thousand
 
 

@@ -18,7 +18,7 @@ from tts.weights import weights
 
 _W = weights("belief")
 _BY_POPULATION, _TOWN_POWER, _CAPITAL = _W["by_population"], _W["town_power"], _W["capital"]
-_AIRPORT, _AIRPORT_DEG = _W["airport"], 0.4
+_AIRPORT, _AIRPORT_DEG = _W["airport"], _W["airport_deg"]
 _TOWNS = 120  # that stand for the rest of a country
 Floats = npt.NDArray[np.float64]
 

@@ -8,10 +8,12 @@ from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, LatLon, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.extent import town_km
+from tts.weights import weights
 
-_EDGE_KM = 0.5
-_SPOT_KM = (1.0, 25.0)  # least and most that is rejected with an answer that names a spot
-_NAMED_KM = 60.0  # as far as a town's centre may lie from the point of an answer that names it
+_W = weights("caller")
+_EDGE_KM = _W["edge_km"]
+_SPOT_KM = (_W["least_spot_km"], _W["most_spot_km"])
+_NAMED_KM = weights("votes")["named_town_km"]
 
 
 def rejected_place(answer: Answer, reader: ClueReader) -> ClaimedPlace:

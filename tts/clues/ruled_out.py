@@ -17,10 +17,11 @@ from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon
 from tts.domain.request import LocateOptions
 from tts.geodata import countries
 from tts.geodata.gazetteer import Gazetteer
+from tts.weights import weights
 
 Mask = npt.NDArray[np.bool_]
-_EDGE_KM = 0.5  # a town's centre is known to some hundred metres
-_TOWN_KM = 100.0  # a point belongs to the division of the nearest town, if that is not farther
+_EDGE_KM = weights("caller")["edge_km"]
+_TOWN_KM = weights("caller")["division_of_km"]
 
 
 class Geography(Protocol):

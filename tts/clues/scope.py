@@ -14,15 +14,17 @@ import numpy.typing as npt
 from tts.clues.belief import Belief, distances_from
 from tts.clues.priors import Priors
 from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon
+from tts.weights import weights
 
-_EDGE_KM = 30.0  # a town's centre may lie outside an area that has its outskirts
+_W = weights("caller")
+_EDGE_KM = _W["area_edge_km"]
 _EDGE_DEG = _EDGE_KM / DEGREE_KM
 _LEAST_PRIOR = 1e-6
-# Chosen on the ten photos of tts/data/samples: lettering of another country leaves up to 0.12 of an area's prior share
-# (one Korean word, for Italy), a shop called after a town of another country 0.29 ("Pizzeria Napoli", for Germany).
-_AGAINST_RATIO, _AGAINST_SHARE = 0.2, 0.03
-_FOR_SHARE = 0.5
-_SURE_SHARE, _SURE_KM = 0.8, 25.0  # of a place elsewhere: as sure as a name that was read makes the engine
+_AGAINST_RATIO = _W["against_ratio"]
+_AGAINST_SHARE = _W["against_share"]
+_FOR_SHARE = _W["for_share"]
+_SURE_SHARE = _W["sure_share"]  # of a place elsewhere
+_SURE_KM = _W["sure_km"]
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 

@@ -11,9 +11,12 @@ from tts.clues.misleading_words import names_a_street
 from tts.clues.postal_addresses import STREETS_AFTER, STREETS_BEFORE
 from tts.clues.rule import RULES, Rule
 from tts.geodata.names import normalise
+from tts.weights import weights
 
-TOWN_NAMED = 4.0  # times as often, where something says that it is the name of this town
-_ELSE, _ALONE = 0.12, 2.0
+_W = weights("mentions")
+TOWN_NAMED = _W["town_named"]
+_ELSE = _W["else_named"]
+_ALONE = _W["alone"]
 _PARTICLE = re.compile(r" (?:d[aeiou]|del|della|of|von|van)$")
 _KM = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
 # What stands before or after a name and says that it is the name of this town …

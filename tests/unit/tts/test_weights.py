@@ -38,7 +38,7 @@ def test_each_weight_is_fitted_or_set_by_hand_for_a_reason(name):
 @pytest.mark.parametrize("name", FILES)
 def test_each_weight_is_used(name):
     used = set(re.findall(r'"(\w+)"', SOURCES)) | {f"straggler_{part}" for part in ("factor", "floor_s", "ended_share")}
-    assert f'weights("{name}")' in SOURCES
+    assert re.search(rf'weights(_of)?\("{name}"\)', SOURCES)
     assert set(weights(name)) <= used
 
 
