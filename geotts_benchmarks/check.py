@@ -6,6 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -151,7 +152,9 @@ async def measure(
     calibration = shipped_claim_calibration(args.engine.name)
     if write is not None:
         origin = f"{len(checked)} claims about {count} scenes ({maker.split}, seed {maker.seed}), {n} rollouts"
-        calibration = fit_claims([row.weighed for row in checked], origin)
+        how = f"geotts bench check --split {maker.split} --seed {maker.seed} --scenes {count} --write"
+        found = fit_claims([row.weighed for row in checked], origin)
+        calibration = found.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()})
         await asyncio.to_thread(_write, write, calibration)
     return {
         **figures(checked, calibration),

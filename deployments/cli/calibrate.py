@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -77,7 +79,8 @@ def command(
         STDERR.print(f"{out}: {_fitted_regions(only_regions)}", soft_wrap=True)
         return
     made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
-    made.write(out)
+    how = _command(runs, made_up=made_up, stated=stated)
+    made.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()}).write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
@@ -85,6 +88,11 @@ def command(
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())
+
+
+def _command(runs: Sequence[Path], *, made_up: int, stated: bool) -> str:
+    options = [*([f"--made-up {made_up}"] if made_up else []), *(["--stated"] if stated else [])]
+    return " ".join(["geotts calibrate", *(path.name for path in runs), *options])
 
 
 def _fitted_regions(made: Calibration) -> str:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 import tts
@@ -55,6 +56,18 @@ def test_each_weight_is_used(name):
 def test_a_weight_without_its_source_is_refused(row):
     with pytest.raises(ValidationError):
         WeightsFile.model_validate({"version": 1, "weights": {"a": row}})
+
+
+@pytest.mark.parametrize("name", ["calibration/*.yaml", "claims/*.yaml", "budget/*.yaml", "stopping.yaml"])
+def test_each_fit_says_by_which_command_and_when_it_was_made(name):
+    files = sorted((FOLDER / "data").glob(name))
+    assert files
+    for path in files:
+        head = path.read_text()[:2000]
+        fit = yaml.safe_load(path.read_text())
+        assert fit["origin"]
+        assert fit["command"].startswith("geotts ")
+        assert re.search(r"20\d\d-\d\d-\d\d", head)
 
 
 def test_the_radius_of_the_earth_stands_in_one_place():

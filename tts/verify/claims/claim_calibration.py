@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.resources
 import math
+from datetime import date
 
 import yaml
 
@@ -25,6 +26,8 @@ class ClaimCalibration(Value):
     """log-odds = `intercept` + `mass`·logit(mass)."""
 
     origin: str = ""
+    command: str = ""
+    fitted_on: date | None = None
     claims: int = 0
     intercept: float = 0.0
     mass: float = 1.0

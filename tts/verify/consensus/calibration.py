@@ -16,6 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal
@@ -110,11 +111,14 @@ class Outlook:
 class Calibration(Value):
     """A fitted calibration: `typical` and `table` give medians and probabilities, `tail` and `rule` the 90 % radius.
 
-    `regions` gives the regions of answers with several peaks; without it, such answers have circles only.
+    `regions` gives the regions of answers with several peaks; without it, such answers have circles only. `origin`,
+    `command` and `fitted_on` say from which runs it was made, how and when.
     """
 
     schema_version: Literal[1] = 1
     origin: str
+    command: str = ""
+    fitted_on: date | None = None
     runs: int
     features: tuple[str, ...]
     crossed: bool
