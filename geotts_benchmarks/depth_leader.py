@@ -25,7 +25,7 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits, Locatability
 from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new_request_id
 from tts.domain.stop_settings import WatchSettings
-from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
@@ -36,6 +36,8 @@ from tts.ports.toolbox import Attachment, ToolContext, ToolOutcome, ToolSchema
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.routing.depth_router import DepthRouter
+from tts.toolkit.spec import Observation
+from tts.toolkit.toolbox import succeeded
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -67,7 +69,7 @@ class _Search:
         return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return ToolOutcome(ToolResult(call_id=call.id, name=call.name, text="nothing was found"))
+        return succeeded(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
 
 
 class _Rollouts:

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from tts.aio import closing
 from tts.dialects import DIALECTS
 from tts.domain.geo import LatLon, destination
-from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.ports.model_client import Delta, ModelRequest
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
 from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
+from tts.toolkit.spec import Observation
+from tts.toolkit.toolbox import succeeded
 
 _KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
 _WHERE = ("on the shop sign", "above the door", "at the tram stop")
@@ -122,4 +124,4 @@ class _Search:
         return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return ToolOutcome(ToolResult(call_id=call.id, name=call.name, text="looked up"))
+        return succeeded(call, Observation("looked up"), elapsed_s=0.0, retrieved_at="")

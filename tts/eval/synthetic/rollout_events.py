@@ -20,9 +20,11 @@ from tts.domain.events import (
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
-from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, WebFact
+from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, WebFact
 from tts.domain.trajectory import Trajectory, fold
 from tts.domain.usage import Usage
+from tts.toolkit.spec import Observation
+from tts.toolkit.toolbox import succeeded
 
 _WHEN = "2026-01-05T09:00:00Z"
 WHOLE = Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0)
@@ -41,7 +43,8 @@ class Tape:
         call = ToolCall(id=f"call_{self._turn}_0", name=name, arguments=arguments)
         text = "\n".join(_line(fact) for fact in facts)
         self._calls += 1
-        result = ToolResult(call_id=call.id, name=name, text=text, facts=tuple(facts), retrieved_at=_WHEN)
+        observation = Observation(text=text, facts=tuple(facts))
+        result = succeeded(call, observation, elapsed_s=0.0, retrieved_at=_WHEN).result
         self._events += [
             Text(rollout_id=0, turn=self._turn, text=words),
             ToolCalled(rollout_id=0, turn=self._turn, call=call),

@@ -8,14 +8,16 @@ hinted agrees; an answer somewhere else in the country is told as that, with the
 from __future__ import annotations
 
 from tts.clues.hints import Hint
-from tts.domain.answer import Contradiction, Evidence, HintOutcome, Verdict
+from tts.domain.answer import Contradiction, HintOutcome, Verdict
 from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 from tts.verify.evidence.contradiction_texts import place_words, what_the_photo_says
 from tts.verify.evidence.denial_check import denied_outcome
+from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.reading_belief import ReadBelief
+from tts.verify.evidence.shown_evidence import evidence_of
 from tts.verify.evidence.world import World
 from tts.weights import weights
 
@@ -39,13 +41,15 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     """The verdict with what became of the hint: a contradiction first, all else after the reasons. The hint stands in
     the evidence as the caller's claim, for or against; evidence that nobody could check is marked so."""
     contradicted = outcome.outcome == "contradicted"
-    claim = Evidence(
-        id=f"e{len(verdict.evidence) + 1}",
+    checked = outcome.outcome != "unchecked"
+    stated = LedgerEntry(
+        about="hint",
         claim=f"the caller says {outcome.place}",
-        supports=outcome.outcome in ("agrees", "near", "unchecked"),
-        grounded=outcome.outcome != "unchecked",
+        finding=Finding.SUPPORTED if checked else Finding.UNSUPPORTED,
         quote=" ".join(hint.split())[:_QUOTE],
+        against=outcome.outcome not in ("agrees", "near", "unchecked"),
     )
+    claim = evidence_of(stated, f"e{len(verdict.evidence) + 1}")
     changed: dict[str, object] = {"hint": outcome}
     if outcome.place and not verdict.abstained:
         changed["evidence"] = (*verdict.evidence, claim)

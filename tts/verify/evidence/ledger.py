@@ -39,6 +39,7 @@ About = Literal[
     "order",
     "detail",
     "asked",
+    "hint",
 ]
 
 
