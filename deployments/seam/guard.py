@@ -41,6 +41,30 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
 }
 
+# class: what its objects have, as `deployments.http.server.head_limits` reads and sets it
+ATTRIBUTES: Mapping[str, Sequence[str]] = {
+    "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
+        "client",
+        "cycle",
+        "headers",
+        "loop",
+        "pipeline",
+        "transport",
+        "ws_protocol_class",
+    ),
+    "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
+        "chunked_encoding",
+        "disconnected",
+        "expected_content_length",
+        "keep_alive",
+        "message_event",
+        "more_body",
+        "response_complete",
+        "response_started",
+        "scope",
+    ),
+}
+
 
 def other_versions() -> Iterator[str]:
     """The packages that are installed in another version than this was written for, as `name version`."""
@@ -57,3 +81,10 @@ def missing_names(names: Mapping[str, Sequence[str]] = NAMES) -> Iterator[str]:
             resolve_name(name)
         except (ImportError, AttributeError):
             yield name
+
+
+def missing_attributes(attributes: Mapping[str, Sequence[str]] = ATTRIBUTES) -> Iterator[str]:
+    """Those of `attributes` that the constructor of their class no longer sets, as `module:Class.attribute`."""
+    for name, wanted in attributes.items():
+        given = resolve_name(name).__init__.__code__.co_names
+        yield from (f"{name}.{attribute}" for attribute in wanted if attribute not in given)

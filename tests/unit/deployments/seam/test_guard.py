@@ -4,13 +4,14 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from ray._private import ray_constants, utils, worker
 from ray.serve._private import http_util, replica
 
 import deployments
-from deployments.seam.guard import NAMES, missing_names, other_versions
+from deployments.seam.guard import ATTRIBUTES, NAMES, missing_attributes, missing_names, other_versions
 
 ROOT = Path(deployments.__file__).parents[1]
 OUTSIDE = [
@@ -37,6 +38,24 @@ def test_a_name_that_a_version_took_away_is_reported(monkeypatch, package):
     module, _, name = first.partition(":")
     monkeypatch.delattr(f"{module}.{name}")
     assert list(missing_names()) == [first]
+
+
+def test_the_objects_of_uvicorn_have_what_is_read_and_set_on_them():
+    assert list(missing_attributes()) == []
+    name = "uvicorn.protocols.http.httptools_impl:RequestResponseCycle"
+    assert list(missing_attributes({name: ["keep_alive", "gone"]})) == [f"{name}.gone"]
+
+
+@pytest.mark.parametrize(("name", "owner"), list(zip(ATTRIBUTES, ("self", "cycle"), strict=True)))
+def test_no_attribute_of_uvicorn_is_used_that_is_not_guarded(name, owner):
+    given = set(resolve_name(name).__init__.__code__.co_names)
+    tree = ast.parse((ROOT / "deployments/http/server/head_limits.py").read_text())
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (owner, f"self.{owner}")
+    }
+    assert used & given <= set(ATTRIBUTES[name])
 
 
 def test_serve_opens_its_port_by_the_functions_that_are_replaced():
