@@ -105,9 +105,12 @@ async def test_requests_side_by_side_go_where_there_is_room(url, journal, wait_f
 
 
 async def test_an_answer_counts_the_tokens_that_a_full_cache_cost(url, journal, wait_for_idle_replicas):
-    await wait_for_idle_replicas()
-    run, _ = await ran(url, journal, n=32, side=640)
-    assert run.answer.n.answered == 32
+    for attempt in range(4):  # a loaded machine may start so few at once that the cache is never full
+        await wait_for_idle_replicas()
+        run, _ = await ran(url, journal, n=32, side=640 + 16 * attempt)
+        assert run.answer.n.answered == 32
+        if run.answer.usage.preempted_tokens:
+            break
     assert run.answer.usage.preempted_tokens > 0
     async with httpx.AsyncClient() as http:
         metrics = (await http.get(f"{url}/metrics")).text

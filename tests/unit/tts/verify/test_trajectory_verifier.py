@@ -24,6 +24,7 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published import TrajectoryTexts, candidates_text, trajectory_text
+from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.walk import WalkVerifier
 
 
@@ -186,7 +187,9 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     assert isinstance(checking, ClaimVerifier)
     verifier = checking._verifier
     assert isinstance(verifier, CalibrationStateVerifier)
-    walking = verifier._verifier
+    limited = verifier._verifier
+    assert isinstance(limited, QuestionLimitVerifier)
+    walking = limited._verifier
     assert isinstance(walking, WalkVerifier)
     assert isinstance(walking._verifier, ModelVerifier)
     assert walking._verifier._config.thinks
