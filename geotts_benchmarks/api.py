@@ -20,8 +20,8 @@ from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_fuzz import Fuzzer
 from geotts_benchmarks.api_without_ray import inside_args, listening, merge_ms, ssrf_refused, stalled_reader
 from geotts_benchmarks.cutting_network import CuttingTransport
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, report, say
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.domain.plan import Depth

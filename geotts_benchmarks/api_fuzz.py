@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import orjson
 
-from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.plain_photo import plain_photo
 
 _FIELDS = (
     "n_parallel", "depth", "dialect", "hint", "tools", "target_radius_km", "within", "deadline_s", "max_tokens_total",

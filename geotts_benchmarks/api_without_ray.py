@@ -20,7 +20,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.sse import sse_frame
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

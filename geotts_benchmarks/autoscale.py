@@ -11,9 +11,9 @@ from ray import serve
 
 from deployments.launch.cluster import APP_NAME, served
 from deployments.seam.ray import RUNNING
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, report, say
 from geotts_benchmarks.load import Load
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import (
     AppArgs,
     AutoscaleConfig,

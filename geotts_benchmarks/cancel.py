@@ -11,8 +11,8 @@ import httpx
 
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, locate, report, say
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
 

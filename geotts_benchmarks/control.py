@@ -29,9 +29,9 @@ import psutil
 
 from deployments.launch.cluster import served, serving
 from geotts_benchmarks.bare_ray_serve import bare, photo_ms
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, report, say
 from geotts_benchmarks.leader_cost import measure_led
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.plain_photo import plain_photo
 from tools.zoom import zoom_tool
 from tts.aio import closing
 from tts.config import VllmEngine

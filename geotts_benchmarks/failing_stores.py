@@ -25,8 +25,8 @@ from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_without_ray import listening
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, free_port, say
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
 _TURN_S = 3.0  # so long that all are at work together, also where six stores are tried at once

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import time
 
 import click
-from PIL import Image
 
 from deployments.launch.cluster import served
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
 
 _REPLICAS = 2
@@ -63,10 +62,3 @@ async def _run(url: str, n: int, repeats: int) -> dict[int, list[float]]:
                 walls[count].append(time.perf_counter() - started)
             say(f"repeat {i + 1}: n=1 {walls[1][-1]:.3f} s, n={n} {walls[n][-1]:.3f} s")
     return walls
-
-
-def plain_photo(width: int = 640, height: int = 480) -> bytes:
-    """A small picture without text, made here."""
-    out = io.BytesIO()
-    Image.linear_gradient("L").resize((width, height)).convert("RGB").save(out, "JPEG", quality=80)
-    return out.getvalue()

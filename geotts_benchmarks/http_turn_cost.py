@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 
 import click
 
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import median
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.aio import closing
 from tts.config import OpenAIEngine
 from tts.dialects.served.generic import GenericDialect

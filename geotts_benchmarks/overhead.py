@@ -10,9 +10,9 @@ import click
 import httpx
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
 from geotts_benchmarks.http_turn_cost import per_turn_ms
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
 _N, _TURNS, _TOKENS, _TURN_S = 8, 3, 64, 1.0

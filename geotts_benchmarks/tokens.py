@@ -20,8 +20,8 @@ import click
 import httpx
 import orjson
 
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.token_gateway import CHUNK_S, SAID_FOR_S, UNFOLLOWED_CHUNKS
 from tts.errors import FatalError
 

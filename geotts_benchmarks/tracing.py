@@ -27,9 +27,9 @@ import numpy as np
 from PIL import Image
 
 from geotts_benchmarks.endurance.service import own_service
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import Result, client, report, say
 from geotts_benchmarks.otlp_receiver import receiving
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.errors import FatalError
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.package_files import sample_photos

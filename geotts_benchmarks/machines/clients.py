@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 import click
 import orjson
 
-from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.plain_photo import plain_photo
 from geotts_client.client import Client
 from geotts_client.errors import GeoTTSError, Overloaded, RequestError, ServerUnreachable
 from geotts_client.events import Accepted, Answered, Failed, TurnFinished

@@ -9,7 +9,7 @@ from ray import serve
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.fanout import plain_photo
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import free_port
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 
 pytestmark = pytest.mark.cluster

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import free_port
+from geotts_benchmarks.plain_photo import plain_photo
 from geotts_client import Client, LocateOptions
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
 

@@ -16,8 +16,8 @@ from support.endpoint import chunk, saying, serving_in_a_thread
 
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import free_port, locate
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, EngineShare, GatewayConfig, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits

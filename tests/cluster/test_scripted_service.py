@@ -11,8 +11,8 @@ from support.mcp_client import mcp_client, uploaded
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import locate
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

@@ -5,9 +5,9 @@ import time
 import httpx
 import pytest
 
-from geotts_benchmarks.fanout import plain_photo
 from geotts_benchmarks.harness import free_port
 from geotts_benchmarks.otlp_receiver import receiving
+from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine, TelemetryConfig
 
 PORT = free_port()
