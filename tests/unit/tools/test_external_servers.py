@@ -116,6 +116,7 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
         tools = await asyncio.to_thread(local_tools, args)
         assert args.tools.needs_network
         call = ToolCall(id="c", name="far__country_at", arguments={"latitude": 46.19, "longitude": 9.02})
+        EGRESS.take("loc_test")
         result = (await tools.toolbox.call(call, CONTEXT)).result
         assert "CH" in result.text
         [departure] = EGRESS.take("loc_test")
