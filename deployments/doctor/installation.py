@@ -20,7 +20,7 @@ from deployments.doctor.template_finding import template_finding
 from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.key_and_price import terms_findings
 from deployments.endpoints.watch import drained_findings, endpoints_of
-from deployments.seam.guard import WRITTEN_FOR, missing_names, other_versions
+from deployments.seam.guard import WRITTEN_FOR, missing_attributes, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.wiring.parts import make_dialect
@@ -67,7 +67,7 @@ def _packages(args: AppArgs) -> Iterator[Finding]:
 def _seam(args: AppArgs) -> Iterator[Finding]:
     """Nothing where Ray and uvicorn are the versions whose internals are known."""
     for other in other_versions():
-        gone = [*missing_names()]
+        gone = [*missing_names(), *missing_attributes()]
         yield Finding(
             "internals",
             "problem" if gone else "missing",

@@ -96,7 +96,7 @@ async def read_addition(
     if request.headers.get("content-length") == "0":
         return ContinueOptions(), []
     fields, images = await _read(request, config)
-    return addition_from(fields), await _bytes_of(_few(images), fetch, config)
+    return addition_from(fields), await _bytes_of(few_photos(images), fetch, config)
 
 
 def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> ContinueOptions:
@@ -141,7 +141,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str,
         form = await parser.parse()
     except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
         if parser._current_files > MAX_PHOTOS:
-            raise too_many_photos(f"more than {MAX_PHOTOS}") from error
+            raise _too_many(f"more than {MAX_PHOTOS}") from error
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
@@ -350,20 +350,20 @@ def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
     return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
 
 
-def too_many_photos(sent: str | int) -> RequestError:
-    """The refusal of more photos than one request may have."""
+def _too_many(sent: str | int) -> RequestError:
     return RequestError(f"{sent} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
 def _checked(photos: list[T]) -> list[T]:
     if not photos:
         raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
-    return _few(photos)
+    return few_photos(photos)
 
 
-def _few(photos: list[T]) -> list[T]:
+def few_photos(photos: list[T]) -> list[T]:
+    """The photos, bytes or where they are. Raises RequestError for more than one request may have."""
     if len(photos) > MAX_PHOTOS:
-        raise too_many_photos(len(photos))
+        raise _too_many(len(photos))
     return photos
 
 

@@ -84,7 +84,11 @@ def missing_names(names: Mapping[str, Sequence[str]] = NAMES) -> Iterator[str]:
 
 
 def missing_attributes(attributes: Mapping[str, Sequence[str]] = ATTRIBUTES) -> Iterator[str]:
-    """Those of `attributes` that the constructor of their class no longer sets, as `module:Class.attribute`."""
+    """Those of `attributes` that the constructor of their class no longer sets, as `module:Class.attribute`. A class
+    that is gone is left to `missing_names`."""
     for name, wanted in attributes.items():
-        given = resolve_name(name).__init__.__code__.co_names
+        try:
+            given = resolve_name(name).__init__.__code__.co_names
+        except (ImportError, AttributeError):
+            continue
         yield from (f"{name}.{attribute}" for attribute in wanted if attribute not in given)

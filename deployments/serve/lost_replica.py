@@ -113,7 +113,7 @@ async def _next(items: AsyncIterator[Any]) -> Any:
     return await anext(items)
 
 
-async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float | None = SILENT_S) -> T:
+async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float | None) -> T:
     """The first reply to a call that may be made twice. What it raises is passed on.
 
     The call is made again when its replica is lost, and after `silent_s` without a reply (None: however long it takes).

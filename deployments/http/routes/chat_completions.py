@@ -22,14 +22,7 @@ from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import (
-    addition_from,
-    options_from,
-    photos_from,
-    read_json,
-    refused,
-    too_many_photos,
-)
+from deployments.http.request_body import addition_from, few_photos, options_from, photos_from, read_json, refused
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -41,7 +34,7 @@ from tts.api.chat_completions import MODELS, ChatRequest, Completion, FollowUp
 from tts.api.sse import HEARTBEAT
 from tts.domain.claim import CheckOptions
 from tts.domain.events import Done, Event, Failed
-from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound
 
@@ -139,7 +132,7 @@ async def _read(
             return asked, await _continuing(follow_up, asked, service, caller, fetch)
     model = CheckOptions if "claim" in asked.geotts else LocateOptions
     options = options_from(asked.fields(), asked.sent_as(), model=model)
-    images = [{"url": url} for url in _bounded(asked.images())]
+    images = [{"url": url} for url in few_photos([*asked.images()])]
     return asked, LocateBody(options, await photos_from(images, fetch, service.args.gateway))
 
 
@@ -149,16 +142,10 @@ async def _continuing(
     """The earlier request, and what the conversation adds to it. The options of the earlier request do not change."""
     added = {name: value for name, value in follow_up.fields.items() if name in ContinueOptions.model_fields}
     addition = addition_from(added, asked.sent_as())
-    images = [{"url": url} for url in _bounded(follow_up.images)]
+    images = [{"url": url} for url in few_photos([*follow_up.images])]
     photos = await photos_from(images, fetch, service.args.gateway) if images else []
     found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
     return LocateBody(found.options, photos, found)
-
-
-def _bounded(urls: tuple[str, ...]) -> tuple[str, ...]:
-    if len(urls) > MAX_PHOTOS:
-        raise too_many_photos(len(urls))
-    return urls
 
 
 async def _events(gateway: Gateway, request_id: str) -> list[Event]:

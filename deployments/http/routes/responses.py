@@ -24,14 +24,7 @@ from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import (
-    addition_from,
-    options_from,
-    photos_from,
-    read_json,
-    refused,
-    too_many_photos,
-)
+from deployments.http.request_body import addition_from, few_photos, options_from, photos_from, read_json, refused
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -40,7 +33,7 @@ from deployments.runstore.stored_values import event_of
 from tts.aio import closing, spawn
 from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse import HEARTBEAT
-from tts.domain.request import MAX_PHOTOS, LocateOptions
+from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
 
@@ -161,9 +154,7 @@ async def _read(
     options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
     if asked.previous_response_id:
         await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it
-    pictures = asked.pictures()
-    if len(pictures) > MAX_PHOTOS:
-        raise too_many_photos(len(pictures))
+    pictures = few_photos(asked.pictures())
     photos: list[bytes] = []
     for one in pictures:
         upload = one.get("upload")
