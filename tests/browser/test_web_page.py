@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 import re
-import socket
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -22,6 +21,7 @@ from support.service import an_app, idle, ports_of, serving
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.rollouts import LocalRollouts
+from geotts_benchmarks.harness import free_port
 from tools.web import web_search_tool
 from tts.config import (
     AccessConfig,
@@ -215,9 +215,7 @@ async def test_an_error_is_shown_with_what_to_do(data_store, tab, tmp_path):
 
 
 async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        endpoint = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    endpoint = f"http://127.0.0.1:{free_port()}/v1"
     engine = OpenAIEngine(base_url=endpoint, model="m", retries=0, backoff_s=0.01)
     args = AppArgs(engine=engine, routing=RoutingConfig(method="fixed"))
     async with serving(args, ports=local_ports(args)) as (url, _):

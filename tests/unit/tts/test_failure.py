@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import socket
 import sys
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from support.endpoint import serving as an_endpoint
 from support.service import PHOTO, serving
 
 from deployments.wiring.local import local_ports
+from geotts_benchmarks.harness import free_port
 from tts.api.client import Client
 from tts.api.sse import parse_sse
 from tts.api.sync_client import SyncClient
@@ -68,9 +68,7 @@ def a_configuration(base_url, **engine):
 
 
 def dead_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    return f"http://127.0.0.1:{free_port()}/v1"
 
 
 @asynccontextmanager

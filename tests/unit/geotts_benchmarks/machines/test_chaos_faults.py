@@ -37,6 +37,7 @@ def victim():
     words = [sys.executable, "-c", OPENING, "ServeReplica:geotts:Tools"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
+            says(process)  # until it runs, it has no command line by which it could be found
             yield process
         finally:
             process.kill()
@@ -64,7 +65,6 @@ def test_a_process_is_killed():
 
 def test_a_process_is_stopped_and_goes_on():
     with victim() as process:
-        says(process)
         undo = harms(process).do("stop_tools")
         give_up = time.monotonic() + 60
         while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
