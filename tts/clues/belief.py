@@ -31,6 +31,7 @@ _W = weights("belief")
 _FAME, _DIVISION, _MENTION_CAP, _KIND_CAP = _W["fame"], _W["division"], _W["mention_cap_nats"], _W["kind_cap"]
 _NEAR_KM, _REACH_KM = _W["near_km"], {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
 _A_DISTANCE, _CROW, _CROW_SPREAD, _SIGN_KM = _W["a_distance"], _W["crow"], _W["crow_spread"], _W["sign_km"]
+_STATED_KM, _STATED_NATS, _STATED_FADE_KM = _W["stated_km"], _W["stated_nats"], _W["stated_fade_km"]
 _STREET, _STREET_IN_COUNTRY = weights("misleading")["street"], weights("misleading")["street_in_country"]
 _PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
@@ -198,7 +199,9 @@ class Weigher:
                     found.setdefault(match.place.id, match.place)
         stated = [clue for clue in clues if clue.point is not None]
         for clue in stated:
-            for place, _ in self.gazetteer.nearest(clue.point, limit=3, max_km=60.0) if clue.point else ():
+            for place, _ in (
+                self.gazetteer.nearest(clue.point, limit=3, max_km=_W["stated_towns_km"]) if clue.point else ()
+            ):
                 if place.country_code in plain:
                     found.setdefault(place.id, place)
         places = [place for place in found.values() if not _is_excluded(place, excluded, self)]
@@ -217,7 +220,7 @@ class Weigher:
         for clue in stated:
             assert clue.point is not None
             away = distances_from(clue.point, lat, lon)
-            weights += np.where(away < clue.point_km + 25.0, 9.0 - away / 20.0, 0.0)
+            weights += np.where(away < clue.point_km + _STATED_KM, _STATED_NATS - away / _STATED_FADE_KM, 0.0)
         keep = np.argsort(-weights, kind="stable")[:_PLACES].tolist()
         return [places[i] for i in keep], [float(weights[i]) for i in keep]
 
@@ -235,7 +238,7 @@ class Weigher:
         shares = (
             self.priors.photo_share(match.place) for match in mention.matches if match.place.kind in ("city", "airport")
         )
-        return plain + _FAME * float(max(shares, default=0.05))
+        return plain + _FAME * float(max(shares, default=_W["unknown_fame"]))
 
 
 def _is_excluded(place: Place, excluded: Excluded | None, weigher: Weigher) -> bool:
@@ -278,12 +281,12 @@ def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place
     for match in mention.matches:
         if match.place.kind == "country":
             inside = np.array([place.country_code == match.place.country_code for place in places])
-            near = np.maximum(near, np.where(inside, 0.5, 0.0))
+            near = np.maximum(near, np.where(inside, _W["country_name"], 0.0))
             continue
         away = distances_from(match.place.point, lat, lon)
         scale = _REACH_KM.get(match.place.kind, _NEAR_KM)
         close = np.exp(-away / scale) if mention.km is None else _at_distance(away, mention.km)
-        near = np.maximum(near, close * min(1.0, match.score**4))
+        near = np.maximum(near, close * min(1.0, match.score ** _W["spelling_power"]))
     return np.minimum(_MENTION_CAP, np.log1p(near * mention.rate / elsewhere))
 
 

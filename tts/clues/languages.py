@@ -204,7 +204,11 @@ class LanguageReader:
             for tag, value in line.by_language.items():
                 totals[tag] = totals.get(tag, 0.0) + max(-_LINE_CAP, value - line.strange)
         ranked = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
-        return [tag for tag, value in ranked[:2] if value > 0.5 and value > ranked[0][1] - 1.0]
+        return [
+            tag
+            for tag, value in ranked[:2]
+            if value > _L["named_from_nats"] and value > ranked[0][1] - _L["named_beside_nats"]
+        ]
 
     def _frequencies(self, word: str, script: str) -> dict[str, float]:
         """Serbian is in the lexicon in Latin letters only; both alphabets match letter by letter."""

@@ -135,11 +135,11 @@ def _coordinates(text: str) -> Iterator[Clue]:
         parts = match.groups()
         lat = _angle(parts[0:3]) * (-1.0 if parts[3] == "S" else 1.0)
         lon = _angle(parts[4:7]) * (-1.0 if parts[7] in "WO" else 1.0)
-        yield from _position(match.group(), lat, lon, 2.0)
+        yield from _position(match.group(), lat, lon, _W["degrees_km"])
     for match in _DECIMAL.finditer(text):
         lat = float(match.group(1)) * (-1.0 if match.group(2) == "S" else 1.0)
         lon = float(match.group(3)) * (-1.0 if match.group(4) == "W" else 1.0)
-        yield from _position(match.group(), lat, lon, 0.5)
+        yield from _position(match.group(), lat, lon, _W["decimal_km"])
 
 
 def _position(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:

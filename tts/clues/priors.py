@@ -18,6 +18,7 @@ from tts.weights import weights
 
 _W = weights("belief")
 _BY_POPULATION, _TOWN_POWER, _CAPITAL = _W["by_population"], _W["town_power"], _W["capital"]
+_MORE_PEOPLE = _W["more_people"]
 _AIRPORT, _AIRPORT_DEG = _W["airport"], _W["airport_deg"]
 _TOWNS = 120  # that stand for the rest of a country
 Floats = npt.NDArray[np.float64]
@@ -49,7 +50,7 @@ class Priors:
         for code in self.towns:
             country = self._countries.get(code)
             people = country.population if country else 0
-            share = tables().photo_shares.get(code, 0.0) + _BY_POPULATION * math.sqrt(people / 1e6) + 0.01
+            share = tables().photo_shares.get(code, 0.0) + _BY_POPULATION * math.sqrt(people / 1e6) + _W["least_share"]
             prior[code] = math.log(share)
         top = max(prior.values())
         return {code: value - top for code, value in prior.items()}
@@ -83,7 +84,7 @@ class Priors:
         lift, people = _CAPITAL if place.name == country.capital else 1.0, place.population
         if place.kind == "airport":
             lift, people = _AIRPORT, self._served_by(place)
-        return min(1.0, lift * math.pow(people + 500.0, _TOWN_POWER) / towns.total)
+        return min(1.0, lift * math.pow(people + _MORE_PEOPLE, _TOWN_POWER) / towns.total)
 
     def _served_by(self, airport: Place) -> int:
         """People in the largest town around an airport."""
@@ -112,7 +113,7 @@ class Priors:
         code_of, kind, population = self._gazetteer.columns()
         lat, lon = (np.asarray(column, dtype=np.float64) for column in self._gazetteer.positions())
         codes = self._gazetteer.country_codes
-        weight = (population.astype(np.float64) + 500.0) ** _TOWN_POWER
+        weight = (population.astype(np.float64) + _MORE_PEOPLE) ** _TOWN_POWER
         found = {}
         cities = np.flatnonzero(kind == 0)
         order = cities[np.argsort(code_of[cities], kind="stable")]

@@ -201,21 +201,33 @@ class AppArgs(Value):
 
     @model_validator(mode="after")
     def _shares_gpu_memory(self) -> AppArgs:
-        """The engines of one replica share its GPUs, so the configuration must state the memory share of each."""
+        """Engines of one replica share its GPUs, and replicas with a fraction of a GPU share that GPU: together, the
+        engines take no more of the memory than there is."""
         consistency = self.verifier.consistency
         beside = {
-            ("engine", "observer"): (self.engine, self.observer),
+            ("engine", "observer"): (self.deployments.rollout, (self.engine, self.observer)),
             ("verifier.engine", "verifier.consistency.engine"): (
-                self.verifier.engine,
-                consistency.engine if consistency is not None else None,
+                self.deployments.verifier,
+                (self.verifier.engine, consistency.engine if consistency is not None else None),
             ),
         }
-        for names, pair in beside.items():
-            shares = [engine.gpu_memory for engine in pair if isinstance(engine, VllmEngine)]
-            if len(shares) > 1 and sum(shares) > _MOST_GPU_MEMORY:
+        for names, (deployment, pair) in beside.items():
+            found = {
+                name: engine.gpu_memory
+                for name, engine in zip(names, pair, strict=True)
+                if isinstance(engine, VllmEngine)
+            }
+            total = sum(found.values())
+            claimed = deployment.claimed_gpus
+            if found and 0 < claimed < 1 and total > claimed:
+                raise ValueError(
+                    f"replicas with {claimed:g} of a GPU share its memory: the gpu_memory of "
+                    f"{' and '.join(found)} is {total:g} together, the limit is {claimed:g}"
+                )
+            if len(found) > 1 and total > _MOST_GPU_MEMORY:
                 raise ValueError(
                     f"{' and '.join(names)} share the GPUs of a replica: the sum of their gpu_memory is "
-                    f"{sum(shares):g}, the limit is {_MOST_GPU_MEMORY:g}"
+                    f"{total:g}, the limit is {_MOST_GPU_MEMORY:g}"
                 )
         return self
 

@@ -51,6 +51,15 @@ def test_two_engines_on_the_gpus_of_one_replica_say_how_they_share_the_memory(pa
     assert load_config(None, halves).engine.name == "vllm"
 
 
+def test_an_engine_on_a_fraction_of_a_gpu_takes_no_more_than_that_of_its_memory():
+    half = {"engine": VLLM, "deployments": {"rollout": {"num_gpus": 0.5}}}
+    with pytest.raises(
+        ConfigError, match=r"with 0\.5 of a GPU .* gpu_memory of engine is 0\.9 together, the limit is 0\.5"
+    ):
+        load_config(None, half)
+    assert load_config(None, half | {"engine": VLLM | {"gpu_memory": 0.45}}).deployments.rollout.claimed_gpus == 0.5
+
+
 ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
 
 
