@@ -31,6 +31,7 @@ BENCHES = {
     "faults": "Rollout replicas killed under load",
     "api": "first event, resuming, garbage, stalled readers, many streams, forbidden addresses",
     "control": "milliseconds that the service adds to its engine, and requests a second with an engine of 0 ms",
+    "admission": "small photos decoded by the gateway's own process, compared with a process pool",
     "abuse": "floods of slow or endless requests while clients send requests; failing stores",
     "stored": "the memory of a request in Redis and in a blob store, while it runs and after its end",
     "page": "memory and time of the page for a queue of photos, in a real browser",

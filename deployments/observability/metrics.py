@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from deployments.observability.broker_metrics import BrokerMetrics
-from deployments.observability.rollout_metrics import RolloutMetrics
 from deployments.observability.room_metrics import RoomMetrics
+from deployments.observability.usage_metrics import UsageMetrics
 from deployments.runstore import RunMeta
 from tts.domain.answer import Answer
 from tts.domain.events import (
@@ -72,7 +72,7 @@ class Metrics:
         self._confidence = Histogram(
             "geotts_confidence", "Stated probability of being within the radius asked for.", buckets=_SHARES, registry=r
         )
-        self._rollouts = RolloutMetrics(r)
+        self._rollouts = UsageMetrics(r)
         self._tools = Counter("geotts_tool_calls_total", "Tool calls.", ("tool", "outcome"), registry=r)
         self._cached = Counter(
             "geotts_tool_cache_hits_total", "Tool calls answered from a cache.", ("tool",), registry=r

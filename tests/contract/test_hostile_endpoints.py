@@ -26,7 +26,7 @@ from tts.dialects.released.importing import IMPORTABLE
 from tts.domain.events import RolloutFinished, parse_event
 from tts.domain.trajectory import fold
 from tts.inference.openai import connection as openai_connection
-from tts.inference.openai import stream as openai_stream
+from tts.inference.openai import streamed_completion as openai_stream
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.profiles import load_profile, profile_names
 from tts.rollout.agent import Agent

@@ -21,10 +21,10 @@ from tts.clues.clue import Clue, ClueKind
 from tts.clues.mentions import Mention
 from tts.clues.postal_addresses import ADDRESS
 from tts.clues.priors import Floats, Priors, Towns
+from tts.decision_weights import weights
 from tts.domain.geo import EARTH_RADIUS_KM, LatLon
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
-from tts.weights import weights
 
 _THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
 _W = weights("belief")

@@ -11,8 +11,8 @@ from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.hints import Hint
 from tts.clues.ruled_out import RuledOut
 from tts.clues.scope import scope_of
+from tts.decision_weights import weights
 from tts.domain.geo import Area, Countries, distance_km
-from tts.weights import weights
 
 _NEAR_KM = weights("belief")["named_km"]
 

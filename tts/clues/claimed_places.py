@@ -12,12 +12,12 @@ from geotts_client.area_words import area_of
 from geotts_client.check_options import Statement
 from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
+from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Area, Circle, Countries
 from tts.geodata.area_from_text import WAYS, countries_in_words
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
-from tts.weights import weights
 
 _NEAR_KM = weights("checks")["near_town_km"]
 _SHOWN = 3

@@ -14,12 +14,12 @@ from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.rule import RULES, Rule
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
-from tts.weights import weights
 
 _NAMED_KM = weights("belief")["named_km"]
 

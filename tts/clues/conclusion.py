@@ -5,11 +5,11 @@ from __future__ import annotations
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import Leads
 from tts.clues.postal_addresses import ADDRESS
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
-from tts.weights import weights
 
 _W = weights("belief")
 ANSWER_FROM, _COUNTRY_FROM = _W["answer_from"], _W["country_from"]

@@ -11,10 +11,10 @@ from functools import lru_cache
 from tts.clues.clue import Clue, ClueKind, listed, pointing
 from tts.clues.clue_tables import tables
 from tts.clues.signals import countries_by_tld, postcode_fits, signals_in
+from tts.decision_weights import weights
 from tts.geodata.countries import Countries
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
-from tts.weights import weights
 
 _W = weights("signs")
 _NATS = {"domain": _W["domain"], "script": _W["script"], "postcode": _W["postcode"]}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tts.clues.clue import Clue, ClueKind, listed, pointing
 from tts.clues.clue_tables import tables
-from tts.weights import weights as weights_of
+from tts.decision_weights import weights as weights_of
 
 _NUMBERS = re.compile(r"(?<![\w./:\-])(\d{1,4})([./\-]) ?(\d{1,2})\2 ?(\d{1,4})(?![\w/\-:]|[.,]\d)(\.?)")
 _MONTH = (

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tts.clues.clue_reader import ClueReader
+from tts.decision_weights import weights
 from tts.geodata.countries import Country
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
-from tts.weights import weights
 
 _SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
 _EITHER = re.compile(r",? (?:or|nor|and) (?:in )?|, ?", re.IGNORECASE)

@@ -14,9 +14,9 @@ from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
 from tts.clues.mentions import Mention
 from tts.clues.scope import Disc, Scope
+from tts.decision_weights import weights
 from tts.geodata.gazetteer import Match, Place
 from tts.geodata.names import normalise
-from tts.weights import weights
 
 _W = weights("caller")
 NATS = _W["hint_nats"]  # log-likelihood of a caller's word

@@ -24,11 +24,11 @@ from tts.clues.clue_tables import tables
 from tts.clues.misleading_words import cuisines
 from tts.clues.plates import is_code
 from tts.clues.rule import RULES, Rule
+from tts.decision_weights import weights as weights_of
 from tts.geodata.countries import Countries, Country
 from tts.geodata.english_names import joined, language_name
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, script_of
-from tts.weights import weights as weights_of
 
 TEXT_IS_IN = "the text is in "
 """How the clue's reason begins; the languages follow."""

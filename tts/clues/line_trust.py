@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from tts.decision_weights import weights
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise
-from tts.weights import weights
 
 _W = weights("line_trust")
 _NO_TRUST = _W["no_trust"]

@@ -17,11 +17,11 @@ from rapidfuzz.distance import OSA
 
 from tts.clues.mentions import Mention, MentionReader
 from tts.clues.postal_addresses import ADDRESS
+from tts.decision_weights import weights
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import stated_place
-from tts.weights import weights
 
 SEARCH, GEOCODE, AROUND = "poi_keyword_search", "geocode", "reverse_geocode"
 _W = weights("mentions")

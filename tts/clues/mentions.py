@@ -18,11 +18,11 @@ from rapidfuzz.distance import OSA
 from tts.clues.misleading_words import names_a_street, sells_food_or_names_a_shop
 from tts.clues.rule import RULES, Rule
 from tts.clues.words_around_names import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
+from tts.decision_weights import weights
 from tts.domain.geo import distance_km
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise, script_of
-from tts.weights import weights
 
 _W = weights("mentions")
 _OWN = _W["own"]

@@ -15,9 +15,9 @@ from tts.clues.clue_tables import tables
 from tts.clues.dates import date_clues, without_dates
 from tts.clues.plates import plate_clues
 from tts.clues.signals import phone_signals
+from tts.decision_weights import weights as weights_of
 from tts.domain.geo import LatLon
 from tts.geodata.countries import Countries
-from tts.weights import weights as weights_of
 
 _LOCAL_PHONE = re.compile(r"(?<![\w+])\(?0?\d[\d ().\-/]{6,18}\d(?!\w)")
 _PHONE_WORD = re.compile(

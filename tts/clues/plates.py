@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tts.clues.clue import Clue, ClueKind, listed
-from tts.weights import weights as weights_of
+from tts.decision_weights import weights as weights_of
 
 _LONGEST, _LONGEST_GROUP, _LEAST_DIGITS = 16, 3, 2
 _INDIAN_STATES = (

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.clues.line_trust import stands_below, trusted
+from tts.decision_weights import weights
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER
-from tts.weights import weights
 
 ADDRESS = "address"  # kind of a place that is smaller than a town
 STREETS_BEFORE = (

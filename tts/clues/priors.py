@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from tts.clues.clue_tables import tables
 from tts.clues.languages import spoken_shares
+from tts.decision_weights import weights
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
-from tts.weights import weights
 
 _W = weights("belief")
 _BY_POPULATION, _TOWN_POWER, _CAPITAL = _W["by_population"], _W["town_power"], _W["capital"]

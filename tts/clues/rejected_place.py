@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from geotts_client.answer import Answer
 from tts.clues.clue_reader import ClueReader
+from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, LatLon, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.extent import town_km
-from tts.weights import weights
 
 _W = weights("caller")
 _EDGE_KM = _W["edge_km"]

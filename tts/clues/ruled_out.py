@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tts.clues.belief import distances_from
+from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon
 from tts.domain.request import LocateOptions
 from tts.geodata import countries
 from tts.geodata.gazetteer import Gazetteer
-from tts.weights import weights
 
 Mask = npt.NDArray[np.bool_]
 _EDGE_KM = weights("caller")["edge_km"]

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from tts.clues.belief import Belief, distances_from
 from tts.clues.priors import Priors
+from tts.decision_weights import weights
 from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon
-from tts.weights import weights
 
 _W = weights("caller")
 _EDGE_KM = _W["area_edge_km"]

@@ -10,8 +10,8 @@ from tts.clues.clue_tables import tables
 from tts.clues.misleading_words import names_a_street
 from tts.clues.postal_addresses import STREETS_AFTER, STREETS_BEFORE
 from tts.clues.rule import RULES, Rule
+from tts.decision_weights import weights
 from tts.geodata.names import normalise
-from tts.weights import weights
 
 _W = weights("mentions")
 TOWN_NAMED = _W["town_named"]

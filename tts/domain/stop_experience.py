@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from tts.decision_weights import weights
 from tts.domain.stop_table import Band, BandTable, Cell, StopTable, shipped_stop_table
-from tts.weights import weights
 
 _W = weights("watch")
 _DOUBT = _W["stop_doubt"]

@@ -16,9 +16,9 @@ from typing import Annotated, NamedTuple
 import yaml
 from pydantic import Field
 
+from tts.decision_weights import weights
 from tts.domain.recorded_table import RecordedTable
 from tts.domain.value import Value
-from tts.weights import weights
 
 MOST_VOTES, MOST_AGAINST = 3, 2
 _UNSEEN = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.weights import weights
+from tts.decision_weights import weights
 
 _LETTERS = 3  # parts of this length are compared: this works for every script, and for other endings of a word
 _SAME = weights("watch")["same_direction"]  # distance below which two directions are one

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tts.decision_weights import weights
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.plan import Depth, PlanDepth
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
-from tts.weights import weights
 
 _DOUBTFUL = weights("watch")["doubtful"]
 

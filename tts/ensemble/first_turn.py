@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tts.decision_weights import weights
 from tts.domain.answer import StopReason
 from tts.domain.hypothesis import Level
 from tts.domain.trajectory import Trajectory
-from tts.weights import weights
 
 LEADER, SIBLING = 0, 1
 REGION_KM, TOWN_KM = weights("watch")["region_km"], weights("watch")["town_km"]

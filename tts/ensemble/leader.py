@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tts.aio import Deadline
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, Trajectory
 from tts.ensemble.direction_order import most_distinct
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
-from tts.weights import weights
 
 Width = Literal["full", "careful"]
 _DIRECTIONS_SHARE = weights("watch")["directions_wait"]  # of the time of a request

@@ -6,11 +6,11 @@ ended, the states on the way are compared with the last one, and the service has
 
 from __future__ import annotations
 
+from tts.decision_weights import weights
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_table import Band, band_of
 from tts.ensemble.vote_count import VoteCount
 from tts.verify.consensus.guesswork import CENTRE_KM
-from tts.weights import weights
 
 _W = weights("watch")
 _REGION_CENTRE_KM = _W["region_centre_km"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from tts.weights import weights
+from tts.decision_weights import weights
 
 _W = weights("watch")
 _FACTOR, _FLOOR_S, _ENDED_SHARE = (_W[f"straggler_{name}"] for name in ("factor", "floor_s", "ended_share"))

@@ -16,7 +16,7 @@ from tts.config import OpenAIEngine
 from tts.domain.request import RequestContext
 from tts.domain.usage import Usage
 from tts.inference.openai.connection import Connection
-from tts.inference.openai.stream import usage_in
+from tts.inference.openai.streamed_completion import usage_in
 
 _OF_STREAMS = frozenset({"stream", "stream_options"})
 

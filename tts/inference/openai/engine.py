@@ -40,7 +40,7 @@ from tts.inference.openai.endpoint.traits import HOSTED, EndpointTraits
 from tts.inference.openai.endpoint.truncation_check import CUTS_SILENTLY, TruncationCheck, needed_tokens
 from tts.inference.openai.request_json import ChatBody, body_for, refused_request
 from tts.inference.openai.retry import Backoff
-from tts.inference.openai.stream import Completion, SseLines, usage_in
+from tts.inference.openai.streamed_completion import Completion, SseLines, usage_in
 from tts.net.url_secrets import bare_url
 from tts.ports.model_client import Delta, ModelRequest
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from tts.decision_weights import weights
 from tts.domain.answer import Verdict
 from tts.domain.exif_claims import FileCheck, FileClaim
 from tts.domain.geo import LatLon, circle_ring, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.countries import zone_at
-from tts.weights import weights
 
 _SAME_PLACE_KM = weights("checks")["same_place_km"]
 _SAME_TIME = timedelta(minutes=2)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.names import normalise
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _CITY_KM = weights("radii")["city_name_km"]
 _REGION_KM = weights("radii")["region_name_km"]

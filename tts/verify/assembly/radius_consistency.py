@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
 from tts.verify.consensus.calibration import Outlook
-from tts.weights import weights
 
 _W = weights("radii")
 # A level is named when half of such answers are at most this far off.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tts.clues.belief import Belief
+from tts.decision_weights import weights
 from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
@@ -20,7 +21,6 @@ from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.shown_evidence import numbered_evidence
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _MAX_EVIDENCE = 24
 _W = weights("verdict")

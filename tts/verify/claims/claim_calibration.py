@@ -15,8 +15,8 @@ from datetime import date
 
 import yaml
 
+from tts.decision_weights import weights
 from tts.domain.value import Value
-from tts.weights import weights
 
 _LEAST = weights("claims")["least"]
 _MOST = weights("claims")["most"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.answer import Candidate, Evidence, Radius, Verdict
 from tts.domain.claim import CheckedPlace, ClaimCheck, ClaimedPlace, ClaimVerdict, RolloutAgreement, Undecided
 from tts.domain.geo import LatLon, distance_km
@@ -21,7 +22,6 @@ from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claimed_area import holds
 from tts.verify.claims.weighing import Rival, Weighed, Weighing
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("claims")
 SUPPORTED_FROM = _W["supported_from"]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tts.decision_weights import weights
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
 from tts.verify.evidence.contradiction_texts import place_words
-from tts.weights import weights
 
 _LEAST_KM = weights("claims")["least_place_km"]
 _MOST_KM = weights("claims")["most_place_km"]

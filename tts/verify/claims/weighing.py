@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tts.clues.belief import distances_from
+from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, Floats, LatLon
 from tts.verify.claims.claimed_area import Mask, centre_of, inside, prior_of, reach_km
@@ -23,7 +24,6 @@ from tts.verify.consensus.place_belief import PlaceBelief, belief_of_reading, be
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _READ_SHARE = weights("claims")["read_share"]
 _POINTS = 1500  # that are looked at: the rest holds next to nothing

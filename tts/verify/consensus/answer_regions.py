@@ -14,12 +14,12 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from tts.decision_weights import weights
 from tts.domain.geo import EARTH_RADIUS_KM, Circle, LatLon, distance_km
 from tts.domain.geojson import circles_region
 from tts.domain.region import Region
 from tts.domain.value import Value
 from tts.verify.consensus.peaks import Peak
-from tts.weights import weights
 
 _W = weights("radii")
 SMALLER = _W["inner_region"]

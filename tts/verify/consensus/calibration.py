@@ -25,13 +25,13 @@ import numpy as np
 import yaml
 from pydantic import ValidationError, model_validator
 
+from tts.decision_weights import weights
 from tts.domain.answer import Radius
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.answer_regions import RegionRule
 from tts.verify.consensus.spread_features import Spread
-from tts.weights import weights
 
 SCHEMA_VERSION: Final = 1
 LEVELS: tuple[float, ...] = (0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 9)), 0.85, 0.9, 0.95, 0.98)

@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.geo import (
     Floats,
     LatLon,
@@ -25,7 +26,6 @@ from tts.domain.geo import (
 )
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("clusters")
 # scale in km, share of the vote

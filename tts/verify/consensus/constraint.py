@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.clues.scope import scope_of
+from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
@@ -20,7 +21,6 @@ from tts.verify.evidence.contradiction_texts import area_words, what_the_photo_s
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
 _BORDER_KM = weights("checks")["area_border_km"]

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _TOWNS_COUNTED = 60
 _W = weights("votes")

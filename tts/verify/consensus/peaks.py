@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tts.clues.belief import Belief, distances_from
+from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.verify.consensus.clusters import Cluster
-from tts.weights import weights
 
 _W = weights("peaks")
 _LEAST = _W["least_of_answer"]

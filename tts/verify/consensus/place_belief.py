@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tts.clues.belief import Belief, distances_from
+from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, destination
 from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Outlook
 from tts.verify.consensus.clusters import Cluster
-from tts.weights import weights
 
 _BEARINGS = 12
 _W = weights("peaks")

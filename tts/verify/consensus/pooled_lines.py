@@ -19,6 +19,7 @@ from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
 from tts.clues.lookups import pair_lookups
 from tts.clues.ruled_out import RuledOut
+from tts.decision_weights import weights
 from tts.domain.geo import Area
 from tts.domain.reading import Reading, TextLine
 from tts.domain.tooling import TextFact
@@ -29,7 +30,6 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _LEAST_ROLLOUTS = 2
 _WEIGHT = weights("verdict")["pooled"]  # of the pooled vote, in units of all votes of the rollouts whose lines it pools

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.errors import DataError
 from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Calibration, ErrorTable, Ordering, TailRule, expand
 from tts.verify.consensus.spread_features import Spread
-from tts.weights import weights
 
 MIN_RUNS = 40
 _CROSS_FROM = 300  # runs from which products of features are told apart from noise

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.verify.consensus.answer_regions import SMALLER, RegionRule, scale_needed
 from tts.verify.consensus.peaks import Peak
-from tts.weights import weights
 
 MIN_CASES = 40
 _W = weights("fitting")

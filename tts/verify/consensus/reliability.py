@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
+from tts.decision_weights import weights
 from tts.domain.geo import Floats
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.clusters import SCALES
-from tts.weights import weights
 
 _ROUNDS = 12
 _W = weights("clusters")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tts.clues.ruled_out import RuledOut
+from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.claim import ClaimedPlace
 from tts.verify.consensus.constraint import FIRM, HEAVIER
@@ -18,7 +19,6 @@ from tts.verify.consensus.votes import Vote, evidence_score
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _READ_SHARE = weights("checks")["read_there"]
 _READ_KM = weights("checks")["read_there_km"]

@@ -8,6 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
 from tts.geodata.gazetteer import Place
@@ -16,7 +17,6 @@ from tts.verify.consensus.guesswork import people_log
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("radii")
 _FAR_KM = _W["far_km"]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.gazetteer import Place
@@ -18,7 +19,6 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
 from tts.verify.evidence.page_dedup import alike
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("votes")
 _GROUNDED = _W["grounded"]

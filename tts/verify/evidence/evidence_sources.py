@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.reading import Reading
 from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
 from tts.verify.evidence.ledger import About, Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model, trustworthy_facts
-from tts.weights import weights
 
 _SAME_SCORE = weights("grounding")["same_score"]
 _OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})

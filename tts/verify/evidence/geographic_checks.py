@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tts.clues.clue import listed
 from tts.clues.languages import TEXT_IS_IN
 from tts.clues.signals import Signal, language_signals, signals_in
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import PlaceFact, ToolResult
@@ -18,7 +19,6 @@ from tts.verify.evidence.evidence_sources import Source, statement_of, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import BORDER_KM, World
-from tts.weights import weights
 
 _TOWN_KM = weights("checks")["town_elsewhere_km"]
 _WELL_KNOWN = weights("checks")["well_known_people"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
@@ -13,7 +14,6 @@ from tts.verify.evidence.evidence_sources import Source, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import alike, page_witness
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("grounding")
 EXACT_KM = _W["exact_km"]

@@ -8,6 +8,7 @@ hinted agrees; an answer somewhere else in the country is told as that, with the
 from __future__ import annotations
 
 from tts.clues.hints import Hint
+from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, HintOutcome, Verdict
 from tts.domain.geo import distance_km
 from tts.domain.hypothesis import Level
@@ -19,7 +20,6 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.shown_evidence import evidence_of
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _QUOTE = 300  # characters of a hint that the evidence repeats
 _W = weights("checks")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tts.decision_weights import weights
 from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vectors
-from tts.weights import weights
 
 _DRAWS = 4000
 _MOST_POINTS = 250  # of one belief, the likeliest

@@ -7,10 +7,10 @@ observation, and it contradicts China.
 from __future__ import annotations
 
 from tts.clues.clue import Clue
+from tts.decision_weights import weights
 from tts.domain.hypothesis import Hypothesis
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _AGAINST_NATS = weights("checks")["against_nats"]  # below the country that the line fits best
 

@@ -15,6 +15,7 @@ from tts.clues.belief import Belief
 from tts.clues.clue import ClueKind
 from tts.clues.languages import TEXT_IS_IN, UNCLEAR_LANGUAGE
 from tts.clues.priors import Priors
+from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, PhotoAnswer, Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
@@ -24,7 +25,6 @@ from tts.verify.evidence.ledger import POOLED, RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo, read_belief
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _W = weights("photos")
 # The joint belief against that of two photos of any two places.

@@ -16,6 +16,7 @@ from tts.clues.belief import Belief, distances_from
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.priors import Priors
+from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reach import Reach
@@ -28,7 +29,6 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo
 from tts.verify.evidence.several_photos import OnePhoto, one_photo
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _SAME_KM = weights("photos")["walk_place_km"]
 _RELEVANT = weights("photos")["walk_relevant"]

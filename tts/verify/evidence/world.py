@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tts.clues.clue_reader import ClueReader
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, destination
 from tts.geodata.countries import Countries, Country
 from tts.geodata.gazetteer import Gazetteer, Place
-from tts.weights import weights
 
 _W = weights("checks")
 BORDER_KM = _W["border_km"]

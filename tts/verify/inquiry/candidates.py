@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.ruled_out import RuledOut
+from tts.decision_weights import weights
 from tts.domain.geo import Area, LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import Reading
@@ -28,7 +29,6 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
 from tts.verify.inquiry.statements import Statement, Statements, holds
-from tts.weights import weights
 
 _MOST_PASSED_BY = 2
 _TOWN_KM = weights("inquiry")["town_km"]

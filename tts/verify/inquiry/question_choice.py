@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from tts.decision_weights import weights
 from tts.domain.geo import distance_km
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
@@ -23,7 +24,6 @@ from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCall
 from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
 from tts.verify.inquiry.rounds import ADMITS, PASSED_BY
 from tts.verify.inquiry.statements import Statements
-from tts.weights import weights
 
 _DECIDED = weights("inquiry")["decided"]
 

@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tts.decision_weights import weights
 from tts.verify.inquiry.question import Question
-from tts.weights import weights
 
 _W = weights("inquiry")
 _FOUND = math.log(_W["found_there"] / _W["found_elsewhere"])

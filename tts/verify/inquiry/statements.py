@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
 from tts.domain.tooling import Fact, PlaceFact, TextFact, WebFact
@@ -17,7 +18,6 @@ from tts.geodata.names import normalise
 from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
 from tts.verify.evidence.grounding import NEAR_KM
-from tts.weights import weights
 
 _LONGEST = 80  # characters of a line that a search is asked for
 _MOST_LINES = 40

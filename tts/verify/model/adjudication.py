@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.verify.consensus.votes import Vote, evidence_score
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import Finding, RolloutLedger
 from tts.verify.model.dossier import Dossier, Exhibit
 from tts.verify.model.opinion import NOBODY, Opinion
-from tts.weights import weights
 
 _W = weights("verdict")
 _FIRM, _LOOSE, _HEAVIER = _W["tied"], _W["loose"], _W["heavier"]

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
+from tts.decision_weights import weights
 from tts.dialects.hermes_tool_calls import without_calls
 from tts.dialects.json_answer_parser import json_objects
 from tts.dialects.served.geoagent import bare_reasoning
@@ -34,7 +35,6 @@ from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRe
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
 from tts.verify.assembly.radius_consistency import doubted
 from tts.verify.evidence.world import World
-from tts.weights import weights
 
 _TASK = """\
 Below is what someone observed and thought about a photo; names of places they concluded are hidden as [hidden]. Say \

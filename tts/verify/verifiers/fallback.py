@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.answer import Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.geo import distance_matrix_km
 from tts.domain.hypothesis import Level
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness
-from tts.weights import weights
 
 _UNCHECKED_KM = weights("radii")["unchecked_km"]
 _UNCALIBRATED = CalibrationState(state="transferred")

@@ -16,6 +16,7 @@ from functools import partial
 from tts.aio import Deadline, Send, run_all, stream
 from tts.clues.ruled_out import RuledOut
 from tts.config import VerifierConfig
+from tts.decision_weights import weights
 from tts.dialects.released.tool_name import ability_of
 from tts.domain.call_key import call_key
 from tts.domain.events import ToolCalled, ToolResulted
@@ -35,7 +36,6 @@ from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.reweighing import reweighed, with_entries
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
-from tts.weights import weights
 
 _SHARE = weights("inquiry")["time_share"]  # of the verifier's time
 _OF_A_CHECK = "check"  # how the ids of calls begin that a check asked for

@@ -7,6 +7,7 @@ import math
 from collections.abc import AsyncIterator
 
 from tts.aio import closing
+from tts.decision_weights import weights
 from tts.domain.answer import PhotoAnswer, Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
 from tts.domain.hypothesis import Level
@@ -20,7 +21,6 @@ from tts.verify.evidence.several_photos import OnePhoto, apart_verdict
 from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import weigh
-from tts.weights import weights
 
 _LEAST_KM = weights("photos")["walk_least_km"]
 _SAME_TOWN_KM = weights("photos")["walk_same_town_km"]

@@ -15,7 +15,7 @@ from tts.config import OpenAIEngine
 from tts.domain.messages import text_message
 from tts.errors import ModelError
 from tts.inference.openai import connection as openai_connection
-from tts.inference.openai import stream as openai_stream
+from tts.inference.openai import streamed_completion as openai_stream
 from tts.inference.openai.engine import OpenAIModel
 from tts.ports.model_client import ModelRequest, Sampling
 

@@ -17,7 +17,7 @@ _Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, 
 _NOTHING: _Spent = (0, 0, 0, 0, 0.0, 0.0)
 
 
-class RolloutMetrics:
+class UsageMetrics:
     """Remembers the rollouts under way of each request, and what was counted of them, until the request ends."""
 
     def __init__(self, registry: CollectorRegistry) -> None:

@@ -8,7 +8,7 @@ import yaml
 from pydantic import ValidationError
 
 import tts
-from tts.weights import Fitted, HandSet, WeightsFile, weights, weights_file
+from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
 
 FOLDER = Path(tts.__file__).parent
 FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
@@ -23,7 +23,7 @@ def test_a_file_without_a_source_for_each_weight_is_refused(tmp_path, monkeypatc
     folder = tmp_path / "data" / "weights"
     folder.mkdir(parents=True)
     (folder / "bare.yaml").write_text("version: 1\nweights:\n  near_km: {value: 25.0}\n")
-    monkeypatch.setattr("tts.weights.files", lambda package: tmp_path)
+    monkeypatch.setattr("tts.decision_weights.files", lambda package: tmp_path)
     with pytest.raises(ValidationError, match="near_km"):
         weights_file("bare")
 
