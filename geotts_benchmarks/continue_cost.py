@@ -1,4 +1,4 @@
-"""Compares a continued request with a fresh one that is told the same: tool calls and answers, on drawn scenes.
+"""Compares a continued request with a fresh one that gets the same additions: tool calls and answers, on drawn scenes.
 
 Both are whole requests to a gateway. The seed is the same, so both must give the same answer; the continued one
 should make far fewer tool calls, because it has the results of the earlier request.
@@ -46,7 +46,7 @@ async def continued_figures(args: AppArgs, maker: SceneMaker, scenes: int, n: in
 
 
 async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> list[Compared]:
-    """Every scene located, then continued with a fact, and with its answer rejected; and both told to a fresh run."""
+    """Every scene located, then continued with a fact and with a rejection; and a fresh run with each of them."""
     gateway, found = Gateway(args, local_ports(args)), []
     try:
         for number in range(scenes):

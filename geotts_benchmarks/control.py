@@ -55,7 +55,7 @@ Make = Callable[[int], Post]
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Another server: its base URL, and the field of a request by which it is told N."""
+    """Another server: its base URL, and the field of a request that holds N."""
 
     name: str
     url: str

@@ -118,8 +118,10 @@ class RunCount(Value):
     @property
     def text(self) -> str:
         """“4 of 4 rollouts answered”, or “3 of 4 rollouts answered, 1 does not know”."""
-        told = f"{self.answered - self.abstained} of {self.run} rollouts answered"
-        return f"{told}, {self.abstained} do{'es' if self.abstained == 1 else ''} not know" if self.abstained else told
+        ended = f"{self.answered - self.abstained} of {self.run} rollouts answered"
+        return (
+            f"{ended}, {self.abstained} do{'es' if self.abstained == 1 else ''} not know" if self.abstained else ended
+        )
 
 
 class Provenance(Value):

@@ -108,7 +108,7 @@ async def case(tab: Tab, folder: Path) -> None:
     await write(tab, "case-notes", "The caption of the first says Lugano.")
     await write(tab, "claim-text", "taken in Lugano")
     await tab.press("Enter", 13, "\r")
-    await tab.until("document.getElementById('case-told').textContent == 'saved'")
+    await tab.until("document.getElementById('case-status').textContent == 'saved'")
     await top(tab, "#case")
 
 

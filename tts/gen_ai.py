@@ -30,7 +30,7 @@ SCHEMA: Final = "https://opentelemetry.io/schemas/1.44.0"
 AGENT: Final = "geotts"
 OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
 MODEL = "gen_ai.request.model"
-_LONGEST_CONTENT = 8000  # characters of a message or a result, where content is told at all
+_LONGEST_CONTENT = 8000  # characters of a message or a result, where content is recorded at all
 
 _tokens = metrics.get_meter("geotts", schema_url=SCHEMA).create_histogram(
     "gen_ai.client.token.usage",

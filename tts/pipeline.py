@@ -111,7 +111,7 @@ class Solution:
         self._seed = request_seed(self._request)
         self._beside = Usage()  # of models asked by locator and verifier
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
-        self._blind: int | None = None  # rollouts that were not told of the claim, once others test it
+        self._blind: int | None = None  # rollouts that do not know the claim, once others test it
         self._parent: TraceContext | None = None
         self._marks: dict[str, float] = {}
 

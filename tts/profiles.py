@@ -46,7 +46,7 @@ class Profile(Value):
     )
     needs_endpoint: bool = Field(default=False, description="no model of it runs in this process: say --endpoint")
     chat_template: str = Field(default="engine", description="engine: the checkpoint's own; else a file")
-    tools: Literal["native", "template", "text"] = Field(description="how an endpoint is told about tools")
+    tools: Literal["native", "template", "text"] = Field(description="how tools are described to an endpoint")
     serve: tuple[str, ...] = Field(default=(), description="arguments of `vllm serve` for an endpoint of one's own")
     vllm: dict[str, JsonValue] = Field(default={}, description="settings of the vllm engine in this process")
 

@@ -34,7 +34,7 @@ def context_finding(engine: OpenAIEngine, args: AppArgs) -> Finding | None:
         needed = _first_turn(args)
         traits, outcome = asyncio.run(_asked(engine, needed))
     except GeoTTSError:
-        return None  # what is wrong with the endpoint is told by the finding about it
+        return None  # the finding about the endpoint says what is wrong with it
     found = _finding(needed, traits, outcome)
     return found if outcome is None else replace(found, detail=f"{found.detail}; {_taken(outcome.usage)}")
 

@@ -85,7 +85,7 @@ class Runner:
         self._coarsening = coarsening
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
-        self._broken: dict[str, StoreUnavailable] = {}  # ended here, and the store could not be told
+        self._broken: dict[str, StoreUnavailable] = {}  # ended here, but the store could not record it
         self._takeover = Takeover(config, store, self)
         self._renewal = LeaseRenewal(store, config.lease_s, self._held, self.cancel)
 
@@ -135,7 +135,7 @@ class Runner:
         """Wait until a request has come to its end; what its log says, None when it did not end well, or not here.
 
         Raises:
-            StoreUnavailable: it did not end well, and the log cannot be told.
+            StoreUnavailable: it did not end well, and the log cannot record it.
         """
         job = self._jobs.get(request_id)
         if job is None or job.task is None:

@@ -142,7 +142,7 @@ def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:
 
 
 async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResult, ...]:
-    """What the tools told the earlier request, as far as that is still there: a call too many is no harm."""
+    """Results of tools in the earlier request, as far as they are still there: a call too many is no harm."""
     if continued is None or not continued.keeps:
         return ()
     run = await earlier_run(store, continued.request_id)

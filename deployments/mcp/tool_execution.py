@@ -189,5 +189,5 @@ class McpTools:
 
 
 def words_of(error: GeoTTSError) -> str:
-    """What a client is told of an error: nothing of what went wrong inside."""
+    """The text that a client gets for an error: nothing about what went wrong inside."""
     return "something went wrong here; the log has the details" if error.status == 500 else error.detail

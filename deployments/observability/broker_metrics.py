@@ -25,7 +25,7 @@ class BrokerMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Called at each scrape: metric families made from `snapshots`, nothing is asked of the brokers."""
-        replicas = GaugeMetricFamily("geotts_broker_replicas", "Tools replicas that told their figures.")
+        replicas = GaugeMetricFamily("geotts_broker_replicas", "Tools replicas that reported their figures.")
         replicas.add_metric((), len(self.snapshots))
         errors = CounterMetricFamily(
             "geotts_broker_store_errors", "Calls that went on without the cache.", None, ("replica",)

@@ -125,7 +125,7 @@ class Metrics:
             self._rollouts.done(meta.request_id, event)
 
     def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
-        """Of a request without an answer, count what its models used that no event told."""
+        """Of a request without an answer, count the usage of its models that no event reported."""
         self._rollouts.ended(meta.request_id, used)
 
     def erased(self, meta: RunMeta) -> None:

@@ -24,7 +24,7 @@ class Observer(Protocol):
         ...
 
     def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
-        """`used` is what its models used in all, with what no event had told when it was cancelled."""
+        """`used` is what its models used in all, including what no event had reported when it was cancelled."""
 
     def erased(self, meta: RunMeta) -> None:
         """Called after the run store has erased the request."""

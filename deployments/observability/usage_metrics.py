@@ -39,13 +39,13 @@ class UsageMetrics:
         self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
 
     def turned(self, request_id: str, event: TurnFinished) -> None:
-        """Count what the rollout used since it last told. The usage of the event is that of all its turns."""
+        """Count what the rollout used since its last report. The usage of the event is that of all its turns."""
         rollouts = self._open.setdefault(request_id, {})
         self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
 
     def finished(self, request_id: str, event: RolloutFinished) -> None:
-        """Count the rollout under its stop reason, and what it used since it last told."""
+        """Count the rollout under its stop reason, and what it used since its last report."""
         self._rollouts.labels(event.stop_reason.value).inc()
         self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
@@ -61,7 +61,7 @@ class UsageMetrics:
             self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
 
     def ended(self, request_id: str, used: Usage) -> None:
-        """Of a request without an answer, count what of `used` no event had told.
+        """Of a request without an answer, count the part of `used` that no event reported.
 
         That is what verifier and router used, and rollouts whose last events were on their way when it was cancelled.
         """
@@ -72,7 +72,7 @@ class UsageMetrics:
         self.forget(request_id)
 
     def _of_rollouts(self, request_id: str) -> Usage:
-        """What its rollouts have told so far."""
+        """What its rollouts have reported so far."""
         return sum(self._reported.get(request_id, {}).values(), Usage())
 
     def forget(self, request_id: str) -> None:

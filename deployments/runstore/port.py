@@ -82,7 +82,7 @@ class KeyTaken(GeoTTSError):
 
 
 class StoreUnavailable(GeoTTSError):
-    """The store cannot be reached; the request is not accepted, or its state cannot be told now."""
+    """The store cannot be reached; the request is not accepted, or its state cannot be read now."""
 
     code = "store-unavailable"
     status = 503

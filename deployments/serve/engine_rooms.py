@@ -16,7 +16,7 @@ from tts.rollout.group_size import Room
 
 PERIOD_S = 2.0
 _FREE_TOKENS, _FREE_SLOTS = "free_kv_tokens", "free_slots"
-_STEPS = 32  # of a KV cache: what changes less is not told, so that idle replicas cost no messages
+_STEPS = 32  # of a KV cache: smaller changes are not reported, so that idle replicas cost no messages
 
 
 class _Known:
@@ -48,5 +48,5 @@ def keep_reports(reports: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def known_rooms() -> Mapping[str, Room]:
-    """By replica; empty where none has told its room."""
+    """By replica; empty where none has reported its room."""
     return _Known.rooms

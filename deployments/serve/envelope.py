@@ -32,8 +32,9 @@ class Envelope(Generic[T]):
 async def seal(
     batches: AsyncIterator[Sequence[T]], request_id: str, last_sent: LastSent | None = None
 ) -> AsyncIterator[Envelope[T]]:
-    """Batches in envelopes. What leaves is told at once, in an envelope of its own where no batch is ready: it is known
-    also when the request is cancelled in the next moment. Closing this closes the batches. `last_sent` is told of each.
+    """Batches in envelopes. What leaves is reported at once, in an envelope of its own where no batch is ready: it is
+    known also when the request is cancelled in the next moment. Closing this closes the batches. `last_sent` is called
+    with each.
 
     Raises:
         GivenAway: this process stood still for so long that its reader has given it up.

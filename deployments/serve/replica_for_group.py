@@ -67,7 +67,7 @@ class GroupPlacing:
         self.expected = ExpectedSize()
 
     def size(self, group: GroupRequest) -> int | None:
-        """How many of its rollouts share a replica; None where no replica has told its room."""
+        """How many of its rollouts share a replica; None where no replica has reported its room."""
         if not (rooms := self._left()):
             return None
         return group_size(len(group.tasks), rooms.values(), self._size(group), self._most)
@@ -75,7 +75,7 @@ class GroupPlacing:
     @contextmanager
     def place(self, group: GroupRequest) -> Iterator[Placed]:
         """While the group runs, what it takes counts as taken until its replica tells so itself. A replica that is lost
-        in the block gets no group for a while: one that hangs still has the room that it told last.
+        in the block gets no group for a while: one that hangs still has the room that it reported last.
         """
         size, n = self._size(group), len(group.tasks)
         sent = _Sent(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
@@ -92,7 +92,7 @@ class GroupPlacing:
         return self.expected.of(len(group.photos), group.limits)
 
     def _left(self) -> dict[str, Room]:
-        """The rooms without what was sent there and is not told yet."""
+        """The rooms, less what was sent there and is not reported yet."""
         now = self._clock()
         self._lost = {name: at for name, at in self._lost.items() if at > now - _LOST_S}
         rooms = {name: room for name, room in self._rooms().items() if name not in self._lost}

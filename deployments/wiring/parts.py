@@ -290,7 +290,7 @@ def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
 
 
 def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
-    """The published verifier's texts, with the task as the rollouts are told it."""
+    """The published verifier's texts, with the task in the words that the rollouts get."""
     if args.verifier.mode != "trajectories":
         return TrajectoryTexts()
     dialect = make_dialect(args.dialect, args)
@@ -334,7 +334,7 @@ def _endpoint(args: AppArgs) -> str:
 
 
 def _model_name(engine: Engine) -> str:
-    """The model an engine is told to use; the engine itself where it has none, or takes the first it finds."""
+    """The model that an engine is configured to use; the engine if it has none, or takes the first it finds."""
     named = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
     return named or engine.name
 

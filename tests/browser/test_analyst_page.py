@@ -145,12 +145,12 @@ async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
     await page.ask("Input.insertText", text="taken in Lugano")
     await page.press("Enter", 13, "\r")
     await page.until(
-        "document.querySelector('#case-claims li') && document.getElementById('case-told').textContent == 'saved'"
+        "document.querySelector('#case-claims li') && document.getElementById('case-status').textContent == 'saved'"
     )
     await page.js("document.querySelector('#case-claims select').value = 'fails';"
                   "document.querySelector('#case-claims select').dispatchEvent(new Event('change'))")  # fmt: skip
     await page.until(
-        "document.querySelector('.claim.fails') && document.getElementById('case-told').textContent == 'saved'"
+        "document.querySelector('.claim.fails') && document.getElementById('case-status').textContent == 'saved'"
     )
     await page.reload()
     await page.until(ANSWERED)

@@ -173,8 +173,8 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
     else:
         await page.js(f"document.getElementById('{step}').focus()")
     await page.press(*ENTER)
-    await page.until(f"document.getElementById('{step}-told').innerText.includes('What to do')")
-    shown = await text_of(page, f"#{step}-told")
+    await page.until(f"document.getElementById('{step}-status').innerText.includes('What to do')")
+    shown = await text_of(page, f"#{step}-status")
     for words in ("Busy.", "the service is busy", "The service is busy with other photos. Try again in 7 s."):
         assert words in shown
     assert await page.js(ANSWERED)
@@ -198,8 +198,8 @@ async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
     await page.until(FREE)
     await write(page, "again-claim", "qqqxyzzy")
     await page.press(*ENTER)
-    await page.until("document.getElementById('again-claim-told').innerText.includes('What to do')")
-    shown = await text_of(page, "#again-claim-told")
+    await page.until("document.getElementById('again-claim-status').innerText.includes('What to do')")
+    shown = await text_of(page, "#again-claim-status")
     assert "names no place that GeoTTS knows" in shown
     assert "Write the name of a town, region or country" in shown
     assert "Bellinzona" in await text_of(page, "#answer-title")
@@ -216,15 +216,15 @@ async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(servic
     monkeypatch.setattr(gateway.ports.rollouts, "run", failing)
     await write(page, "again-fact", "in the south")
     await page.press(*ENTER)
-    await page.until("document.getElementById('again-fact-told')?.innerText.includes('What to do')")
+    await page.until("document.getElementById('again-fact-status')?.innerText.includes('What to do')")
     await page.until(FREE)
-    assert "the endpoint does not answer" in await text_of(page, "#again-fact-told")
+    assert "the endpoint does not answer" in await text_of(page, "#again-fact-status")
     assert await page.js(ANSWERED)
     assert "Bellinzona" in await text_of(page, "#answer-title")
     assert await page.js("document.activeElement.id") == "again-fact"
     assert await page.js("document.getElementById('again-fact').value") == "in the south"
     assert "failed" in (await entries(page))[1]
-    await page.js("document.querySelector('#again-fact-told button').click()")  # what it did
+    await page.js("document.querySelector('#again-fact-status button').click()")  # what it did
     await page.until("!document.getElementById('problem').hidden")
     page.complaints.clear()
 
@@ -240,7 +240,7 @@ async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again
         await tab.press(*ENTER)
         await tab.until("document.activeElement.id == 'stop'")
         await tab.press("Escape", 27)
-        await tab.until("document.getElementById('again-fact-told')?.innerText.includes('Cancelled')")
+        await tab.until("document.getElementById('again-fact-status')?.innerText.includes('Cancelled')")
         assert "Paris" in await text_of(tab, "#answer-title")
         await tab.until(FREE)
         assert await tab.js("document.activeElement.id") == "again-fact"

@@ -1,5 +1,5 @@
 """Two gateways with one real Redis, and one of them loses its way to it for some seconds: every request ends in its
-answer or a declared error, the other is told, nothing is done twice, and the first is well again without a restart.
+answer or a declared error, the other knows, nothing is done twice, and the first is well again without a restart.
 """
 
 import asyncio

@@ -149,7 +149,7 @@ async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(pr
     (child,) = children()
     child.kill()
     child.wait()
-    assert process.ready()  # nobody told the gateway yet
+    assert process.ready()  # the gateway does not know yet
     assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 

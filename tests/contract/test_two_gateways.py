@@ -231,7 +231,7 @@ async def test_without_redis_requests_are_refused_and_readiness_says_so(data_sto
 
 
 async def begun_and_left(a, b, key, readers):
-    """Begin a request at `a`, join it at `b`, whose `readers` are told, leave the first; the reply of the second."""
+    """Begin a request at `a`, join it at `b` (with `readers`), leave the first; the reply of the second."""
     headers = {"Idempotency-Key": key, "Accept": "text/event-stream"}
     form = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
     async with httpx.AsyncClient(timeout=30) as http, httpx.AsyncClient(timeout=30) as other:

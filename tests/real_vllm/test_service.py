@@ -51,7 +51,7 @@ ZOOM = {
 
 @pytest.fixture(scope="module")
 def service(tiny_qwen3, tiny_args, data_store):
-    """Ray is told of a GPU that is not there: the engine claims half of it, and runs on the processor."""
+    """Ray is configured with a GPU that is not there: the engine claims half of it, and runs on the processor."""
     args = AppArgs(
         engine=VllmEngine(model=str(tiny_qwen3), load_format="dummy", constrain="turns", turn_schema=ZOOM, **tiny_args),
         routing=RoutingConfig(method="fixed", fixed_score=0.9, stop="none", stragglers="wait"),

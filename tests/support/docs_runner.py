@@ -62,7 +62,7 @@ class Reader:
         (folder / ".venv" / "bin").symlink_to(BIN)
         (folder / "photo.jpg").write_bytes((SAMPLES / "town-sign-latin.jpg").read_bytes())
         path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-        (folder / ".curlrc").write_text("fail-with-body\n")  # curl ends with 0 whatever the reply says, unless told
+        (folder / ".curlrc").write_text("fail-with-body\n")  # without it, curl ends with 0 for errors
         self.environment = {
             "PATH": path,
             "CURL_HOME": str(folder),

@@ -177,7 +177,7 @@ def bombs() -> Made:
 
 
 def tiff_with(tags: dict[int, int], compression: int = 1) -> bytes:
-    """A little-endian TIFF whose tags say what they are told to."""
+    """A little-endian TIFF whose tags have the given values."""
     base = {256: 8, 257: 8, 258: 8, 259: compression, 262: 1, 273: 8, 277: 1, 278: 8, 279: 64} | tags
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value & 0xFFFFFFFF) for tag, value in sorted(base.items()))
     return b"II*\0" + struct.pack("<I", 72) + bytes(64) + struct.pack("<H", len(base)) + entries + bytes(4)

@@ -25,7 +25,7 @@ class Target:
 
 
 class Places(Protocol):
-    """A store as one kind of configuration has it. `secrets` have to be scrubbed from whatever is told."""
+    """A store as one kind of configuration has it. `secrets` must be removed from every text that is reported."""
 
     @property
     def address(self) -> str:

@@ -33,7 +33,7 @@ class _Item:
 
 
 class RegionShelf:
-    """The `RegionUpload` over the gateway's route. `record` is told when a picture is offered, served and withdrawn."""
+    """The `RegionUpload` over the gateway's route. `record` is called for each picture offered, served or withdrawn."""
 
     def __init__(
         self,

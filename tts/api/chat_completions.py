@@ -187,7 +187,7 @@ class ChatRequest(Open):
         return {**options_of(self.model, self.seed, limit), **self.geotts}
 
     def sent_as(self) -> dict[str, str]:
-        """Where in this request each option of `fields` was said, so that what is wrong is told of what was sent."""
+        """Where in this request each option of `fields` was given, so that errors name the field that was sent."""
         limit = "max_completion_tokens" if self.max_completion_tokens else "max_tokens"
         implied = {"depth": "model", "max_tokens_total": limit, "fact": "messages"}
         return {**implied, **{name: f"geotts.{name}" for name in self.geotts}}

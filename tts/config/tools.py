@@ -59,7 +59,7 @@ class ToolsConfig(Value):
         description="memory:, sqlite:///path (one node) or redis://host (cluster); its password: GEOTTS_REDIS_PASSWORD",
     )
     ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(default={}, description="by tool; defaults suit each")
-    contact: str = Field(default="", description="an address told to public services that ask for one")
+    contact: str = Field(default="", description="an address that is sent to public services that ask for one")
     outgoing_log: str | None = Field(
         default=None, description="JSONL file of what left the machine, to whom, when; kept for gateway.retention_s"
     )

@@ -1,4 +1,4 @@
-"""What the leader is asked so that its siblings begin differently, and what each sibling is told.
+"""The request to the leader for different beginnings, and the direction that each sibling gets.
 
 A direction is a line of enquiry: what a rollout looks into first. The text is the same for every dialect and follows
 its question. Prompts of one request are therefore the same up to here, and an engine that keeps prefixes reads the

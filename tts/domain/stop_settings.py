@@ -21,7 +21,7 @@ class WatchSettings:
     that take several times as long as the others. With `leader` the first rollout starts before the photo was rated,
     and `width` says whether the others wait for its first turn (`tts.ensemble.leader`); they start at its first token,
     or after `prefix_wait_s` seconds, where the engine saves work by that; at once when it is None. With `observer` the
-    groups in other replicas wait, as long at most, until the first group was told what the photos show: an observer is
+    groups in other replicas wait at most so long for the description of the photos by the first group: an observer is
     asked once for a request, whether or not there is a leader. `experience` is what the policy `loss` learns from the
     requests of this process; without it each request begins anew. With `diverse_first_calls` rollouts begin with
     different tool calls unless a request says otherwise; with `asks_leader` the leader is asked for them, because the

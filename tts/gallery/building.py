@@ -21,7 +21,7 @@ from tts.gallery.encoder import ImageEncoder, Vector
 def build_gallery(labels: Path, config: GalleryConfig, step: Callable[[int, int], None]) -> int:
     """Write `config.table` and `config.embeddings` for the photos that `labels` lists; returns how many.
 
-    Rows have `file` (relative to `labels`), `lat`, `lon`, and perhaps `id`. `step` is told (done, of how many).
+    Rows have `file` (relative to `labels`), `lat`, `lon`, and perhaps `id`. `step` is called with (done, total).
 
     Raises:
         DataError: naming the row whose photo or position cannot be read; nothing is written then.

@@ -56,7 +56,7 @@ _Key = tuple[str, str, str]
 
 
 class ModelWithObserver:
-    """The `ModelClient` of such a pair. What the observer used is told as `spent`, the planner's as `usage`."""
+    """The `ModelClient` of such a pair. `spent` is the usage of the observer, `usage` that of the planner."""
 
     def __init__(self, planner: ModelClient, observer: ModelClient) -> None:
         self._planner = planner

@@ -38,7 +38,7 @@ class ProbeLocator:
         self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
-        """Ask for at most a tenth of the time left. What the question cost is told even if it failed."""
+        """Ask for at most a tenth of the time left. The cost of the question is reported even if it failed."""
         routing = await self._beside.rate(photos, context)
         descriptions: list[Description] = []
         meter = Meter(context.money_left_usd)

@@ -104,7 +104,7 @@ def _names(unit: Unit, level: Level) -> dict[str, str]:
 
 
 def _unlocated(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str, Any]:
-    """An abstention with what is known of country, region and city, as far as that may be told."""
+    """An abstention with what is known of country, region and city, as far as a caller may see it."""
     kept = {name: getattr(verdict, name) for name in _NAMES.get(precision, ("country", "country_code"))}
     known = [level for level in (Level.CITY, Level.REGION, Level.COUNTRY) if kept.get(level.value)]
     level = min((verdict.level, known[0] if known else Level.NONE), key=lambda one: one.rank)

@@ -5,7 +5,7 @@ import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact,
 import { whatLeft } from "./egress.js";
 import { blindWords } from "./engine.js";
 import { evidenceList } from "./evidence.js";
-import { goOn, notThere, stepLinks, stepTold, whatChanged } from "./next_steps.js";
+import { goOn, notThere, stepLinks, stepStatus, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
 import { answeredWords, plain } from "./words.js";
@@ -206,7 +206,7 @@ function candidates(answer, live) {
       el("div", { class: "weight" }, bar(one.support, "Share of the weighted votes"), el("span", { class: "soft small" }, "share of the weighted votes")),
       el("p", { class: "soft small" }, el("code", {}, coordinates(one, 4)), ` · ${within(answer, one.radius_km)} · `,
         el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(place) }, "show on the map"), " ", notThere(one, rank, answer, live)),
-      stepTold(`not-there-${rank}`),
+      stepStatus(`not-there-${rank}`),
       one.dissent.length ? el("ul", { class: "dissent" }, one.dissent.map((words) => el("li", { dir: "auto" }, `Against: ${cut(words, 500)}`))) : "",
       rank === 0 && answer.candidates.length === 1 && !one.dissent.length ? el("p", { class: "soft small" }, "There is no other candidate.") : "");
   });

@@ -309,10 +309,10 @@ async function eraseRun(id) {
       shown = null;
       address();
     }
-    byId("case-told").textContent = "Erased: the photo, its answer and everything in between.";
+    byId("case-status").textContent = "Erased: the photo, its answer and everything in between.";
     byId("case-title").focus();
   } catch (error) {
-    byId("case-told").textContent = error.advice ?? "not erased";
+    byId("case-status").textContent = error.advice ?? "not erased";
   }
   showCase();
 }
@@ -326,7 +326,7 @@ async function eraseCase() {
     history.replaceState(null, "", "#cases");
     await goTo("#cases");
   } catch (error) {
-    byId("case-told").textContent = error.advice ?? "not erased";
+    byId("case-status").textContent = error.advice ?? "not erased";
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { verdictWords } from "./check_result.js";
 import { arrange, byId, clean, copy, count, el, fill, release } from "./dom.js";
-import { stepTold } from "./next_steps.js";
+import { stepStatus } from "./next_steps.js";
 import { thumbnail } from "./thumbnails.js";
 
 const STANDINGS = { open: "open", holds: "holds", fails: "does not hold" };
@@ -39,7 +39,7 @@ export class CaseView {
     });
     byId("case-erase").addEventListener("click", () => this.#sure());
     byId("case-link").addEventListener("click", async () => {
-      byId("case-told").textContent = (await copy(location.href)) ? "address copied" : location.href;
+      byId("case-status").textContent = (await copy(location.href)) ? "address copied" : location.href;
     });
     byId("case-runs").addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
@@ -62,7 +62,7 @@ export class CaseView {
       byId("case-title").value = value.title;
       byId("case-notes").value = value.notes;
       byId("case-tags").value = value.tags.join(", ");
-      byId("case-told").textContent = "";
+      byId("case-status").textContent = "";
       this.#showClaims();
       this.#asked(false);
     }
@@ -132,7 +132,7 @@ export class CaseView {
   #later(fields) {
     clearTimeout(this.timer);
     this.pending = { ...this.pending, ...fields };
-    byId("case-told").textContent = "…";
+    byId("case-status").textContent = "…";
     this.timer = setTimeout(() => this.save(), PAUSE_MS);
   }
 
@@ -144,18 +144,18 @@ export class CaseView {
     if (!this.file || !Object.keys(fields).length) return;
     try {
       await this.file.change(fields);
-      byId("case-told").textContent = "saved";
+      byId("case-status").textContent = "saved";
     } catch (error) {
-      byId("case-told").textContent = `not saved: ${error.message}`;
+      byId("case-status").textContent = `not saved: ${error.message}`;
     }
   }
 
   async #claims(claims) {
     try {
       await this.file.change({ claims });
-      byId("case-told").textContent = "saved";
+      byId("case-status").textContent = "saved";
     } catch (error) {
-      byId("case-told").textContent = `not saved: ${error.message}`;
+      byId("case-status").textContent = `not saved: ${error.message}`;
     }
     this.#showClaims();
   }
@@ -167,7 +167,7 @@ export class CaseView {
         Object.entries(STANDINGS).map(([name, words]) => el("option", { value: name, selected: name === claim.standing }, words)));
       return el("li", { class: `claim ${claim.standing}` }, el("span", { dir: "auto" }, claim.text), choice,
         el("button", { type: "button", class: "small-button", "aria-label": `Check: ${claim.text}`, id: `statement-${index}`, onclick: () => this.act.check(claim.text, `statement-${index}`) }, "Check"),
-        el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"), stepTold(`statement-${index}`));
+        el("button", { type: "button", class: "small-button", "aria-label": `Remove: ${claim.text}`, onclick: () => this.#claims(claims.toSpliced(index, 1)) }, "Remove"), stepStatus(`statement-${index}`));
     }));
   }
 

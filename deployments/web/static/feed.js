@@ -16,8 +16,8 @@ export class Feed {
   /** Follow it to its end. Throws Problem; `onAccepted(id)` once. */
   async run(onAccepted = () => {}) {
     try {
-      const told = { signal: this.abort.signal, onCut: () => this.watcher?.say("The connection was lost. Connecting again …"), onBack: () => this.watcher?.say("Connected again.") };
-      for await (const event of this.client.run(this, told, this.id)) {
+      const options = { signal: this.abort.signal, onCut: () => this.watcher?.say("The connection was lost. Connecting again …"), onBack: () => this.watcher?.say("Connected again.") };
+      for await (const event of this.client.run(this, options, this.id)) {
         if (event.type === "accepted") {
           this.id = event.request_id;
           await onAccepted(this.id);

@@ -24,9 +24,9 @@ export function belief(hypothesis) {
 
 
 function written(call) {
-  const told = Object.entries(call.arguments ?? {})
+  const given = Object.entries(call.arguments ?? {})
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return cut(told.join(", "), 300);
+  return cut(given.join(", "), 300);
 }
 
 function isObject(text) {
@@ -159,9 +159,9 @@ export class Lane {
     const first = (result.text || "nothing").trim().split("\n", 1)[0];
     call.outcome.textContent = clean(`${failed ? "✗ " : "→ "}${cut(first, 140)}`);
     call.outcome.classList.remove("soft");
-    const told = [failed ? `${result.failure.kind}` : "", result.kept ? "known from the earlier request" : "", result.cached ? "from the cache" : "", result.retrieved_at]
+    const remarks = [failed ? `${result.failure.kind}` : "", result.kept ? "known from the earlier request" : "", result.cached ? "from the cache" : "", result.retrieved_at]
       .filter(Boolean).join(" · ");
-    call.box.append(el("pre", { dir: "auto", tabindex: "0" }, cut(result.text)), told ? el("p", { class: "soft small" }, told) : "");
+    call.box.append(el("pre", { dir: "auto", tabindex: "0" }, cut(result.text)), remarks ? el("p", { class: "soft small" }, remarks) : "");
     const pictures = (result.images ?? []).slice(0, 4)
       .map((image) => this.picture(image.sha256, image.width, image.height, image.box, image.label || `picture from ${result.name}`));
     if (pictures.length) this.#add(call.box.dataset.turn, el("div", { class: "pictures-row" }, pictures));

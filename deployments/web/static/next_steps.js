@@ -22,23 +22,23 @@ export function notThere(one, rank, answer, live) {
 }
 
 /** Where a step says what became of it. `from` is the id of its field or button. */
-export const stepTold = (from) => el("div", { id: `${from}-told`, class: "step-told small", role: "status" });
+export const stepStatus = (from) => el("div", { id: `${from}-status`, class: "step-status small", role: "status" });
 
 /** The step goes on: nothing is said beside it any more. */
-export const clearStep = ({ from }) => byId(`${from}-told`)?.replaceChildren();
+export const clearStep = ({ from }) => byId(`${from}-status`)?.replaceChildren();
 
 /** Say beside a step what became of it, with what was written into its field; `wrong` where it was refused or failed. */
 export function tellStep({ from, fact, claims }, words, wrong = false) {
-  const [field, told] = [byId(from), byId(`${from}-told`)];
-  if (!field || !told) return;
-  fill(told, words);
-  told.classList.toggle("wrong", wrong);
+  const [field, status] = [byId(from), byId(`${from}-status`)];
+  if (!field || !status) return;
+  fill(status, words);
+  status.classList.toggle("wrong", wrong);
   if (field.matches("input")) {
     field.value ||= fact ?? claims?.[0] ?? "";
     field.setAttribute("aria-invalid", String(wrong));
   }
   field.focus({ preventScroll: true });
-  told.scrollIntoView({ block: "nearest" });
+  status.scrollIntoView({ block: "nearest" });
 }
 
 function areaOf({ lat, lon, radius_km: radius, city, place, country_code: code }) {
@@ -65,12 +65,12 @@ export function goOn(live, answer) {
 }
 
 function form(id, label, note, verb, limit, ask) {
-  const field = el("input", { type: "text", id, maxlength: limit, autocomplete: "off", "aria-describedby": `${id}-note ${id}-told`,
+  const field = el("input", { type: "text", id, maxlength: limit, autocomplete: "off", "aria-describedby": `${id}-note ${id}-status`,
     oninput: () => field.removeAttribute("aria-invalid") });
   const submit = (event) => {
     event.preventDefault();
     if (field.value.trim()) ask(field.value.trim(), id);
     else field.focus();
   };
-  return el("form", { onsubmit: submit }, el("p", { class: "field" }, el("label", { for: id }, label), field, el("small", { id: `${id}-note` }, note)), el("button", {}, verb), stepTold(id));
+  return el("form", { onsubmit: submit }, el("p", { class: "field" }, el("label", { for: id }, label), field, el("small", { id: `${id}-note` }, note)), el("button", {}, verb), stepStatus(id));
 }

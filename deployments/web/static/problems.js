@@ -62,20 +62,20 @@ export function fieldName(field) {
 }
 
 export class Problem extends Error {
-  constructor(told, retryAfterS = null) {
-    super(told.detail ?? "");
-    this.code = String(told.type ?? "").startsWith(PREFIX) ? told.type.slice(PREFIX.length) : (told.code ?? "http");
-    this.status = told.status ?? 0;
-    this.told = told;
+  constructor(body, retryAfterS = null) {
+    super(body.detail ?? "");
+    this.code = String(body.type ?? "").startsWith(PREFIX) ? body.type.slice(PREFIX.length) : (body.code ?? "http");
+    this.status = body.status ?? 0;
+    this.body = body;
     this.retryAfterS = retryAfterS;
   }
 
   get title() {
-    return TITLES[this.code] ?? this.told.title ?? "That did not work";
+    return TITLES[this.code] ?? this.body.title ?? "That did not work";
   }
 
   get fields() {
-    return Array.isArray(this.told.errors) ? this.told.errors : [];
+    return Array.isArray(this.body.errors) ? this.body.errors : [];
   }
 
   get advice() {
@@ -90,15 +90,15 @@ export class Problem extends Error {
 /** Why a reply is not what was asked for, also when something in between replied. */
 export async function problemOf(response) {
   const retry = Number.parseInt(response.headers.get("retry-after") ?? "", 10);
-  let told = {};
+  let body = {};
   try {
-    told = await response.json();
+    body = await response.json();
   } catch {
     // not our reply: only the status is known
   }
-  if (typeof told !== "object" || told === null) told = {};
+  if (typeof body !== "object" || body === null) body = {};
   const plain = { status: response.status, title: response.statusText, detail: `The reply was ${response.status}.` };
-  return new Problem({ ...plain, ...told }, Number.isFinite(retry) ? retry : null);
+  return new Problem({ ...plain, ...body }, Number.isFinite(retry) ? retry : null);
 }
 
 export const unreachable = (detail) =>

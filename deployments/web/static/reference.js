@@ -171,13 +171,13 @@ async function show(out, reply) {
   const text = el("pre", { tabindex: "0", role: "group", "aria-label": "The reply" });
   fill(out, head, text);
   const decoder = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let told = "";
+  let received = "";
   for (let chunk = await decoder?.read(); chunk && !chunk.done; chunk = await decoder.read()) {
-    told += chunk.value;
-    text.textContent = clean(cut(told, SHOWN));
+    received += chunk.value;
+    text.textContent = clean(cut(received, SHOWN));
   }
   if (!/json$/.test(kind)) return;
-  const value = JSON.parse(told);
+  const value = JSON.parse(received);
   learn(value);
   text.textContent = clean(cut(JSON.stringify(value, null, 2), SHOWN));
 }

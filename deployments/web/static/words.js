@@ -3,7 +3,7 @@
 const PLAIN = [[/\brollouts\b/g, "attempts"], [/\brollout\b/g, "attempt"], [/\bRollouts\b/g, "Attempts"], [/\bRollout\b/g, "Attempt"]];
 
 /** A sentence of the service in the words of the page. Not for what a photo, a person or a tool says. */
-export const plain = (told) => PLAIN.reduce((words, [code, word]) => words.replace(code, word), String(told ?? ""));
+export const plain = (text) => PLAIN.reduce((words, [code, word]) => words.replace(code, word), String(text ?? ""));
 
 /** How many attempts named a place, and how many ended with “I do not know”. `n` is that of an answer. */
 export function answeredWords({ run, answered, abstained = 0 }) {

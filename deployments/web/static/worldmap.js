@@ -261,8 +261,8 @@ export class WorldMap {
       return el("label", { for: `layer-${name}` }, box, " ", words, " ", el("span", { class: "soft", id: `count-${name}` }));
     });
     const bases = this.sources.length < 2 ? "" : el("fieldset", {}, el("legend", {}, "Map"), this.sources.map((source, number) => {
-      const told = number ? ` (from ${new URL(source.url.replace("{s}.", "")).host}: it learns which area you look at)` : "";
-      return el("label", {}, el("input", { type: "radio", name: "map-base", checked: number === 0, onchange: () => this.#base(number) }), ` ${source.name}${told}`);
+      const notice = number ? ` (from ${new URL(source.url.replace("{s}.", "")).host}: it learns which area you look at)` : "";
+      return el("label", {}, el("input", { type: "radio", name: "map-base", checked: number === 0, onchange: () => this.#base(number) }), ` ${source.name}${notice}`);
     }));
     fill(byId("map-layers"), el("fieldset", {}, el("legend", {}, "Layers"), layers), bases);
     this.#count();

@@ -1,4 +1,4 @@
-"""A continued run gives the answer of a fresh one that is told the same, with at most 60 % of its tool calls."""
+"""A continued run gives the answer of a fresh one that gets the same additions, with at most 60 % of its tool calls."""
 
 import pytest
 

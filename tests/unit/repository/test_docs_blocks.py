@@ -153,7 +153,7 @@ def test_a_request_of_the_documentation_that_is_refused_or_fails_is_found(tmp_pa
             self.end_headers()
             self.wfile.write(reply)
 
-        def log_message(self, *told):
+        def log_message(self, *args):
             pass
 
     with HTTPServer(("127.0.0.1", 0), Service) as server:

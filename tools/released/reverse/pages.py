@@ -72,7 +72,7 @@ class TavilyPages(Service):
 
 
 def _judge(reply: Fetched) -> ProviderFailure | None:
-    """Used-up keys and failing servers are the client's; other refusals are told as the authors' library tells them."""
+    """Used-up keys and failing servers are the client's; other refusals are worded as in the authors' library."""
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderFailure("quota", "the key is used up")
     failure = tavily.judge(reply)

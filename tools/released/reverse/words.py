@@ -15,7 +15,7 @@ _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, Looku
 
 @contextmanager
 def as_call_error() -> Iterator[None]:
-    """What breaks inside is told as `Tool call error: …`, in the words of the exception."""
+    """What breaks inside is reported as `Tool call error: …`, in the words of the exception."""
     try:
         yield
     except _BROKEN as error:

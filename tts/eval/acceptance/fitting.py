@@ -57,7 +57,7 @@ def fit_and_install(
 ) -> Fitted:
     """Fit on `records` of photos with known places; install it if `keep`. Takes a second for a hundred photos.
 
-    `readings` are what the verifier of a request is told of its photo, by sample: a run file does not keep them.
+    `readings` are the text and clues of its photo that a verifier gets, by sample: a run file does not keep them.
 
     Raises:
         DataError: when the folder of calibrations cannot be written.

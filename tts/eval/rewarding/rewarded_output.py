@@ -67,7 +67,7 @@ def cases_of(path: Path) -> Iterator[Case]:
 
 
 def whole_text(trajectory: Trajectory) -> str:
-    """What one rollout wrote and was told, in the form of a decoded training response."""
+    """Turns of one rollout and results that it got, in the form of a decoded training response."""
     pieces = []
     for turn in trajectory.turns:
         responses = "\n".join(f"<tool_response>\n{result.text}\n</tool_response>" for result in turn.results)

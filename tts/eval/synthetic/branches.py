@@ -1,8 +1,8 @@
 """A family: a majority follows the large name on a sign to the wrong country; the small print shows the right place.
 
 Written by somebody who had not read `tts.verify`, which decided 85 % of these rightly until it learned about small
-print. Both sides cite tools. What the majority was told bears the name but not the telephone number, domain or street
-that the photo shows; what the minority was told bears both, twice over.
+print. Both sides cite tools. Results of the majority bear the name but not the telephone number, domain or street
+that the photo shows; results of the minority bear both, twice.
 """
 
 from __future__ import annotations

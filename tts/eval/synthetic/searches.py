@@ -1,6 +1,6 @@
 """The results of the tools of a synthetic request for repeated and for new calls.
 
-Every fact that a rollout was told is known, as are those that nobody has asked for yet (`Scenario.unasked`), and every
+Every fact that a rollout received is known, as are those that nobody has asked for yet (`Scenario.unasked`), and every
 town of the gazetteer. A search for places finds what bears all words of the query, in the country that was asked for; a
 search of the web returns the pages that share most words with the query, as search engines do. The same query that a
 rollout made gives the same results.

@@ -2,7 +2,7 @@
 
 Where lettering was read, the belief from it decides, weighed without the hint. Else a firm verdict does. A rollout has
 heard the hint, so that one which rests on nothing outside itself confirms nothing. Only an answer in the place that is
-hinted agrees; an answer somewhere else in the country is told as that, with the distance.
+hinted agrees; an answer somewhere else in the country is reported as such, with the distance.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tts.verify.evidence.small_print import is_small_print
 from tts.verify.inquiry.statements import Statement, stated
 
 Form = Literal["web_search", "poi_keyword_search"]
-ASKER = -3  # in place of a rollout's number, of what the verifier was told
+ASKER = -3  # in place of a rollout's number, for results of the verifier's own calls
 FORMS: tuple[Form, ...] = ("poi_keyword_search", "web_search")
 MOST_PLACES = 4  # of which one question is asked
 
@@ -70,7 +70,7 @@ class Question(Value):
         return tuple(stated(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
     def found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
-        """Whether what was told about a candidate bears the line there; None when nothing was told."""
+        """Whether the result about a candidate bears the line there; None without a result."""
         if not statements:
             return None
         return any(self.line in one.lines and candidate.is_told_by(one) for one in statements)

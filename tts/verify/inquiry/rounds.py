@@ -25,7 +25,7 @@ PASSED_BY = _W["passed_by"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One candidate in one round. `found` is None when its call failed or told nothing."""
+    """One candidate in one round. `found` is None when its call failed or returned nothing."""
 
     found: bool | None
     call_id: str
@@ -42,7 +42,7 @@ class Round:
 
     @property
     def void(self) -> bool:
-        """Whether it says nothing: a call failed or told nothing, or fewer than two candidates were asked about."""
+        """Whether it says nothing: a call failed or returned nothing, or fewer than two candidates were asked about."""
         return len(self.outcomes) < 2 or any(one.found is None for one in self.outcomes.values())
 
     def gains(self, counted: frozenset[int]) -> dict[int, float]:

@@ -242,7 +242,7 @@ def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, with
 def weighed(
     ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], together: Vote | None, rollouts: int, world: World
 ) -> Judgement:
-    """From votes on. How far votes agree is told by those of the rollouts, as far as there are any; `together` is the
+    """From votes on. The agreement of votes is that of the rollouts, as far as there are any; `together` is the
     vote of what all of them read."""
     every = [*votes, together] if together is not None else list(votes)
     if not every:

@@ -231,7 +231,7 @@ class _Case:
         return make_dossier(ledgers, token_budget=self._config.evidence_tokens, seed=seed)
 
     async def _ask(self, dossier: Dossier, send: Send[VerifierItem] | None) -> Opinion:
-        """One opinion; what is wrong with the first try is told to the model once."""
+        """One opinion; the model is corrected once if its first try is wrong."""
         request = self._model_request(dossier)
         reply = await self._generate(request, send)
         try:

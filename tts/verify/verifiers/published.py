@@ -43,7 +43,7 @@ _LONGEST_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryTexts:
-    """What the verifier is told. `task` has `{input}` for the `prompt` of the rollouts, and `{candidates}`."""
+    """The prompt of the verifier. `task` has `{input}` for the `prompt` of the rollouts, and `{candidates}`."""
 
     system: str = _SYSTEM
     task: str = _TASK

@@ -62,7 +62,7 @@ async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
 
 @pytest.mark.parametrize("profile", profile_names())
 async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
-    """Sampling, length, where tools are told, how results come back: alone, as a profile says it."""
+    """Sampling, length, where tools are described, how results come back: alone, as a profile says it."""
     async with an_endpoint(play_of(profile)) as endpoint:
         reply_body = await located(profile, endpoint, model="my-own-name", n_parallel="1")
     assert reply_body["answer"]["provenance"]["model"] == "my-own-name"

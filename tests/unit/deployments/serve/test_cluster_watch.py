@@ -1,4 +1,4 @@
-"""A cluster that died is noticed within seconds, and told by the part that is gone."""
+"""A cluster that died is noticed within seconds, and named by the part that is gone."""
 
 import socket
 import tempfile

@@ -1,4 +1,4 @@
-"""What leaves a process that works for a request is told to the process that asked, whatever happens next."""
+"""What leaves a process that works for a request is reported to the process that asked, whatever happens next."""
 
 import asyncio
 import pickle

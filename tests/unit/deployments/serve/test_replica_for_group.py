@@ -1,4 +1,4 @@
-"""Which replica a group of rollouts goes to, by what the replicas told and what was sent them since."""
+"""Which replica a group of rollouts goes to, by what the replicas reported and what was sent them since."""
 
 from types import SimpleNamespace
 

@@ -124,7 +124,7 @@ async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
     path.unlink()
     await brokers.purge()  # no file is nothing to purge
     path.mkdir()
-    await brokers.note([a_request(1.0)])  # told in the log of the process, costs no answer
+    await brokers.note([a_request(1.0)])  # recorded in the log of the process, costs no answer
     path.rmdir()
 
 

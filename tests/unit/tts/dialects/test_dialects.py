@@ -1,4 +1,4 @@
-"""Every dialect from photo to answer: what it is told, how it is corrected, what comes of what it says."""
+"""Every dialect from photo to answer: its prompt, its corrections, and what is made of its replies."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a file claims about itself: told as it is written, doubted when it is nonsense, never used for the answer."""
+"""Claims of a file about itself: reported as written, doubted when it is nonsense, never used for the answer."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Photos of known position: read from the operator's files, found by likeness, told to the model by geo_adapt."""
+"""Photos of known position: read from the operator's files, found by likeness, given to the model by geo_adapt."""
 
 import csv
 import io

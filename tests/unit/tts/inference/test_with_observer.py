@@ -121,7 +121,7 @@ class Faulty(Recording):
 
 
 class Others:
-    """Locator and verifier; the verifier keeps what it was told of the photo."""
+    """Locator and verifier; the verifier keeps the description of the photo."""
 
     described = None
 
@@ -134,7 +134,7 @@ class Others:
 
 
 async def solved(photo, replicas, n, leader=True, **options):
-    """The whole pipeline: the answer, and what the verifier was told of the photo."""
+    """The whole pipeline: the answer, and the description of the photo that the verifier got."""
     others = Others()
     identity = Identity(version="0", engine="fake", model="fake", dialect="spotagent", verifier="fake")
     watch = WatchSettings(leader=leader, prefix_wait_s=60.0, observer=True)

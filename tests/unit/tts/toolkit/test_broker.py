@@ -27,7 +27,7 @@ class Ask(Arguments):
 
 
 class Provider:
-    """Counts what it is asked, takes `takes_s`, fails as told."""
+    """Counts what it is asked, takes `takes_s`, fails as set."""
 
     def __init__(self, takes_s=0.0):
         self.asked = []

@@ -49,7 +49,7 @@ def reading(*texts):
 
 
 def a_rollout(number, point=BELLINZONA, *, name="Bellinzona", country="CH", query=None):
-    """It looked a name up, was told where that is, and answered with it."""
+    """It looked a name up, got its position, and answered with it."""
     fact = PlaceFact(id="gn:2661567", name=name, place_kind="city", point=point, country_code=country, source="test")
     call = ToolCall(id="call_0_0", name="poi_keyword_search", arguments={"query": query or name})
     result = ToolResult(call_id="call_0_0", name="poi_keyword_search", text=name, facts=(fact,))
@@ -181,7 +181,7 @@ class Registry:
 
 
 async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0],), remaining_s=30.0):
-    """The verdict of a check with a verifier that may ask, and the calls; each of them was told as an event."""
+    """The verdict of a check with a verifier that may ask, and the calls; each of them was an event."""
     tools, calibration = Registry(), shipped("clues")
     questioner = Questioner(tools, world, VerifierConfig())
     consensus = InquiryVerifier(ConsensusVerifier(world, calibration), questioner)

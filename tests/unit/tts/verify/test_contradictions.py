@@ -1,4 +1,4 @@
-"""What is told first: an area, a hint or photos that contradict what is read. By the users' doors, on the samples."""
+"""What an answer says first: an area, a hint or photos that contradict what is read. On the samples."""
 
 import json
 from functools import cache

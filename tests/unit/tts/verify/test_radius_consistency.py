@@ -90,7 +90,7 @@ def test_confidence_and_radii_are_of_one_distribution(quantiles, p90, targets):
 
 
 def test_a_country_stated_where_the_engine_knows_better_keeps_one_distribution(data_store):
-    """The radius was raised to that of a country, and 50 % within 25 km was told beside it."""
+    """The radius was raised to that of a country, and 50 % within 25 km stood beside it."""
     sample = SAMPLES / "opening-hours-greek.jpg"
     done = CliRunner().invoke(cli, ["locate", str(sample), "--json", "-n", "3"], standalone_mode=False)
     answer = json.loads(done.stdout)["answer"]
