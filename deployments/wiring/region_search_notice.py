@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from tools.provider_table import base_url
+from tools.providers_by_name import base_url
 from tts.config import AppArgs, GatewayUpload, S3Upload
 from tts.config.region_search import BY_URL
 from tts.domain.value import Value

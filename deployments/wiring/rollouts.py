@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from deployments.wiring.mixed_rollouts import Member, MixedRollouts, RolloutsHere
+from deployments.wiring.mixture_rollouts import Member, MixedRollouts, RolloutsHere
 from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs

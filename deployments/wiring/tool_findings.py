@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
-from tools.provider_table import KEY_VARIABLES
+from tools.providers_by_name import KEY_VARIABLES
 from tts.config import AppArgs, ProviderName
 from tts.config.region_search import REGION_PROVIDERS
 from tts.dialects.base import Dialect

@@ -15,7 +15,7 @@ from tts.gen_ai import record_result, tool_span
 from tts.ports.rollout_groups import GroupRequest
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome
 from tts.rollout.agent import Brief
-from tts.rollout.known_results import KnownResults
+from tts.rollout.kept_results import KnownResults
 from tts.rollout.tool_call_count import calls_made
 from tts.toolkit.execute import no_consent
 from tts.toolkit.toolbox import failed

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import get_args
 
 import tools.providers
-from tools.provider_table import KEY_VARIABLES, PROVIDERS
+from tools.providers_by_name import KEY_VARIABLES, PROVIDERS
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 from tts.config import ProviderName
 from tts.config.region_search import BY_URL, REGION_PROVIDERS

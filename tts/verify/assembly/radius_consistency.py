@@ -22,7 +22,7 @@ from tts.decision_weights import weights
 from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
-from tts.verify.consensus.calibration import Outlook
+from tts.verify.consensus.calibration import ErrorDistribution
 
 _W = weights("radii")
 # A level is named when half of such answers are at most this far off.
@@ -57,12 +57,12 @@ class Exactness:
 
 
 def exactness_of(
-    outlook: Outlook, *, target_km: float, stated: Level | None = None, town_found: bool = False
+    error_distribution: ErrorDistribution, *, target_km: float, stated: Level | None = None, town_found: bool = False
 ) -> Exactness:
-    """Compute radii, level and confidence from a calibrated outlook, and from two facts that no calibration contains.
+    """Compute radii, level and confidence from a calibrated error distribution, and from two facts that no calibration contains.
 
     Args:
-        outlook: the radii and the quantiles of the error, from the calibration.
+        error_distribution: the radii and the quantiles of the error, from the calibration.
         target_km: the radius that the caller wants, in km, above 0.
         stated: the level that the rollouts state, if the point stands for a whole area: weak evidence supports it, or
             it is the centre of the town that they name. The 50 % radius is then larger than the smallest one of this
@@ -70,16 +70,18 @@ def exactness_of(
         town_found: whether a tool found the town of the point while the calibration was fitted without tools. The 50 %
             radius is then at most the limit of a city (40 km), unless `stated` requires more.
     """
-    p50 = own = max(_STEP_KM, outlook.radius.p50)
+    p50 = own = max(_STEP_KM, error_distribution.radius.p50)
     if town_found:
         p50 = min(p50, dict(LIMITS_KM)[Level.CITY])
     if stated is not None and p50 <= _FLOOR_KM.get(stated, 0.0):
         p50 = _FLOOR_KM[stated] + _STEP_KM
-    return _agreeing(p50, outlook.radius.p90, outlook.probability_within(target_km * own / p50), target_km)
+    return _agreeing(
+        p50, error_distribution.radius.p90, error_distribution.probability_within(target_km * own / p50), target_km
+    )
 
 
 def rough_exactness(p50_km: float, p90_km: float, *, target_km: float) -> Exactness:
-    """Compute radii, level and confidence from two radii in km alone, for points without a calibrated outlook.
+    """Compute radii, level and confidence from two radii in km alone, for points without a calibrated error distribution.
 
     The confidence is proportional to the target radius, and is 0.5 at the 50 % radius.
     """

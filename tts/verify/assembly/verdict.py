@@ -44,14 +44,14 @@ def verdict_for(
     """The first cluster as the answer; an abstention when even its median error would be a continent. What the caller's
     area says by itself is no evidence. `lines` is the belief from what was read, where the rollouts state that."""
     winner = clusters[0]
-    outlook = calibration.outlook(spread)
-    if outlook.radius.p50 > CONTINENT_KM:
+    error_distribution = calibration.error_distribution(spread)
+    if error_distribution.radius.p50 > CONTINENT_KM:
         return abstention(ledgers, target_radius_km, world)
     stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
     grounding = max(vote.ledger.grounding for vote in winner.members)
     unplaced = grounding < _TIED or (stated.rank <= Level.CITY.rank and _is_town_centre(winner, world))
     exact = exactness_of(
-        outlook,
+        error_distribution,
         target_km=target_radius_km,
         stated=stated if unplaced else None,
         town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,

@@ -74,7 +74,7 @@ def belief_about(
     """What rollouts and lettering say together; None when neither says anything."""
     votes = None
     if clusters and spread is not None:
-        votes = belief_of_votes(clusters, calibration.outlook(spread))
+        votes = belief_of_votes(clusters, calibration.error_distribution(spread))
     lettering = belief_of_reading(read.belief) if read is not None else None
     if votes is None or lettering is None:
         return votes or lettering

@@ -91,7 +91,7 @@ class TailRule(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class ErrorDistribution:
     """50 % and 90 % radii in km, and the quantiles of the error in km at `LEVELS`."""
 
     radius: Radius
@@ -138,7 +138,7 @@ class Calibration(Value):
             raise ValueError("the table does not match its levels")
         return self
 
-    def outlook(self, spread: Spread) -> Outlook:
+    def error_distribution(self, spread: Spread) -> ErrorDistribution:
         """What the features say about the error."""
         x = expand(
             spread.vector()[None, : len(self.features)], np.array(self.mean), np.array(self.scale), crossed=self.crossed
@@ -146,7 +146,7 @@ class Calibration(Value):
         row = self.table.row(float(self.typical.of(x)[0]))
         p50 = row[LEVELS.index(0.5)]
         p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
-        return Outlook(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
+        return ErrorDistribution(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
 
     @property
     def knows_tools(self) -> bool:
@@ -155,11 +155,11 @@ class Calibration(Value):
 
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
-        return self.outlook(spread).radius
+        return self.error_distribution(spread).radius
 
     def probability_within(self, spread: Spread, km: float) -> float:
-        """See `Outlook.probability_within`."""
-        return self.outlook(spread).probability_within(km)
+        """See `ErrorDistribution.probability_within`."""
+        return self.error_distribution(spread).probability_within(km)
 
     def write(self, path: Path) -> None:
         """Write it as YAML with rounded figures; replaces a file that is there."""

@@ -17,7 +17,7 @@ import numpy as np
 from tts.clues.belief import Belief, distances_from
 from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, destination
-from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Outlook
+from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, ErrorDistribution
 from tts.verify.consensus.clusters import Cluster
 
 _BEARINGS = 12
@@ -43,12 +43,12 @@ class PlaceBelief:
         return PlaceBelief(self.lat[at], self.lon[at], self.share[at])
 
 
-def belief_of_votes(clusters: Sequence[Cluster], outlook: Outlook) -> PlaceBelief:
+def belief_of_votes(clusters: Sequence[Cluster], error_distribution: ErrorDistribution) -> PlaceBelief:
     """The distribution that clusters and the calibrated errors of their first one give. Needs at least one cluster."""
     first, others = clusters[0], clusters[1:]
     reach = min((_between(first.centre, other.centre) for other in others), default=math.inf) / 2
-    rings = [(km, share) for km, share in _rings(outlook) if km <= reach]
-    beyond = [(km, share) for km, share in _rings(outlook) if km > reach]
+    rings = [(km, share) for km, share in _rings(error_distribution) if km <= reach]
+    beyond = [(km, share) for km, share in _rings(error_distribution) if km > reach]
     moved = _AT_OTHERS * sum(share for _, share in beyond) if others else 0.0
     parts = [_around(first.centre, rings)]
     parts.append(_around(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond]))
@@ -76,11 +76,11 @@ def mixed(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
     )
 
 
-def _rings(outlook: Outlook) -> list[tuple[float, float]]:
+def _rings(error_distribution: ErrorDistribution) -> list[tuple[float, float]]:
     """Distances in km and the share of the errors about each: between two levels their geometric mean."""
     edges = [*LEVELS, 1.0]
-    widest = outlook.quantiles_km[-1] * _W["beyond_quantiles"]
-    quantiles = [*outlook.quantiles_km, max(widest, outlook.radius.p90)]
+    widest = error_distribution.quantiles_km[-1] * _W["beyond_quantiles"]
+    quantiles = [*error_distribution.quantiles_km, max(widest, error_distribution.radius.p90)]
     found = [(quantiles[0] / 2, LEVELS[0])]
     for i in range(len(LEVELS)):
         low, high = max(FLOOR_KM, quantiles[i]), max(FLOOR_KM, quantiles[i + 1])

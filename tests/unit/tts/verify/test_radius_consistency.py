@@ -20,7 +20,7 @@ from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import doubted, exactness_of, rough_exactness
-from tts.verify.consensus.calibration import LEVELS, Outlook, shipped
+from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -59,9 +59,9 @@ def test_verdicts_on_random_rollouts(world, calibration, rollouts, target):
 def test_any_outlook_is_made_to_agree(quantiles, p90, target, share):
     ordered = sorted(quantiles)
     row = [km + i * 1e-6 for i, km in enumerate(ordered)]
-    outlook = Outlook(Radius(p50=row[LEVELS.index(0.5)], p90=p90), row)
+    error_distribution = ErrorDistribution(Radius(p50=row[LEVELS.index(0.5)], p90=p90), row)
     for stated, town_found in product((None, *Level), (False, True)):
-        found = exactness_of(outlook, target_km=target, stated=stated, town_found=town_found)
+        found = exactness_of(error_distribution, target_km=target, stated=stated, town_found=town_found)
         verdict = _verdict(found, target)
         assert contradictions_of(verdict) == []
         assert found.radius.p90 <= HALF_CIRCUMFERENCE_KM
@@ -75,10 +75,11 @@ def test_any_outlook_is_made_to_agree(quantiles, p90, target, share):
 )
 def test_confidence_and_radii_are_of_one_distribution(quantiles, p90, targets):
     row = [km + i * 1e-6 for i, km in enumerate(sorted(quantiles))]
-    outlook = Outlook(Radius(p50=row[LEVELS.index(0.5)], p90=p90), row)
+    error_distribution = ErrorDistribution(Radius(p50=row[LEVELS.index(0.5)], p90=p90), row)
     for stated, town_found in product((None, *Level), (False, True)):
         found = [
-            exactness_of(outlook, target_km=km, stated=stated, town_found=town_found) for km in sorted([*targets, 25.0])
+            exactness_of(error_distribution, target_km=km, stated=stated, town_found=town_found)
+            for km in sorted([*targets, 25.0])
         ]
         (radius,) = {one.radius for one in found}
         assert radius.p50 < radius.p90

@@ -13,7 +13,7 @@ from support.service import PHOTO, an_app, serving
 
 from deployments.doctor.installation import examine
 from deployments.wiring.bundle_replay import replayed
-from deployments.wiring.mixed_rollouts import dealt
+from deployments.wiring.mixture_rollouts import dealt
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
