@@ -59,7 +59,7 @@ class Exactness:
 def exactness_of(
     error_distribution: ErrorDistribution, *, target_km: float, stated: Level | None = None, town_found: bool = False
 ) -> Exactness:
-    """Compute radii, level and confidence from a calibrated error distribution, and from two facts that no calibration contains.
+    """Compute radii, level and confidence from a calibrated error distribution, and from two facts beside it.
 
     Args:
         error_distribution: the radii and the quantiles of the error, from the calibration.
@@ -81,7 +81,7 @@ def exactness_of(
 
 
 def rough_exactness(p50_km: float, p90_km: float, *, target_km: float) -> Exactness:
-    """Compute radii, level and confidence from two radii in km alone, for points without a calibrated error distribution.
+    """Compute radii, level and confidence from two radii in km, for points without an error distribution.
 
     The confidence is proportional to the target radius, and is 0.5 at the 50 % radius.
     """
