@@ -128,7 +128,7 @@ def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
         head.append(f"**Did not run**: {', '.join(failed)}. Each section below has the reason.")
     head.append(
         "`geotts bench NAME --help` says what each benchmark measures. "
-        "Percentages are of all requests that got an answer."
+        "A percentage is a share of all requests that got an answer."
     )
     return "\n\n".join([*head, *(_section(outcome) for outcome in outcomes)]) + "\n"
 

@@ -12,13 +12,17 @@ _WIDTH, _HEIGHT, _LEFT, _TOP = 520, 300, 46, 20
 _PLOT_W, _PLOT_H = 440, 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
 _ABOUT = """Every share is a percentage of *n* photos, with its 95 % interval (Wilson) in brackets. Failed requests are
-counted in a column of their own; no share includes them. An abstention counts as wrong at every distance. *Cover* is
-the share of answers whose radius contains the true place; it should be 50 for the 50 % radius and 90 for the 90 %
-radius. For risk and coverage, only the most confident answers are kept. *Coverage* is their number as a share of all
-photos. *Risk* is the share of them that are wrong at the wanted radius. *Kind of N* states what the rollouts of an
-answer are to each other: samples of one policy, or a mixture of models. A figure about one kind does not hold for the
-other. An interval states how much the figure may differ on other photos of the same kind. It states nothing about
-photos of another kind."""
+counted in a separate column; no share includes them. An abstention counts as wrong at every distance. *Cover* is the
+share of answers whose radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius.
+The first row of a table is for all photos. The next rows are for continents, and then for tags of the data set.
+
+The tables of risk and coverage keep only the most confident answers. *Coverage* is the number of these answers, as a
+share of all photos. *Risk* is the share of these answers that are wrong: farther from the true place than the wanted
+radius.
+
+*Kind of N* states where the N rollouts of an answer come from: they are samples of one policy, or of a mixture of
+models. A figure for one kind does not apply to the other kind. An interval states how much the figure may differ on
+other photos of the same kind. It says nothing about photos of another kind."""
 
 
 def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
