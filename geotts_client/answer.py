@@ -39,7 +39,7 @@ class StopReason(StrEnum):
 
 
 class Contradiction(Value):
-    """A statement of the caller that cannot be true together with what was found. It is shown before the answer."""
+    """A statement of the caller that contradicts the findings. It is shown before the answer."""
 
     about: Literal["within", "hint", "photos", "not_there"]
     text: str = Field(description="one sentence for a person")
@@ -58,7 +58,7 @@ class HintOutcome(Value):
 
 
 class PhotoAnswer(Value):
-    """Where one of several photos was taken, when they cannot be of one place. `photo` counts from 0."""
+    """Where one of several photos was taken, if they cannot be of one place. `photo` counts from 0."""
 
     photo: Annotated[int, Field(ge=0)]
     lat: float | None
@@ -125,7 +125,7 @@ class RunCount(Value):
 
 
 class Provenance(Value):
-    """What is needed to get this answer again."""
+    """The values that are needed to get this answer again."""
 
     photo_sha256: tuple[str, ...] = ()
     source_sha256: tuple[str, ...] = ()
@@ -169,27 +169,28 @@ class Verdict(Value):
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = Field(
-        default=(), description="what the caller stated and the photo contradicts; shown before the answer"
+        default=(), description="statements of the caller that the photo contradicts; shown before the answer"
     )
     hint: HintOutcome | None = Field(
         default=None, description="the hint, compared with the answer; null without a hint"
     )
     per_photo: tuple[PhotoAnswer, ...] = Field(
-        default=(), description="one answer for each photo, if they cannot show one place"
+        default=(), description="one answer for each photo, if the photos cannot show one place"
     )
     calibration: CalibrationState | None = Field(
         default=None, description="the calibration of radius and confidence; null if it is not known"
     )
     check: ClaimCheck | None = Field(
-        default=None, description="the result of the check; null if no claim was to be checked"
+        default=None, description="the result of the check; null if the request has no claim to check"
     )
     region_50: Region | None = Field(
         default=None,
-        description="contains the true place in 50 % of answers; null: the answer has no region, use the circle",
+        description="contains the true place in 50 % of answers; null: the answer has no region, so use the circle",
     )
     region_90: Region | None = Field(
         default=None,
-        description="the same for 90 %; it contains region_50, and its area is at most that of the 90 % circle",
+        description="contains the true place in 90 % of answers; it contains region_50, and is at most as large "
+        "as the 90 % circle",
     )
 
     @model_validator(mode="after")
@@ -210,18 +211,18 @@ class Verdict(Value):
 
 
 class Answer(Verdict):
-    """The result of a request: the verdict, and how it was reached."""
+    """The result of a request: the verdict, and how the service reached it."""
 
     n: RunCount
     route: Route | None = None
     stop_reason: StopReason
     rollouts: tuple[RolloutStatus, ...] = ()
-    undone: tuple[str, ...] = Field(default=(), description="what was planned and not done, with the reason")
+    undone: tuple[str, ...] = Field(default=(), description="planned work that was not done, with the reason")
     usage: Usage = Usage()
     timing: Timing
     provenance: Provenance = Provenance()
     file_claims: tuple[FileClaim, ...] = Field(
-        default=(), description="what the files claim about themselves (`exif: report`); never used for the answer"
+        default=(), description="statements in the files about the photos (`exif: report`); never used for the answer"
     )
     file_checks: tuple[FileCheck, ...] = Field(
         default=(), description="the claims of the files, compared with the answer and with each other (`claims: true`)"
@@ -229,6 +230,6 @@ class Answer(Verdict):
     changed: Change | None = Field(default=None, description="for a continued request: how the answer changed, and why")
     budget: BudgetUse | None = Field(
         default=None,
-        description="the budget of the request, and what was used of it; absent if it has none",
+        description="the budget of the request, and the used part; absent if the request has no budget",
         exclude_if=lambda used: used is None,
     )

@@ -46,7 +46,7 @@ class ClaimCheck(Value):
     kind: Undecided | None = Field(
         default=None,
         description="why it is not decidable: `indeterminate`, evidence points both ways; `inconclusive`, too little "
-        "evidence; `not_feasible`, nothing to go on",
+        "evidence; `not_feasible`, nothing in the photo says where it was taken",
     )
     text: str = Field(description="the verdict in a few sentences for a person")
     odds: Annotated[float, Field(gt=0)] | None = Field(

@@ -37,18 +37,20 @@ class ContinueOptions(Value):
     )
     fact: Annotated[str, Field(max_length=MAX_FACT)] | None = Field(
         default=None,
-        description="a new fact, in words. It is a claim, as `hint` is. `not in Italy` rules Italy out",
+        description="a new fact, in words. It is a claim, like `hint`. The text `not in Italy` rules out Italy",
     )
     within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
-        default=None, description="an area in which the answer must lie; it replaces the earlier one"
+        default=None, description="an area in which the answer must lie; it replaces the area of the earlier request"
     )
     taken_at: TakenAt = Field(default=(), description="when further photos of a walk were taken (RFC 3339)")
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
-        default=None, description="seconds after which the best answer so far is returned; default: as before"
+        default=None,
+        description="seconds after which the best answer so far is returned; default: as in the earlier request",
     )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
         default=0.0, description=_OWN["resume_grace_s"].description
     )
     include: Literal["none", "summary", "full"] | None = Field(
-        default=None, description="how much of the trajectories a JSON reply contains; default: as before"
+        default=None,
+        description="how much of the trajectories a JSON reply contains; default: as in the earlier request",
     )

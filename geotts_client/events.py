@@ -31,8 +31,8 @@ RolloutId = Annotated[int, Field(ge=0)]
 Asker = Annotated[
     Literal["rollout", "verifier"],
     Field(
-        description="who called the tool; absent if a rollout did. If the verifier did, `turn` is the round of its "
-        "questions, and no rollout has this `rollout_id`",
+        description="who called the tool; absent if a rollout called it. If the verifier called it, `turn` is "
+        "the round of its questions, and no rollout has this `rollout_id`",
         exclude_if=lambda asker: asker == "rollout",
     ),
 ]
@@ -83,13 +83,13 @@ class RolloutStarted(_RolloutEvent):  # noqa: D101  would change the golden sche
     source: Source = ""
     direction: str = Field(
         default="",
-        description="the line of enquiry that it was given; absent if it got none",
+        description="the direction that the rollout got (its first subject); absent if it got none",
         exclude_if=lambda direction: not direction,
     )
 
 
 class Text(_RolloutEvent):
-    """A piece of what the model wrote. Consecutive pieces of one turn may have been merged."""
+    """A part of the text of the model. Consecutive parts of one turn may have been merged."""
 
     type: Literal["text"] = "text"
     turn: int
@@ -131,7 +131,9 @@ class TurnFinished(_RolloutEvent):
 
 
 class RolloutResumed(_RolloutEvent):
-    """The rollout continues after its turn `from_turn` (-1: from the start). Its later text is no longer valid."""
+    """The rollout continues after its turn `from_turn` (-1: from the start). Text of later turns that was already sent
+    is no longer valid.
+    """
 
     type: Literal["rollout_resumed"] = "rollout_resumed"
     from_turn: int
@@ -154,7 +156,7 @@ class RolloutFinished(_RolloutEvent):
     error: str = ""
     failure: RolloutFailure | None = None
     answer_draws: tuple[LatLon | None, ...] = Field(
-        default=(), description="points of the answers that were drawn again; null for one without a point"
+        default=(), description="points of the answer draws; null for a draw without a point"
     )
 
 
@@ -209,7 +211,7 @@ class Failed(_Event):
 
 
 class LeftMachine(_Event):
-    """What left this machine for the request. It comes before `done`, and only if something left.
+    """Everything that left this machine for the request. The event comes before `done`, and only if something left.
 
     `engines` are the hosts of remote engines, which get photos and conversations. `sent` lists each HTTP request that
     left this machine: requests of tools, requests to remote engines, and requests for photos that were given as URLs.

@@ -38,20 +38,20 @@ class Candidate(Value):
     place: str = ""
     support: Share
     rollouts: tuple[int, ...]
-    dissent: tuple[str, ...] = Field(default=(), description="evidence against it")
-    outside: bool = Field(default=False, description="true: it lies outside the area that the caller gave")
+    dissent: tuple[str, ...] = Field(default=(), description="evidence against the candidate")
+    outside: bool = Field(default=False, description="true: the candidate lies outside the area that the caller gave")
 
 
 class Evidence(Value):
-    """A claim, and what it rests on: a rollout, its tool call, and the quote or URL.
+    """A claim, and its source: a rollout, its tool call, and the quote or URL.
 
     If an abstention names candidates, its evidence is for or against the first one.
     """
 
     id: str
     claim: str
-    supports: bool = Field(default=True, description="false: this speaks against the answer")
-    grounded: bool = Field(default=False, description="true: a tool result states it")
+    supports: bool = Field(default=True, description="false: the claim is evidence against the answer")
+    grounded: bool = Field(default=False, description="true: a tool result states the claim")
     rollout_id: int | None = None
     call_id: str | None = None
     tool: str = ""

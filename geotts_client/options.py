@@ -77,7 +77,8 @@ class LocateOptions(Value):
         "picture; the operator must allow it too",
     )
     target_radius_km: Annotated[float, Field(gt=0, le=20000, allow_inf_nan=False)] = Field(
-        default=25.0, description="precision that you need, in km: `confidence` refers to it"
+        default=25.0,
+        description="precision that you need, in km; `confidence` is the probability that the answer reaches it",
     )
     within: Annotated[Area | None, BeforeValidator(area_given)] = Field(
         default=None, description="an area in which the answer must lie"
@@ -97,7 +98,8 @@ class LocateOptions(Value):
     )
     max_speed_kmh: Annotated[float, Field(gt=0, le=2000, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="maximum speed in km/h; with `taken_at` it limits each pair of photos",
+        description="maximum speed in km/h; with `taken_at` it limits the distance between the places of each "
+        "two photos",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
         default=None, description="seconds after which the best answer so far is returned"
@@ -109,7 +111,8 @@ class LocateOptions(Value):
         default=None, description="tool calls that all rollouts together may make"
     )
     max_cost_usd: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = Field(
-        default=None, description="US dollars that the models may cost for this request, by the operator's price table"
+        default=None,
+        description="maximum cost of the models for this request in US dollars, by the operator's price table",
     )
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] | None = Field(
         default=None,
@@ -126,7 +129,8 @@ class LocateOptions(Value):
         default="summary", description="how much of the trajectories a JSON reply contains"
     )
     exif: Literal["ignore", "report"] = Field(
-        default="ignore", description="`report`: report the position that the file claims, beside the answer"
+        default="ignore",
+        description="`report`: also report the position that the file states; it has no effect on the answer",
     )
     claims: bool = Field(
         default=False,
@@ -134,8 +138,8 @@ class LocateOptions(Value):
     )
     verifier_questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] | None = Field(
         default=None,
-        description="tool calls that the verifier itself may make to decide between the leading places; default and "
-        "upper limit: the server's",
+        description="tool calls that the verifier itself may make to decide between the leading places; the server "
+        "sets the default and the upper limit",
         exclude_if=lambda questions: questions is None,
     )
     diverse_first_calls: bool | None = Field(

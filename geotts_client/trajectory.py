@@ -74,7 +74,7 @@ class Trajectory(Value):
     )
     direction: str = Field(
         default="",
-        description="the line of enquiry that it was given; absent if it got none",
+        description="the direction that the rollout got (its first subject); absent if it got none",
         exclude_if=lambda direction: not direction,
     )
     turns: tuple[Turn, ...] = ()

@@ -16,7 +16,7 @@ _ANSWER = ("Answer", "Evidence", "Candidate", "Problem")
 _PROBLEM = "application/problem+json"
 _COMMON = (
     "Most operations can reply with each of these problems (`application/problem+json`). An operation lists a status "
-    "itself only if it means something else there."
+    "itself only if the status has another meaning there."
 )
 _GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"
 _HERE = "`docs/operating.md` in the source", "`docs/threat-model.md` there"

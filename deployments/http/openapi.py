@@ -160,7 +160,7 @@ LOCATE: Json = {
             },
         },
         "202": {
-            "description": "Accepted (`Prefer: respond-async`); `Location` is the address of its state",
+            "description": "Accepted (`Prefer: respond-async`); `Location` is the address of the state of the request",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Accepted202"}}},
         },
     },
@@ -255,7 +255,7 @@ _WORDS = {
     503: "The service is busy, or a part of it does not answer; `Retry-After` says when to try again",
 }
 _NOTHING_WORKED = {
-    502: "The model endpoint refuses the requests of the rollouts; `causes` has its replies, and what to do",
+    502: "The model endpoint refuses the requests of the rollouts; `causes` has its replies, and says what to do",
     503: "The service is busy, a part of it does not answer, or no rollout could work (`causes` then says why)",
 }
 

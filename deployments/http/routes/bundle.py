@@ -31,7 +31,7 @@ def add_bundle(app: FastAPI, service: Service, pictures: AnswerPictures) -> None
     @router.get("/bundle", openapi_extra=_ZIP, operation_id="bundle", response_class=Response)
     async def bundle(request: Request, request_id: RequestId) -> Response:
         """The evidence of an answer as a canonical zip file: clean photo, events, tool tape, answer, report, and
-        the data for a replay. 404 until there is an answer."""
+        the data for a replay. The status is 404 until there is an answer."""
         meta = await service.gateway.meta(request_id, service.caller(request))
         data = await _made(service, meta, pictures)
         headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{request_id}.zip"'}

@@ -43,8 +43,9 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         q: Annotated[str, Query(max_length=200)] = "",
         tag: Annotated[str, Query(max_length=40)] = "",
     ) -> Response:
-        """The cases of the caller, the latest change first. `q`: only cases that contain all of these words in
-        title, notes, statements, tags, titles of requests or places. `tag`: only cases with exactly this tag."""
+        """The cases of the caller, the latest change first. With `q`, the reply has only the cases that contain all of
+        these words in title, notes, statements, tags, titles of requests or places. With `tag`, it has only the cases
+        with exactly this tag."""
         return _json(CaseList(cases=await cases.list(service.caller(request), words=q, tag=tag)))
 
     @router.get("/{case_id}", response_model=Case, operation_id="case")
@@ -54,7 +55,8 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
 
     @router.put("/{case_id}", response_model=Case, openapi_extra=_CHANGE, operation_id="save_case")
     async def save(request: Request, case_id: CaseId) -> Response:
-        """Replace title, notes, tags and statements. 409 if `version` is not the current one: read the case again."""
+        """Replace title, notes, tags and statements. The status is 409 if `version` is not the current one. Then read
+        the case again."""
         caller = service.caller(request)
         return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
 

@@ -28,10 +28,10 @@ def add_continue(app: FastAPI, service: Service) -> None:
     async def continue_(request: Request, request_id: RequestId) -> Response:
         """Continue an earlier request: its answer is wrong, or you know more now.
 
-        This makes a new request. Its rollouts get what the earlier request found, and which places are ruled
-        out, with the reasons. Results of tools are kept: a rollout that repeats a call gets the kept result. The
-        reply is that of `/locate`; `answer.changed` says how the answer changed. The earlier request does not
-        change, and you may erase it.
+        This makes a new request. Its rollouts get the findings of the earlier request, and the places that are
+        ruled out, with the reasons. Results of tools are kept: a rollout that repeats a call gets the kept result.
+        The reply has the form of that of `/locate`. `answer.changed` says how the answer changed. The earlier
+        request does not change, and you may erase it.
         """
 
         async def read(arrival: Arrival) -> LocateBody:

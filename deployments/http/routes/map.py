@@ -37,8 +37,8 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         request: Request, request_id: RequestId, view: Annotated[MapView, Query()] = "answer"
     ) -> Response:
         """The answer on a map, as JPEG: its point, the circles of 50 % and 90 %, and the other candidates. With
-        `view=world`, a small map that shows in which part of the world this is. The status is 404 until there is
-        an answer, and if the answer has no point."""
+        `view=world`, the reply is a small map that shows in which part of the world the point lies. The status is 404
+        until there is an answer, and if the answer has no point."""
         await gateway.meta(request_id, service.caller(request))
         answer = (await gateway.so_far(request_id)).answer
         if answer is None or answer.point is None:
@@ -53,7 +53,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
     @router.get("/report", openapi_extra=_REPORT, operation_id="report", response_class=Response)
     async def report(request: Request, request_id: RequestId) -> Response:
         """The answer as one HTML file that can be stored and sent: maps, photo, evidence, and the steps of the
-        rollouts. 404 until there is an answer."""
+        rollouts. The status is 404 until there is an answer."""
         meta = await gateway.meta(request_id, service.caller(request))
         run = await gateway.so_far(request_id)
         if run.answer is None:

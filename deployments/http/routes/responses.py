@@ -107,8 +107,8 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             int | None, Query(ge=-1, description="the last `sequence_number` that you have")
         ] = None,
     ) -> Response:
-        """The present state of the response. With `stream`, its events from the start, or those after a sequence
-        number."""
+        """The present state of the response. With `stream`, the reply has the events of the response: all of them, or
+        those after a sequence number."""
         meta = await _meta(gateway, response_id, service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
@@ -125,7 +125,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
     @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
     async def cancel(request: Request, response_id: ResponseId) -> Response:
-        """Stop the work. The reply is the response, and comes when this is done."""
+        """Stop the work. The reply is the response. It comes when the work has stopped."""
         meta = await _meta(gateway, response_id, service.caller(request))
         await gateway.cancel(meta.request_id)
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
