@@ -16,11 +16,12 @@ from tts.domain.budget import Budget
 from tts.domain.stop_table import band_of
 from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import frontier_svg
+from tts.eval.budget_frontier_text import frontier_lines
 from tts.eval.budget_policies import policy_table
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
-from tts.routing.budget_table import Amount, BudgetTable
+from tts.routing.budget_table import RADIUS_KM, Amount
 
 _STDOUT = TextConsole()
 
@@ -47,7 +48,9 @@ _STDOUT = TextConsole()
 @click.option("--out", type=click.Path(path_type=Path), help="Write the fitted table here, for routing.budget_table.")
 @click.option("--origin", help="What the runs are, in one line; it is kept in the table.")
 @click.option(
-    "--plot", type=click.Path(path_type=Path), help="Write a chart of accuracy against cost to this SVG file."
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Write a chart of accuracy against cost to this SVG file. With --budget, it shows the limit and the plan.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @config_option
@@ -58,7 +61,7 @@ def command(
 ) -> None:  # fmt: skip
     """Show what the service does with a budget, how often such answers were right, and what they take.
 
-    The figures come from a table that was fitted to recorded runs. Without --budget, every row of it is listed. With
+    The figures come from a table that was fitted to recorded runs. All its rows are drawn as a frontier. With
     --runs, the table is fitted to your own runs. Record each of them with `geotts eval run --depth deep --stop none`,
     with another --n, limits.max_turns, limits.answer_draws or verifier.questions. In a table of synthetic answers
     (--policy, or the shipped table for an engine without recorded runs), only the number of rollouts differs.
@@ -73,11 +76,16 @@ def command(
     if out is not None:
         planner.table.write(out)
         STDERR.print(f"{out}: {planner.table.origin}", soft_wrap=True, markup=False)
-    if plot is not None:
-        plot.write_text(frontier_svg(planner, band_of(target_radius_km)), encoding="utf-8")
+    choice = None
     if budget is not None:
         published = make_dialect(args.dialect, args).published
-        _show(planner.choose(budget, target_radius_km, keeps_turns=published), as_json)
+        choice = planner.choose(budget, target_radius_km, keeps_turns=published)
+    if plot is not None:
+        plot.write_text(frontier_svg(planner, band_of(target_radius_km), choice), encoding="utf-8")
+    if choice is not None:
+        _show(choice, as_json)
+        if not as_json:
+            _list(planner, target_radius_km, choice)
     elif as_json:
         click.echo(planner.table.json_bytes())
     else:
@@ -122,15 +130,17 @@ def _amount(amount: Amount | None, unit: str, digits: int) -> str:
     )
 
 
-def _list(planner: BudgetPlanner, radius_km: float) -> None:
-    table: BudgetTable = planner.table
+def _list(planner: BudgetPlanner, radius_km: float, choice: BudgetChoice | None = None) -> None:
+    """The origin of the table and its frontier."""
+    table = planner.table
     _STDOUT.print(f"{table.origin} (engine {table.engine})", soft_wrap=True, markup=False)
     band = band_of(radius_km)
-    for row in table.rows:
-        cost = planner.cost(row)
-        seconds = "" if cost.seconds is None else f", {cost.seconds.p90:.1f} s"
-        _STDOUT.print(
-            f"{row.label:38} {row.right[band]!s:>18}  {cost.tokens.p90:,.0f} tokens{seconds}",
-            soft_wrap=True,
-            markup=False,
-        )
+    _STDOUT.print(
+        f"N is the number of samples of one policy. Right within {RADIUS_KM[band]:g} km; nine of ten requests take no "
+        "more than the costs. ● no other row costs fewer tokens and is right more often"
+        f"{'' if choice is None else '; → the plan'}",
+        soft_wrap=True,
+        markup=False,
+    )
+    for line in frontier_lines(planner, band, choice):
+        _STDOUT.print(line, soft_wrap=True, markup=False)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tts.domain.stop_table import Band
-from tts.routing.budget_planner import BudgetCost, BudgetPlanner
+from tts.routing.budget_planner import BudgetChoice, BudgetCost, BudgetPlanner
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow
 
 _PANEL, _LEFT, _TOP, _WIDTH, _HEIGHT = 330, 46, 34, 260, 200
@@ -16,22 +16,24 @@ _Row = tuple[BudgetRow, float]
 """A row and the 90th percentile of what it takes."""
 
 
-def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN) -> str:
+def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetChoice | None = None) -> str:
     """A panel for tokens, for seconds and for US dollars, as far as they are known.
 
     Rows upwards by their share of right answers with its 95 % interval, to the right by the 90th percentile of the
-    cost; the line joins the best ones.
+    cost; the line joins the best ones. A ring marks the row of `choice`, and a dashed line each limit of its budget.
     """
-    costs: list[tuple[str, Callable[[BudgetCost], Amount | None]]] = [
-        ("tokens", lambda cost: cost.tokens),
-        ("seconds", lambda cost: cost.seconds),
-        ("US dollars", lambda cost: cost.money_usd),
+    limits = choice.budget if choice is not None else None
+    costs: list[tuple[str, Callable[[BudgetCost], Amount | None], float | None]] = [
+        ("tokens", lambda cost: cost.tokens, limits.tokens if limits else None),
+        ("seconds", lambda cost: cost.seconds, limits.seconds if limits else None),
+        ("US dollars", lambda cost: cost.money_usd, limits.money_usd if limits else None),
     ]
     panels: list[str] = []
-    for name, amount_of in costs:
+    for name, amount_of, limit in costs:
         known = [(row, amount.p90) for row in planner.table.rows if (amount := amount_of(planner.cost(row)))]
         if known:
-            panels.append(_panel(name, known, band, _LEFT + _PANEL * len(panels)))
+            chosen = choice.row if choice is not None else None
+            panels.append(_panel(name, known, band, _LEFT + _PANEL * len(panels), chosen, limit))
     width, height = _LEFT + _PANEL * len(panels), _TOP + _HEIGHT + 46
     title = f"Right within {RADIUS_KM[band]:g} km, and what nine of ten requests stay below"
     return (
@@ -50,7 +52,9 @@ def best_rows(rows: Sequence[_Row], band: Band) -> list[_Row]:
     return best
 
 
-def _panel(name: str, rows: Sequence[_Row], band: Band, left: float) -> str:
+def _panel(
+    name: str, rows: Sequence[_Row], band: Band, left: float, chosen: BudgetRow | None, limit: float | None
+) -> str:
     most = _rounded_up(max(cost for _, cost in rows))
 
     def x(cost: float) -> float:
@@ -65,6 +69,8 @@ def _panel(name: str, rows: Sequence[_Row], band: Band, left: float) -> str:
         f'<text x="{left + 40}" y="{_TOP + _HEIGHT + 32}">{name} (nine of ten requests take no more)</text>',
         f'<polyline points="{line}" fill="none" stroke="#28c"/>',
         *(_dot(row, x(cost), band) for row, cost in rows),
+        *(_ring(x(cost), _y(row.right[band].value)) for row, cost in rows if row == chosen),
+        *([_limit_line(x(limit))] if limit is not None and limit <= most else []),
     ]
     return "".join(parts)
 
@@ -78,6 +84,14 @@ def _dot(row: BudgetRow, x: float, band: Band) -> str:
         f'<circle cx="{x:.1f}" cy="{_y(right.value):.1f}" r="3" fill="{colour}"/>'
         f'<text x="{x + 5:.1f}" y="{_y(right.value) + 3:.1f}" font-size="8">{row.label}</text></g>'
     )
+
+
+def _ring(x: float, y: float) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="none" stroke="#c22"><title>the plan</title></circle>'
+
+
+def _limit_line(x: float) -> str:
+    return f'<path d="M{x:.1f} {_TOP}v{_HEIGHT}" stroke="#c22" stroke-dasharray="4 3"><title>the budget</title></path>'
 
 
 def _plain(row: BudgetRow) -> BudgetRow:

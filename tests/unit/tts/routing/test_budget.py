@@ -240,7 +240,21 @@ def test_the_command_fits_writes_draws_and_plans(tmp_path):
     own = ("--set", f"routing.budget_table={table}")
     assert "4 rollouts of up to 8 turns" in plan("--budget", "20k-tokens", *own)
     assert json.loads(plan("--budget", "2000 tokens", "--json", *own))["row"]["n"] == 1
-    assert plan(*own).count("tokens") == 2
+    assert plan(*own).count("tokens") == 3
+
+
+def test_the_frontier_is_drawn_with_the_budget_and_the_plan(tmp_path):
+    own = tmp_path / "table.yaml"
+    BudgetTable.write(TABLE, own)
+    picture = tmp_path / "frontier.svg"
+    shown = plan("--budget", "250 tokens", "--set", f"routing.budget_table={own}", "--plot", str(picture))
+    chart = [line for line in shown.splitlines() if "░" in line or "█" in line]
+    assert len(chart) == len(TABLE.rows)
+    (chosen,) = (line for line in chart if line.startswith("→"))
+    assert f"n = {BudgetPlanner(TABLE).choose(Budget(tokens=250), 25.0).row.n}," in chosen
+    assert any(line[2] == "●" for line in chart)
+    assert picture.read_text().count("<title>the plan</title>") == 2  # tokens and seconds
+    assert picture.read_text().count("<title>the budget</title>") == 1
 
 
 def test_runs_are_compared_on_the_photos_that_all_of_them_have():
