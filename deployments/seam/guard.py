@@ -23,6 +23,7 @@ NAMES: Mapping[str, Sequence[str]] = {
         "ray._private.worker:shutdown",
         "ray._raylet:CoreWorker",
         "ray.serve._private.common:ReplicaState.RUNNING",
+        "ray.serve._private.client:ServeControllerClient.http_config",
         "ray.serve._private.http_util:set_socket_reuse_port",
         "ray.serve._private.http_util:start_asgi_http_server",
         "ray.serve._private.replica:add_port_to_grpc_server",
@@ -41,8 +42,12 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
 }
 
-# class: what its objects have, as `deployments.http.server.head_limits` reads and sets it
+# class: what its objects have, as `deployments.seam.ray` and `deployments.http.server.head_limits` read and set it
 ATTRIBUTES: Mapping[str, Sequence[str]] = {
+    "ray._private.node:Node": ("all_processes", "removal_lock"),
+    "ray.serve._private.client:ServeControllerClient": ("_http_config",),
+    "ray.serve._private.request_router.request_router:RequestRouter": ("_pending_requests_to_fulfill",),
+    "ray.serve.handle:_DeploymentResponseBase": ("_replica_result", "_replica_result_future"),
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
         "client",
         "cycle",

@@ -40,13 +40,18 @@ def test_a_name_that_a_version_took_away_is_reported(monkeypatch, package):
     assert list(missing_names()) == [first]
 
 
-def test_the_objects_of_uvicorn_have_what_is_read_and_set_on_them():
+def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
     assert list(missing_attributes()) == []
     name = "uvicorn.protocols.http.httptools_impl:RequestResponseCycle"
     assert list(missing_attributes({name: ["keep_alive", "gone"]})) == [f"{name}.gone"]
 
 
-@pytest.mark.parametrize(("name", "owner"), list(zip(ATTRIBUTES, ("self", "cycle"), strict=True)))
+UVICORN = "uvicorn.protocols.http.httptools_impl"
+
+
+@pytest.mark.parametrize(
+    ("name", "owner"), [(f"{UVICORN}:HttpToolsProtocol", "self"), (f"{UVICORN}:RequestResponseCycle", "cycle")]
+)
 def test_no_attribute_of_uvicorn_is_used_that_is_not_guarded(name, owner):
     given = set(resolve_name(name).__init__.__code__.co_names)
     tree = ast.parse((ROOT / "deployments/http/server/head_limits.py").read_text())
@@ -56,6 +61,15 @@ def test_no_attribute_of_uvicorn_is_used_that_is_not_guarded(name, owner):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (owner, f"self.{owner}")
     }
     assert used & given <= set(ATTRIBUTES[name])
+
+
+def test_no_private_attribute_of_ray_is_used_that_is_not_guarded():
+    guarded = {name.replace(":", ".").split(".")[-1] for name in NAMES["ray"]}
+    guarded |= {name for names in ATTRIBUTES.values() for name in names}
+    used = {node.attr for node in ast.walk(ast.parse((ROOT / "deployments/seam/ray.py").read_text()))
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_")}  # fmt: skip
+    assert used - {"_raylet"} <= guarded
+    assert "_replica_result" in used
 
 
 def test_serve_opens_its_port_by_the_functions_that_are_replaced():
