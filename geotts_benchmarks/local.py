@@ -22,6 +22,7 @@ from geotts_benchmarks.harness import (
     say,
 )
 from tts.config import AppArgs, GatewayConfig
+from tts.eval.kind_of_n import KindOfN
 
 
 @click.command()
@@ -41,7 +42,7 @@ def measure(photos: Path, n: int, quick: bool) -> Result:
         say(f"ready after {service.ready_s} s; {len(labels)} photos, n={n}")
         result = asyncio.run(_run(service.url, photos, labels, n))
         result["pss_gb"] = family_pss_gb()
-    return result | {"ready_s": service.ready_s, "photos": len(labels), "n": n}
+    return result | {"ready_s": service.ready_s, "photos": len(labels), "n": n, "kind_of_n": str(KindOfN.ONE_POLICY)}
 
 
 async def _run(url: str, photos: Path, labels: list[dict[str, object]], n: int) -> Result:

@@ -14,6 +14,7 @@ from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, n_list
 from tts.config import AppArgs
 from tts.domain.request import MAX_QUESTIONS
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.run_metrics import right_country
 from tts.eval.runs.record import Record
@@ -65,6 +66,7 @@ def measure_scenes(
     most = runs[max(runs)]
     towns = {n: [record for record in records if "clue:town" in record.tags] for n, records in runs.items()}
     return {
+        "kind_of_n": kind_of_records(most),
         "count": count,
         "split": maker.split,
         "scene_seed": maker.seed,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.eval.card.card_row import Answered, CardRow, Cost
-from tts.eval.card.kind_of_n import kinds_in_words
+from tts.eval.kind_of_n import kinds_in_words
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

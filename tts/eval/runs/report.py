@@ -8,6 +8,7 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.errors import DataError
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
@@ -38,10 +39,11 @@ class Report(Value):
     """Figures of the whole run and of its tagged parts, and tables with published rows.
 
     `side_by_side` has this run and others over the photos that all of them answered, by what they were asked for.
-    `dependence` is that of the rollouts of this run.
+    `dependence` is that of the rollouts of this run. `kind_of_n` says whether they are samples of one policy.
     """
 
     dataset: str
+    kind_of_n: str
     whole: Figures
     parts: dict[str, Figures]
     tables: tuple[Table, ...]
@@ -68,6 +70,7 @@ def report(
     benchmarks = {dataset: measured, **{f"{dataset}_{tag}": part for tag, part in parts.items()}}
     return Report(
         dataset=dataset,
+        kind_of_n=kind_of_records(records),
         whole=figures(measured, intervals=True),
         parts={tag: figures(part) for tag, part in parts.items()},
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
@@ -94,7 +97,11 @@ def _side_by_side(runs: Sequence[Sequence[Record]], names: PlaceNames) -> dict[s
 
 def markdown(found: Report) -> str:
     """The whole report as Markdown."""
-    sections = [f"# {found.dataset}", _figures_table({"all": found.whole, **found.parts})]
+    sections = [
+        f"# {found.dataset}",
+        f"Kind of N: {found.kind_of_n}",
+        _figures_table({"all": found.whole, **found.parts}),
+    ]
     intervals = ", ".join(f"@{t:g} km {i}" for t, i in zip(PAPER_KM, found.whole.acc_intervals, strict=False))
     sections.append(f"95 % intervals: {intervals}")
     if (rho := found.dependence) is not None:

@@ -339,6 +339,7 @@ def test_a_report_stands_beside_the_published_rows(names):
     assert [table.benchmark for table in found.tables] == ["geobench"]
     text = markdown(found)
     assert "**GeoTTS, this run**" in text
+    assert f"\nKind of N: {found.kind_of_n}\n" in text
     assert "not comparable" in text
     assert "57.94" in text
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from tts.domain.value import Value
+from tts.eval.runs.record import Record
 
 
 class KindOfN(StrEnum):
@@ -30,6 +31,13 @@ def rollouts_of(sources: Sequence[str]) -> RolloutsOfAnswer | None:
         return None
     one = KindOfN.ONE_SAMPLE if len(sources) == 1 else KindOfN.ONE_POLICY
     return RolloutsOfAnswer(count=len(sources), kind=KindOfN.MIXTURE if len(set(sources)) > 1 else one)
+
+
+def kind_of_records(records: Iterable[Record]) -> str:
+    """The kinds of all answers of recorded requests, in words."""
+    answers = (record.answer for record in records if not record.failure)
+    found = (rollouts_of([one.source for one in answer.rollouts]) for answer in answers if answer is not None)
+    return kinds_in_words([one for one in found if one is not None])
 
 
 def kinds_in_words(answers: Sequence[RolloutsOfAnswer]) -> str:
