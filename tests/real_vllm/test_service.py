@@ -53,7 +53,9 @@ ZOOM = {
 def service(tiny_qwen3, tiny_args, data_store):
     """Ray is configured with a GPU that is not there: the engine claims half of it, and runs on the processor."""
     args = AppArgs(
-        engine=VllmEngine(model=str(tiny_qwen3), load_format="dummy", constrain="turns", turn_schema=ZOOM, **tiny_args),
+        engine=VllmEngine(
+            model=str(tiny_qwen3), load_format="dummy", constrain="turns", turn_schema=ZOOM, gpu_memory=0.5, **tiny_args
+        ),
         routing=RoutingConfig(method="fixed", fixed_score=0.9, stop="none", stragglers="wait"),
         limits=Limits(max_turns=3, max_tool_calls=8, max_tokens=2048),
         verifier=VerifierConfig(consistency=ConsistencyConfig(timeout_s=60)),

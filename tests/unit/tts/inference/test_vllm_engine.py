@@ -315,7 +315,8 @@ async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch
     """Two engines that share a GPU cost one GPU together."""
     monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
     rollout = DeploymentConfig(**deployment)
-    args = AppArgs(engine=VllmEngine(model="m"), deployments=DeploymentsConfig(rollout=rollout))
+    engine = VllmEngine(model="m", gpu_memory=0.45)
+    args = AppArgs(engine=engine, deployments=DeploymentsConfig(rollout=rollout))
     model = make_model(args)
     assert isinstance(model, VllmModel)
     monkeypatch.setattr(model._time, "charged_s", lambda mark: 3.0)
