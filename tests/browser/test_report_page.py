@@ -36,7 +36,9 @@ def test_it_is_shown_without_complaint(report, tmp_path, scheme, background):
                "--enable-logging=stderr", "--v=0", f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1000,1200",
                f"--screenshot={picture}", report.as_uri()]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert "CONSOLE" not in done.stderr
+    # Chromium complains about its own pages on a slow machine
+    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line and "source: chrome://" not in line]
+    assert complaints == []
     with Image.open(picture) as shot:
         pixels = np.asarray(shot.convert("RGB"))
     assert pixels.reshape(-1, 3).std(axis=0).min() > 10
