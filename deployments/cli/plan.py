@@ -136,8 +136,8 @@ def _list(planner: BudgetPlanner, radius_km: float, choice: BudgetChoice | None 
     _STDOUT.print(f"{table.origin} (engine {table.engine})", soft_wrap=True, markup=False)
     band = band_of(radius_km)
     _STDOUT.print(
-        f"N is the number of samples of one policy. Right within {RADIUS_KM[band]:g} km; nine of ten requests take no "
-        "more than the costs. ● no other row costs fewer tokens and is right more often"
+        f"Right within {RADIUS_KM[band]:g} km; nine of ten requests take no more than the costs. "
+        "● no other row costs fewer tokens and is right more often"
         f"{'' if choice is None else '; → the plan'}",
         soft_wrap=True,
         markup=False,

@@ -42,7 +42,7 @@ class Member:
     dialect: str
 
 
-class MixedRollouts:
+class MixtureRollouts:
     """The `Rollouts` port over those of several models."""
 
     def __init__(self, members: Sequence[Member]) -> None:

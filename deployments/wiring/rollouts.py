@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from deployments.wiring.mixture_rollouts import Member, MixedRollouts, RolloutsHere
+from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, RolloutsHere
 from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
 from tts.config import AppArgs
@@ -28,7 +28,7 @@ def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> Rollouts
         own = args.model_copy(update=alone)
         engine = model if number == 0 else make_agent_model(own)
         members.append(Member(share, LocalRollouts(engine, toolbox, own), own.dialect))
-    return MixedRollouts(members)
+    return MixtureRollouts(members)
 
 
 class LocalRollouts:

@@ -199,9 +199,8 @@ class Weigher:
                     found.setdefault(match.place.id, match.place)
         stated = [clue for clue in clues if clue.point is not None]
         for clue in stated:
-            for place, _ in (
-                self.gazetteer.nearest(clue.point, limit=3, max_km=_W["stated_towns_km"]) if clue.point else ()
-            ):
+            assert clue.point is not None
+            for place, _ in self.gazetteer.nearest(clue.point, limit=3, max_km=_W["stated_towns_km"]):
                 if place.country_code in plain:
                     found.setdefault(place.id, place)
         places = [place for place in found.values() if not _is_excluded(place, excluded, self)]

@@ -15,6 +15,7 @@ import numpy as np
 from tts.domain.geo import distance_km
 from tts.domain.plan import Depth
 from tts.errors import DataError
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.intervals import share_interval
 from tts.eval.runs.record import Record
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
@@ -49,7 +50,8 @@ def fit_budget(runs: Mapping[str, Sequence[Record]], *, origin: str = "", comman
     if not common:
         raise DataError("no photo of these runs has an answer in each of them")
     rows = [_row(way, [one for one in records if one.sample in common]) for way, records in sorted(found.items())]
-    photos = f"{len(runs)} runs, {sum(row.photos for row in rows)} requests"
+    kind = kind_of_records(record for records in found.values() for record in records)
+    photos = f"{len(runs)} runs, {sum(row.photos for row in rows)} requests; N: {kind}"
     return BudgetTable(origin=origin or photos, command=command, engine=_engine_of(found.values()), rows=tuple(rows))
 
 

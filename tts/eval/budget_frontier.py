@@ -22,7 +22,7 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     Rows upwards by their share of right answers with its 95 % interval, to the right by the 90th percentile of the
     cost; the line joins the best ones. A ring marks the row of `choice`, and a dashed line each limit of its budget.
     """
-    limits = choice.budget if choice is not None else None
+    limits, chosen = (choice.budget, choice.row) if choice is not None else (None, None)
     costs: list[tuple[str, Callable[[BudgetCost], Amount | None], float | None]] = [
         ("tokens", lambda cost: cost.tokens, limits.tokens if limits else None),
         ("seconds", lambda cost: cost.seconds, limits.seconds if limits else None),
@@ -32,7 +32,6 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     for name, amount_of, limit in costs:
         known = [(row, amount.p90) for row in planner.table.rows if (amount := amount_of(planner.cost(row)))]
         if known:
-            chosen = choice.row if choice is not None else None
             panels.append(_panel(name, known, band, _LEFT + _PANEL * len(panels), chosen, limit))
     width, height = _LEFT + _PANEL * len(panels), _TOP + _HEIGHT + 46
     title = f"Right within {RADIUS_KM[band]:g} km, and what nine of ten requests stay below"
