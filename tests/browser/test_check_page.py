@@ -230,7 +230,8 @@ async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(servic
 
 
 async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again(data_store, tab):
-    async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=0.3))) as (url, _):
+    slow = an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=2))  # time to cancel, on a busy machine
+    async with serving(slow) as (url, _):
         await tab.look()
         await tab.open(url)
         await tab.until("document.getElementById('foot').textContent")
