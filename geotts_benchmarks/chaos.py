@@ -28,9 +28,12 @@ from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk
 from tts.errors import FatalError
 
-_CLIENTS, _DEADLINE_S, _PARALLEL = 8, 90.0, 2
+_CLIENTS = 8
+_DEADLINE_S = 90.0
+_PARALLEL = 2
 _WHOLE_S = 120.0
-_REDIS_MIB, _CACHE_MIB = 512, 256
+_REDIS_MIB = 512
+_CACHE_MIB = 256
 _MOST_EXPLAINED = 20
 _UNDECLARED = ("failed", "unreachable", "hung")
 _LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib

@@ -20,7 +20,8 @@ from tts.eval.synthetic.policies import RHOS, policy_cases
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.evidence.world import World
 
-_N, _DRAWS = 2, 3
+_N = 2
+_DRAWS = 3
 _TARGET_KM = 25.0
 _FITTED_ON = 4  # times as many photos
 _ELSEWHERE = 1_000_003  # added to the seed of the photos that the calibration is fitted on

@@ -37,7 +37,8 @@ from tts.errors import FatalError
 
 _ENGINE_S = 0.2
 _MODEL = "fake"
-_FIRST, _CLIENTS = 4, (1, 8)
+_FIRST = 4
+_CLIENTS = (1, 8)
 _REPLICA = "ServeReplica:geotts:"
 
 

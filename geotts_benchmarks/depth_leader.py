@@ -43,9 +43,11 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _TURNS = 4
-_RIGHT_KM, _RADIUS_KM = 10.0, 25.0
+_RIGHT_KM = 10.0
+_RADIUS_KM = 25.0
 _RIGHT_SHARE = 0.6  # of the rollouts on a photo without an explicit cue
-_EXPLICIT, _IMPLICIT = "The sign reads the name of the town.", "Palms, warm light and brick houses, no text."
+_EXPLICIT = "The sign reads the name of the town."
+_IMPLICIT = "Palms, warm light and brick houses, no text."
 _SEARCH = "poi_keyword_search"
 
 

@@ -28,7 +28,8 @@ from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
 
 _LIMIT = 5
-_SHORTEST, _TWO_EDITS_FROM = 4, 8  # letters of a name that is misspelt at all, and that two slips leave recognisable
+_SHORTEST = 4  # letters of a name that is misspelt at all
+_TWO_EDITS_FROM = 8  # letters of a name that can be recognised after two edits
 _TWO_EDITS = 0.33
 _FRESH = 5  # processes whose first query is timed
 

@@ -27,7 +27,9 @@ from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 
-_CALLS, _TOKENS, _TOKEN_S = 3, 32, 0.002
+_CALLS = 3
+_TOKENS = 32
+_TOKEN_S = 0.002
 _ANSWER = json.dumps({"lat": 1.0, "lon": 2.0})
 
 

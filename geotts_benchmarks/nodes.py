@@ -28,7 +28,9 @@ from geotts_benchmarks.machines.waiting_times import (
 )
 from tts.errors import FatalError
 
-_CLIENTS, _DEADLINE_S, _PARALLEL = 6, 120.0, 2
+_CLIENTS = 6
+_DEADLINE_S = 120.0
+_PARALLEL = 2
 _WHOLE_S = 240.0
 _CUT_S = 20.0
 _SETTLE_S = 5.0

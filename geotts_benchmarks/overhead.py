@@ -15,7 +15,10 @@ from geotts_benchmarks.http_turn_cost import per_turn_ms
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
-_N, _TURNS, _TOKENS, _TURN_S = 8, 3, 64, 1.0
+_N = 8
+_TURNS = 3
+_TOKENS = 64
+_TURN_S = 1.0
 _FIELDS: dict[str, Any] = {"n_parallel": _N, "depth": "deep"}
 
 

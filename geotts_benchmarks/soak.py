@@ -26,8 +26,10 @@ from tts.package_files import sample_photos
 
 _SHARE = 0.7
 _EVERY_S = 10.0
-_WARM_MINUTES, _WARM_SHARE = 10.0, 2 / 3
-_FLAT_OUT_S, _FLAT_OUT_CLIENTS = 20.0, 4
+_WARM_MINUTES = 10.0
+_WARM_SHARE = 2 / 3
+_FLAT_OUT_S = 20.0
+_FLAT_OUT_CLIENTS = 4
 _RETENTION_S = 120.0  # so short that erasing has caught up long before the first figure counts
 _ENGINES: dict[str, dict[str, Any]] = {
     "scripted": {"name": "scripted", "turns": 3, "tokens_per_turn": 64, "turn_s": 0.4},

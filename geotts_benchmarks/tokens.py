@@ -29,7 +29,9 @@ _ROLLOUTS = 4
 _LATE_MS = 50.0
 _GATHERED_MS = 50.0  # deployments/gateway/runner.py: batches of requests that nobody follows
 _BUSY = 0.9
-_FIRST, _GROWTH, _MOST = 2, 1.4, 200
+_FIRST = 2
+_GROWTH = 1.4
+_MOST = 200
 
 
 @click.command()

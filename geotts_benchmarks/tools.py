@@ -31,7 +31,9 @@ from tts.toolkit.broker.open_store import open_store
 
 Call = Callable[[ToolCall, ToolContext], Awaitable[ToolOutcome]]
 
-_ROLLOUTS, _CALLS, _OVERLAP = 8, 40, 0.6
+_ROLLOUTS = 8
+_CALLS = 40
+_OVERLAP = 0.6
 _SERVER_DELAY_S = 0.02
 _REPLICAS = 2
 

@@ -12,7 +12,8 @@ from geotts_client.statements import Statement, listed
 from geotts_client.value import Value
 
 MAX_FACT = 1000
-_TRUE, _FALSE = ("true", "yes", "1"), ("", "false", "no", "0")
+_TRUE = ("true", "yes", "1")
+_FALSE = ("", "false", "no", "0")
 _OWN = LocateOptions.model_fields
 
 

@@ -52,7 +52,8 @@ T = TypeVar("T")
 
 _IN_RELEASED_NAMES: Final[tuple[ProviderName, ...]] = ("amap", "serper", "tavily", "google", "opencage")
 """The services that tools of released systems name."""
-_HTTPS, _HTTP = 443, 80
+_HTTPS = 443
+_HTTP = 80
 
 
 @dataclass(frozen=True, slots=True)

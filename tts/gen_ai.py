@@ -28,7 +28,8 @@ from tts.telemetry import GEN_AI, span, tracer
 
 SCHEMA: Final = "https://opentelemetry.io/schemas/1.44.0"
 AGENT: Final = "geotts"
-OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
+OPERATION = "gen_ai.operation.name"
+PROVIDER = "gen_ai.provider.name"
 MODEL = "gen_ai.request.model"
 _LONGEST_CONTENT = 8000  # characters of a message or a result, where content is recorded at all
 

@@ -2,11 +2,9 @@
 
     accepted → route → N rollouts in groups, side by side, watched → verify → (escalate) → answer → what left → done
 
-For an engine that sees, the first rollout leads: it starts at once, and the photo is rated beside it. `solve` takes
-ports, so it runs the same in this process (command line, tests, evaluation) and over Ray Serve. Whatever fails on the
-way, it yields exactly one `answer` or `error`, then `done`, with `seq` strictly increasing; closing it stops everything
-it started. With a deadline the caller gets the best answer so far: rollouts end early enough for the verifier to have
-its share. When no rollout came to a hypothesis because none could work, that is an error, never an abstention.
+If the engine can see, the first rollout starts at once, and the photo is rated beside it. `solve` takes ports, and
+yields one `answer` or `error`, then `done`, with rising `seq`. Closing it stops everything it started. Rollouts end
+early enough for the verifier to answer in time. If none of them could work, that is an error, never an abstention.
 """
 
 from __future__ import annotations
@@ -57,7 +55,9 @@ from tts.telemetry import current_trace, span
 from tts.verify.claims.places_in_question import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
-_VERIFIER_SHARE, _VERIFIER_MAX_S, _GRACE_S = 0.1, 20.0, 0.1
+_VERIFIER_SHARE = 0.1
+_VERIFIER_MAX_S = 20.0
+_GRACE_S = 0.1
 _LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
 _UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)

@@ -6,7 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-_FOLDER, _FILE = 0o700, 0o600
+_FOLDER = 0o700
+_FILE = 0o600
 
 
 def make_private(path: Path) -> None:

@@ -26,7 +26,8 @@ from tts.request_traces import RequestTraces
 
 _W3C = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("geotts")
-_TRACES_PATH, _METRICS_PATH = "/v1/traces", "/v1/metrics"
+_TRACES_PATH = "/v1/traces"
+_METRICS_PATH = "/v1/metrics"
 
 
 @dataclass(slots=True)

@@ -50,7 +50,9 @@ _COMMANDS = {
     "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 
 class _LazyGroup(click.Group):

@@ -32,7 +32,9 @@ from tts.geodata.countries import Countries
 from tts.routing.depth_router import NO_PRICE
 from tts.verify.consensus.radius_fitting import MIN_RUNS
 
-EXIT_FAILED, EXIT_FAULTS, EXIT_INTERRUPTED = 1, 3, 130
+EXIT_FAILED = 1
+EXIT_FAULTS = 3
+EXIT_INTERRUPTED = 130
 _STDOUT = TextConsole()
 
 

@@ -37,7 +37,8 @@ from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
-EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
 _LONGEST_WHY = 1000
 _LINE_EVERY_S = 10.0
 

@@ -28,7 +28,8 @@ from tts.ensemble.resumed_request import ResumedRequest
 from tts.ports.rollout_groups import Checkpoint
 
 T = TypeVar("T")
-_REQUEST, _CHECKPOINT = "request", "checkpoint/"
+_REQUEST = "request"
+_CHECKPOINT = "checkpoint/"
 _LEAST_S = 5.0  # so that what was found before can still become an answer
 
 

@@ -44,7 +44,8 @@ _VARIABLE = "GEOTTS_WEBHOOK_SECRET"
 _PREFIX = "whsec_"
 _GONE = 410
 _NOTHING = Usage()
-_LOOK_S, _SPARE_S = 2.0, 30.0
+_LOOK_S = 2.0
+_SPARE_S = 30.0
 _log = logging.getLogger("geotts.webhooks")
 
 

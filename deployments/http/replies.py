@@ -22,9 +22,13 @@ from tts.domain.outline import NO_OUTLINES, AnswerOutlines
 from tts.domain.trajectory import Run
 from tts.export.formats import FORMATS
 
-SSE, NDJSON, GEOJSON, JSON = "text/event-stream", "application/x-ndjson", "application/geo+json", "application/json"
+SSE = "text/event-stream"
+NDJSON = "application/x-ndjson"
+GEOJSON = "application/geo+json"
+JSON = "application/json"
 EXPORTS = {one.media_type: one for one in FORMATS.values() if one.media_type != GEOJSON}
-ANSWERS, STREAMS = (JSON, GEOJSON), (SSE, NDJSON)
+ANSWERS = (JSON, GEOJSON)
+STREAMS = (SSE, NDJSON)
 NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Include = Literal["none", "summary", "full"]
 

@@ -15,7 +15,8 @@ from tts.ports.model_client import ModelClient
 from tts.rollout.group_size import Room
 
 PERIOD_S = 2.0
-_FREE_TOKENS, _FREE_SLOTS = "free_kv_tokens", "free_slots"
+_FREE_TOKENS = "free_kv_tokens"
+_FREE_SLOTS = "free_slots"
 _STEPS = 32  # of a KV cache: smaller changes are not reported, so that idle replicas cost no messages
 
 

@@ -14,7 +14,8 @@ from tts.ports.engine_offers import EngineHealth, EngineLoad
 from tts.ports.model_client import ModelClient
 
 POLICY = "deployments.serve.scaling:RolloutScaling"
-GENERATIONS, KV_USE = "generations", "kv_use"
+GENERATIONS = "generations"
+KV_USE = "kv_use"
 _KV_HIGH = 0.85
 _CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stands for
 

@@ -16,7 +16,8 @@ from geotts_benchmarks.machines.namespaces import Machine, machines, why_not
 from geotts_benchmarks.machines.ray_nodes import RayCluster, ray_cluster
 from geotts_benchmarks.machines.redis_server import RedisServer
 
-_HEAD, _WORKER = "10.213.0.1", "10.213.0.2"
+_HEAD = "10.213.0.1"
+_WORKER = "10.213.0.2"
 URLS = f"http://{_HEAD}:8000,http://{_WORKER}:8000"
 _START_S = 300.0
 _DEPLOYMENTS = ("gateway", "locatability", "rollout", "tools", "verifier")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_BAD_FROM, _SERVER_FROM = 400, 500
+_BAD_FROM = 400
+_SERVER_FROM = 500
 
 
 def http_failure(reply: Mapping[str, Any]) -> str | None:

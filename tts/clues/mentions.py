@@ -39,7 +39,8 @@ _SHORT = {
     5: _W["chance_of_5"],
 }
 _LONG = _W["long"]
-_LONG_FROM, _LONG_UP_TO = 6, 11  # letters
+_LONG_FROM = 6  # letters
+_LONG_UP_TO = 11  # letters
 _LONGEST = 4  # words
 _NO_WORD_THERE = _W["no_word_there"]
 _FOREIGN = _W["foreign"]
@@ -52,7 +53,8 @@ _NAMES_KEPT = 1024
 _TAKEN = _W["taken"]
 _AS_GOOD = _W["as_good"]
 _LOOKED_UP_FROM = 3  # letters
-_LETTERS, _SIGNS = re.compile(rf"{LETTER}+"), rf"(?:{LETTER}|\d)+"
+_LETTERS = re.compile(rf"{LETTER}+")
+_SIGNS = rf"(?:{LETTER}|\d)+"
 _WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
 _UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
 _EDITS_APART = 2  # letters between two readings of one word

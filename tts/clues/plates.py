@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from tts.clues.clue import Clue, ClueKind, listed
 from tts.decision_weights import weights as weights_of
 
-_LONGEST, _LONGEST_GROUP, _LEAST_DIGITS = 16, 3, 2
+_LONGEST = 16
+_LONGEST_GROUP = 3
+_LEAST_DIGITS = 2
 _INDIAN_STATES = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
 )

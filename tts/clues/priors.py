@@ -17,9 +17,12 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 
 _W = weights("belief")
-_BY_POPULATION, _TOWN_POWER, _CAPITAL = _W["by_population"], _W["town_power"], _W["capital"]
+_BY_POPULATION = _W["by_population"]
+_TOWN_POWER = _W["town_power"]
+_CAPITAL = _W["capital"]
 _MORE_PEOPLE = _W["more_people"]
-_AIRPORT, _AIRPORT_DEG = _W["airport"], _W["airport_deg"]
+_AIRPORT = _W["airport"]
+_AIRPORT_DEG = _W["airport_deg"]
 _TOWNS = 120  # that stand for the rest of a country
 Floats = npt.NDArray[np.float64]
 

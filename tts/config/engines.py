@@ -12,7 +12,8 @@ from tts.domain.abilities import Abilities
 from tts.domain.token_price import Price
 from tts.domain.value import Value
 
-_KNOWN_CACHE_WAIT_S, _LIKELY_CACHE_WAIT_S = 30.0, 3.0
+_KNOWN_CACHE_WAIT_S = 30.0
+_LIKELY_CACHE_WAIT_S = 3.0
 
 
 class _Engine(Value):

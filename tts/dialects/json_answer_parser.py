@@ -25,7 +25,8 @@ _LON_KEYS = ("lon", "lng", "long", "longitude")
 _KEY = re.compile(r"""(?:^|[,\n])[^\S\n]*["']?([A-Za-z_]{2,30})["']?\s*:""")
 _ARGUMENTS = ("arguments", "parameters")  # of a call, never an answer
 _MAX_CHARS = 200_000
-_MAX_LINES, _MAX_LINE_CHARS = 40, 200
+_MAX_LINES = 40
+_MAX_LINE_CHARS = 200
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:

@@ -19,13 +19,15 @@ from tts.domain.outline import NO_OUTLINES, AnswerOutlines, Outline
 from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
-_VERTICES, _REGION_VERTICES = 64, 48
+_VERTICES = 64
+_REGION_VERTICES = 48
 _SMALL_GAP = 0.01  # of the area around it
 _HALF_CUT = 1e-5  # degrees; the grid of written coordinates
 _NO_PROPERTIES = (
     "candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check", "region_50", "region_90",
 )  # fmt: skip
-_NORTH, _SOUTH = LatLon(lat=90, lon=0), LatLon(lat=-90, lon=0)
+_NORTH = LatLon(lat=90, lon=0)
+_SOUTH = LatLon(lat=-90, lon=0)
 
 
 def answer_geojson(answer: Answer, outlines: AnswerOutlines = NO_OUTLINES) -> dict[str, Any]:

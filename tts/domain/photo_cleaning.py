@@ -27,7 +27,8 @@ FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "HEIF", "AVIF")
 _MAX_JPEG_SCANS = 128  # progressive JPEGs with thousands of scans cost minutes to decode
 _JPEG_QUALITY = 93
 _JPEG_START = b"\xff\xd8"
-_SMALL_BYTES, _SMALL_PIXELS = 32 * 1024, 640 * 480
+_SMALL_BYTES = 32 * 1024
+_SMALL_PIXELS = 640 * 480
 
 
 def load_photo(raw: bytes, limits: PhotoLimits | None = None) -> Photo:

@@ -20,7 +20,8 @@ from tts.decision_weights import weights
 from tts.domain.recorded_table import RecordedTable
 from tts.domain.value import Value
 
-MOST_VOTES, MOST_AGAINST = 3, 2
+MOST_VOTES = 3
+MOST_AGAINST = 2
 _UNSEEN = 1.0
 _UNSEEN_ROLLOUT = 0.005  # loss for each rollout more than the recorded runs had; a pair lost 0.004 on IMAGEO-2
 Share = Annotated[float, Field(ge=-1, le=1)]

@@ -7,8 +7,10 @@ from tts.domain.answer import StopReason
 from tts.domain.hypothesis import Level
 from tts.domain.trajectory import Trajectory
 
-LEADER, SIBLING = 0, 1
-REGION_KM, TOWN_KM = weights("watch")["region_km"], weights("watch")["town_km"]
+LEADER = 0
+SIBLING = 1
+REGION_KM = weights("watch")["region_km"]
+TOWN_KM = weights("watch")["town_km"]
 UNTRUSTED = (StopReason.FAILED, StopReason.CANCELLED)
 
 

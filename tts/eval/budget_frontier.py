@@ -9,7 +9,11 @@ from tts.domain.stop_table import Band
 from tts.routing.budget_planner import BudgetChoice, BudgetCost, BudgetPlanner
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow
 
-_PANEL, _LEFT, _TOP, _WIDTH, _HEIGHT = 330, 46, 34, 260, 200
+_PANEL = 330
+_LEFT = 46
+_TOP = 34
+_WIDTH = 260
+_HEIGHT = 200
 _TICKS = (0, 20, 40, 60, 80, 100)
 
 _Row = tuple[BudgetRow, float]

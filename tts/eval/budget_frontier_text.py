@@ -8,7 +8,9 @@ from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import BudgetRow
 
 _BAR = 20  # characters for 100 %
-_ON_FRONTIER, _BELOW, _CHOSEN = "●", "·", "→"
+_ON_FRONTIER = "●"
+_BELOW = "·"
+_CHOSEN = "→"
 
 
 def frontier_lines(planner: BudgetPlanner, band: Band, choice: BudgetChoice | None = None) -> list[str]:

@@ -6,7 +6,9 @@ from tts.export.export_source import Located
 from tts.export.geo_uri import geo_uri
 
 Cell = str | float | int | None
-TEXT, NUMBER, COUNT = "string", "float64", "int64"
+TEXT = "string"
+NUMBER = "float64"
+COUNT = "int64"
 
 COLUMNS: dict[str, str] = {
     "name": TEXT,

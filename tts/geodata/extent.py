@@ -6,7 +6,8 @@ import math
 
 from tts.geodata.gazetteer import Place
 
-_LEAST_KM, _PEOPLE_PER_KM2 = 3.0, 3000.0  # a thinly built city: its disc is rather too wide than too narrow
+_LEAST_KM = 3.0
+_PEOPLE_PER_KM2 = 3000.0  # a thinly built city: its disc is rather too wide than too narrow
 
 
 def town_km(place: Place) -> float:

@@ -29,7 +29,9 @@ from tts.geodata.maps.cartographer import Cartographer
 
 State = Literal["ready", "missing", "outdated", "corrupt"]
 Progress = Callable[[str, float], None]
-GAZETTEER, LEXICON, MAPS = "gazetteer", "lexicon", "maps"
+GAZETTEER = "gazetteer"
+LEXICON = "lexicon"
+MAPS = "maps"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import zlib
 from tts.errors import FetchError, FetchErrorKind
 
 ACCEPTED = "gzip, deflate"
-_GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
+_GZIP = 16 + zlib.MAX_WBITS
+_ZLIB = zlib.MAX_WBITS
 
 
 class Inflater:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-RUN_STORE, TOOL_CACHE = "GEOTTS_REDIS_PASSWORD", "GEOTTS_TOOLS_REDIS_PASSWORD"
+RUN_STORE = "GEOTTS_REDIS_PASSWORD"
+TOOL_CACHE = "GEOTTS_TOOLS_REDIS_PASSWORD"
 
 
 def run_store_password(environment: Mapping[str, str]) -> str | None:

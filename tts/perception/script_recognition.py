@@ -39,7 +39,8 @@ _HANDICAP = {
 _UNRATED = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
 _THAI_FROM = 0.76  # after its handicap: the Thai reader is surer than that of Thai
 _LAO_FROM = 4  # letters
-_KIN_FROM, _KIN_SHARE = 4, 0.85  # letters, and their share of a line, from which other alphabets are tried
+_KIN_FROM = 4  # letters from which other alphabets are tried
+_KIN_SHARE = 0.85  # the share of these letters in a line, from which other alphabets are tried
 _MIN_LETTERS = 2
 _MIN_HEIGHT_PX = 12
 

@@ -18,7 +18,8 @@ from tts.perception.tesseract import Tesseract
 
 _OWN = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has
 _ACCENTED = _OWN | frozenset("àáâãèéêìíòóôõùúýăđĩũ")
-_PROBED, _READ = 2, 14  # lines
+_PROBED = 2  # lines
+_READ = 14  # lines
 _SURE = 0.85
 _FRAME = " .,:;'|"  # what it makes of the edges of a sign
 _KEPT = 0.7  # share of PP-OCR's letters that a reading has to have, in their order

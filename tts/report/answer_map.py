@@ -17,9 +17,11 @@ from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.furniture import Patch, Pin, Ring
 from tts.geodata.maps.view import View, zoom_for
 
-WIDTH_PX, HEIGHT_PX = 640, 480
+WIDTH_PX = 640
+HEIGHT_PX = 480
 _OVERVIEW_PX: Final = 220
-_CLOSEST, _FARTHEST = 11.0, 2.0
+_CLOSEST = 11.0
+_FARTHEST = 2.0
 _NEAR = 4.0  # candidates within so many 90 % radii are brought into the picture
 _MAX_CANDIDATES = 5
 

@@ -17,7 +17,9 @@ from tts.rollout.group_size import RolloutSize
 
 # Until rollouts have ended: those of `tts.routing.depth_router`, a deep rollout of four turns. It reads a system text
 # with tools of 1,500 tokens and a photo of 2,000, writes 1,500 and gets results of 2,000.
-_USUAL_FIRST_PROMPT, _USUAL_TURNS, _USUAL_TURN_TOKENS = 3500.0, 4.0, 875.0
+_USUAL_FIRST_PROMPT = 3500.0
+_USUAL_TURNS = 4.0
+_USUAL_TURN_TOKENS = 875.0
 _MEMORY = 32  # rollouts over which a mean forgets
 
 

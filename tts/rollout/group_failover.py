@@ -23,7 +23,8 @@ from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem
 from tts.ports.toolbox import Attachment
 
 MOVES = 12
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 2.0
 
 Runner = Callable[[GroupRequest], AsyncIterator[Sequence[RolloutItem]]]
 

@@ -50,7 +50,8 @@ from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = 2
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
-_FINAL_TURN_SHARE, _FINAL_TURN_MAX_S = 0.2, 15.0
+_FINAL_TURN_SHARE = 0.2
+_FINAL_TURN_MAX_S = 15.0
 
 
 async def roll_out(

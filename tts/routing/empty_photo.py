@@ -17,7 +17,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-_COARSE, _MIDDLE, _FINE = 16, 64, 96  # cells along the longer side
+# cells along the longer side
+_COARSE = 16
+_MIDDLE = 64
+_FINE = 96
 _CENTRE = 0.4  # autocorrelation above which a shift still belongs to the centre
 
 # Measured on 80 photos of places (as they are, darkened to a tenth, faded to a fifth of their contrast, blurred by a

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from tts.domain.plan import Limits
 
 SHOWS_NOTHING = "the photo shows nothing that names a place: it is blank, one texture or noise"
-_BUILT_FROM, _GREEN_FROM, _SKY_FROM, _ROOM_FROM = 0.3, 0.25, 0.25, 0.5
+_BUILT_FROM = 0.3
+_GREEN_FROM = 0.25
+_SKY_FROM = 0.25
+_ROOM_FROM = 0.5
 
 
 def to_reason_about(parts: Mapping[str, float]) -> str:

@@ -26,7 +26,8 @@ from tts.routing.predictor import DepthPredictor
 
 CLASSES = 150
 _SIDE = 512
-_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_MEAN = (0.485, 0.456, 0.406)
+_STD = (0.229, 0.224, 0.225)
 _NAMED = 3
 
 

@@ -13,7 +13,8 @@ from tts.geodata.gazetteer import Gazetteer, Place
 
 Precision = Literal["city", "region", "country"]
 FINEST_KM = {"city": 3.01, "region": 40.01, "country": 200.01}  # above the limits of the next finer level
-_TOWN_KM, _DIVISION_KM = 60.0, 300.0
+_TOWN_KM = 60.0
+_DIVISION_KM = 300.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from tts.toolkit.reverse_cache.recorded_searches import Box, CachedResult, Pictu
 _MANY: Final = "many"
 _EMPTY: Final = "empty"
 # `many_0`: the only number of results, and of useful ones before the others, of which the draw of seed 0 is the row's
-_MANY_RESULTS, _MANY_USEFUL = 19, 5
+_MANY_RESULTS = 19
+_MANY_USEFUL = 5
 _PICTURE: Final = re.compile(r"^\[(\d+)\] (.*)\n    Source: (.*)\n    Link: (.*)$", re.MULTILINE)
 _PAGE: Final = re.compile(r"^\[(\d+)\] (.*)\n    URL: (.*)\n    (.*)$", re.MULTILINE)
 _HEADING: Final = re.compile(r"^Web search results for: (.*)$", re.MULTILINE)

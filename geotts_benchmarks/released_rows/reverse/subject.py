@@ -18,7 +18,8 @@ SYSTEM: Final = "reverse"
 PHOTO: Final = (1008, 756)
 """Size of the photo of the rows, as their notes say."""
 LARGE_PHOTO: Final = (4000, 3000)
-SYSTEM_MARK, USER_MARK = "<system>", "<user>"
+SYSTEM_MARK = "<system>"
+USER_MARK = "<user>"
 
 
 def dialect_for(path: str, corpus: Corpus, *, messages: int | None = None) -> Dialect:

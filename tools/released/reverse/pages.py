@@ -19,7 +19,8 @@ from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
 _PAGES: Final = 10
 _FIELDS: Final = ("title", "url", "content")
-_BAD_FROM, _SERVER_FROM = 400, 500
+_BAD_FROM = 400
+_SERVER_FROM = 500
 Pages = Sequence[dict[str, Any]]
 
 

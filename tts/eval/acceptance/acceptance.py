@@ -18,7 +18,8 @@ from tts.eval.runs.record import Record
 from tts.eval.runs.report import Table
 from tts.verify.consensus.installed_calibrations import CalibrationKey, calibration_key
 
-OWN, SAMPLE = "own", "sample"
+OWN = "own"
+SAMPLE = "sample"
 
 
 class Acceptance(Value):

@@ -17,7 +17,8 @@ from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.run_metrics import Measured, rollout_errors_km
 
 THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
-_FAR_KM, _ONE_PLACE_KM = 200.0, 25.0
+_FAR_KM = 200.0
+_ONE_PLACE_KM = 25.0
 _LEAST_FOR_GAIN = 10
 
 

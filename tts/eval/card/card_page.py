@@ -8,8 +8,12 @@ from html import escape
 from tts.eval.card.card import REACHES_KM, Card, CostPerAnswer, Group
 from tts.eval.metrics.intervals import Interval
 
-_WIDTH, _HEIGHT, _LEFT, _TOP = 520, 300, 46, 20
-_PLOT_W, _PLOT_H = 440, 230
+_WIDTH = 520
+_HEIGHT = 300
+_LEFT = 46
+_TOP = 20
+_PLOT_W = 440
+_PLOT_H = 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
 _ABOUT = """Every share is a percentage of *n* photos, with its 95 % interval (Wilson) in brackets. Failed requests are
 counted in a separate column; no share includes them. An abstention counts as wrong at every distance. *Cover* is the

@@ -11,7 +11,9 @@ from tts.domain.geo import Floats
 from tts.eval.claims.scene_claims import ClaimCase
 from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
-_RIDGE, _STEPS, _BINS = 1.0, 50, 10
+_RIDGE = 1.0
+_STEPS = 50
+_BINS = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ OWN_WORDS: Final = (
     '{"id": the same id, "Conclusion": "…"}'
 )
 # swift/plugin/orm.py:504-513 of GeoAgent: max_tokens 512, temperature 0.1, timeout 30 s
-_TOKENS, _TEMPERATURE, _TIMEOUT_S = 512, 0.1, 30.0
+_TOKENS = 512
+_TEMPERATURE = 0.1
+_TIMEOUT_S = 30.0
 
 
 def _new_id() -> str:

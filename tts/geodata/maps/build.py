@@ -30,7 +30,9 @@ FORMAT_VERSION = 1
 Progress = Callable[[str, float], None]
 _Line = npt.NDArray[np.float64]  # (n, 2): longitude, latitude in degrees
 _TOLERANCE: Final = {Detail.COARSE: 0.05, Detail.MEDIUM: 0.015, Detail.FINE: 0.0}
-_COAST, _BORDER, _DISPUTED = 0, 1, 2
+_COAST = 0
+_BORDER = 1
+_DISPUTED = 2
 _WIDTH = 10800
 _BAND = 600
 

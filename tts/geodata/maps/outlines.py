@@ -29,7 +29,8 @@ from tts.geodata.maps.view import degrees_of
 BORDERS: Final = "Natural Earth, simplified"
 NEAREST_TOWNS: Final = "approximate: what lies nearest to a town of this region"
 _MOST_PARTS = 80
-_FINEST, _COARSEST = 0.005, 0.1
+_FINEST = 0.005
+_COARSEST = 0.1
 _STEPS = 150  # the side of a square as large as the area, in tolerances
 _GRID = 1e-4
 _STORED_DIGITS = 3  # the borders ship in steps of 0.002 degrees

@@ -19,7 +19,8 @@ from tts.domain.geo import LatLon
 Floats = npt.NDArray[np.floating[Any]]
 MAX_LATITUDE: Final = 85.0511
 EQUATOR_KM: Final = 40075.017
-MIN_ZOOM, MAX_ZOOM = 1.0, 12.0
+MIN_ZOOM = 1.0
+MAX_ZOOM = 12.0
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from tts.ports.model_client import Delta
 
 _DONE = b"[DONE]"
 _MAX_LINE_BYTES = 8 * 2**20  # one chunk; a whole reply as one chunk has some bytes a character
-_CHARACTERS_A_TOKEN, _MORE_CHARACTERS = 64, 65536  # about 4 are usual; thoughts may come on top of what was asked for
+_CHARACTERS_A_TOKEN = 64  # about 4 are usual
+_MORE_CHARACTERS = 65536  # thoughts may come on top of what was asked for
 _MOST_CALLS = 256  # of one turn; models ask for a handful
 Finish = Literal["stop", "length", "tool_calls"]
 

@@ -19,7 +19,8 @@ STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 _WEIGHTS = (0.1, 0.6, 0.3)
 _REQUIRED = ("Clues", "Reasoning", "Conclusion")
 _THOUGHT = between_tags("think", re.IGNORECASE)
-_SHORT, _LONG = 90, 200
+_SHORT = 90
+_LONG = 200
 _SPREAD = 8.0
 
 

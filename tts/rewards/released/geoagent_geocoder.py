@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 
 URL = "https://api.opencagedata.com/geocode/v1/json"
 _RETRIES = 5
-_FOUND, _TIMED_OUT, _TOO_LONG, _TOO_MANY = 200, 408, 410, 429
+_FOUND = 200
+_TIMED_OUT = 408
+_TOO_LONG = 410
+_TOO_MANY = 429
 _UNREADABLE = 999
 
 

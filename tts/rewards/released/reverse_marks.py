@@ -12,7 +12,8 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-_OPENING, _CLOSING = re.compile(r"<useful>\s*\["), re.compile(r"\s*</useful>")
+_OPENING = re.compile(r"<useful>\s*\[")
+_CLOSING = re.compile(r"\s*</useful>")
 _EXAMPLE = "i, j, ..."  # the placeholder of the prompt, written back by the model
 _GAIN = 0.3
 

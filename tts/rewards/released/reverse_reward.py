@@ -27,7 +27,8 @@ _MARKED = value_between_tags("useful", "[]")
 _WITHIN_KM = (1, 25, 200, 750, 2500)
 _IOU_MIN = 0.7
 _IOU_GAIN = 0.2
-_TOOLS_MIN, _TOOLS_MAX = -0.5, 1.0
+_TOOLS_MIN = -0.5
+_TOOLS_MAX = 1.0
 _WEIGHTS = (0.6, 0.1, 0.3)
 
 Pair = tuple[float, float]

@@ -32,7 +32,8 @@ T = TypeVar("T")
 
 _FINAL = frozenset({ToolErrorKind.NOT_FOUND})
 _LEASE_MARGIN_S = 2.0
-_FIRST_LOOK_S, _SLOWEST_LOOK_S = 0.002, 0.05
+_FIRST_LOOK_S = 0.002
+_SLOWEST_LOOK_S = 0.05
 _log = logging.getLogger(__name__)
 
 

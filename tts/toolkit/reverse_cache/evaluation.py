@@ -17,7 +17,9 @@ from typing import Any
 
 from tts.errors import DataError
 
-TEXT_FILE, IMAGE_FILE, SERPER_FILE = "tavily_cache.db", "imsearch_cache.db", "serper_imsearch_cache.db"
+TEXT_FILE = "tavily_cache.db"
+IMAGE_FILE = "imsearch_cache.db"
+SERPER_FILE = "serper_imsearch_cache.db"
 _IMAGE_FILES = (IMAGE_FILE, SERPER_FILE)
 _COLUMNS = {TEXT_FILE: ("query",), **dict.fromkeys(_IMAGE_FILES, ("img_path", "bbox"))}
 Hits = tuple[Mapping[str, Any], ...]

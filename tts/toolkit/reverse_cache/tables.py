@@ -20,7 +20,8 @@ from tts.toolkit.reverse_cache.recorded_searches import (
     TextCall,
 )
 
-IMAGES, TEXTS = "image_search_cache.parquet", "text_search_cache.parquet"
+IMAGES = "image_search_cache.parquet"
+TEXTS = "text_search_cache.parquet"
 _IMAGE_COLUMNS = ("image_path", "bbox", "result_title", "result_link", "result_source")
 _TEXT_COLUMNS = ("image_path", "query", "result_title", "result_url", "result_content")
 _EMPTY_POSITION = -1

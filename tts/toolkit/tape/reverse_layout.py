@@ -18,7 +18,8 @@ from tts.errors import DataError
 from tts.toolkit.parquet_rows import read_parquet_rows
 from tts.toolkit.tape.similar_searches import Hits, SearchTape
 
-IMAGES, TEXTS = "image_search.parquet", "text_search.parquet"
+IMAGES = "image_search.parquet"
+TEXTS = "text_search.parquet"
 _SCALE = 1000
 
 

@@ -24,7 +24,8 @@ from tts.verify.evidence.world import World
 
 _MAX_EVIDENCE = 24
 _W = weights("verdict")
-_TIED, _FIRM = _W["tied"], _W["firm"]
+_TIED = _W["tied"]
+_FIRM = _W["firm"]
 _OTHER_CANDIDATE_KM = weights("radii")["other_candidate_km"]
 _OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}

@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from tts.domain.tooling import WebFact
 from tts.geodata.names import normalise
 
-_PREFIX, _GAP = "web:", "\t"
+_PREFIX = "web:"
+_GAP = "\t"
 _TELLING = 24  # letters of a title and a snippet that two pages do not share by chance
 _TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
 

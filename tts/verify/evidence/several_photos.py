@@ -32,7 +32,8 @@ _TOGETHER = _W["together"]
 # The country that fits both readings best, against the best country of each alone. A word in a script that the other
 # country does not use leaves e^-5.2 or less, a shop with a foreign Latin name e^-4.9 or more.
 _BEST_TOGETHER = math.exp(_W["best_together_nats"])
-_LEAST_SHARE, _LEAST_PRIOR = 1e-12, 1e-6
+_LEAST_SHARE = 1e-12
+_LEAST_PRIOR = 1e-6
 _NEIGHBOURS_KM = _W["neighbours_km"]
 _SURE = _W["sure"]
 _TOWN_KM = _W["town_km"]

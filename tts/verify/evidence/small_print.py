@@ -21,7 +21,8 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import page_witness
 
 _DOMAIN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
-_NUMBER, _WORD = re.compile(r"\d[\w/-]*"), re.compile(r"[^\W\d_]{3,}")
+_NUMBER = re.compile(r"\d[\w/-]*")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONG_WORD = 8
 _MANY_DIGITS = 7

@@ -14,7 +14,9 @@ from tts.verify.model.dossier import Dossier, Exhibit
 from tts.verify.model.opinion import NOBODY, Opinion
 
 _W = weights("verdict")
-_FIRM, _LOOSE, _HEAVIER = _W["tied"], _W["loose"], _W["heavier"]
+_FIRM = _W["tied"]
+_LOOSE = _W["loose"]
+_HEAVIER = _W["heavier"]
 
 
 _POINT_NOT_USED = "the verifier model's own point was not used: it is near no candidate and near no evidence it cites"

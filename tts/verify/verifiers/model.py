@@ -36,7 +36,8 @@ from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
 from tts.verify.verifiers.published import TrajectoryTexts, read_free_answer, trajectories_request
 from tts.verify.verifiers.tool_calling import Questioner
 
-_RESERVE_SHARE, _RESERVE_MAX_S = 0.15, 2.0
+_RESERVE_SHARE = 0.15
+_RESERVE_MAX_S = 2.0
 _GROUP_SIZE = 4
 _LONGEST_REASON = 2000
 

@@ -16,9 +16,12 @@ from tts.domain.text_between_marks import value_between_tags
 
 _CLOSED = value_between_tags("tool_call", "{}")
 _OPEN = re.compile(r"<tool_call>\s*(?=\{)")
-_TAG, _END = "<tool_call>", "</tool_call>"
+_TAG = "<tool_call>"
+_END = "</tool_call>"
 _DECODER = json.JSONDecoder()
-ZOOM, IMAGE_SEARCH, TEXT_SEARCH = "image_zoom_in_tool", "image_search_tool", "text_search_tool"
+ZOOM = "image_zoom_in_tool"
+IMAGE_SEARCH = "image_search_tool"
+TEXT_SEARCH = "text_search_tool"
 # `search_web` is a name from an earlier version: its arguments are guessed too, and then no tool has that name
 _MAIN_ARGUMENT = {ZOOM: "bbox_2d", IMAGE_SEARCH: "bbox_2d", TEXT_SEARCH: "query", "search_web": "query"}
 

@@ -27,7 +27,8 @@ from tts.private_files import make_private
 
 _DAY_S = 86_400.0
 _MOST_ENTRIES = 256
-_LOCK_TRIES, _LOCK_PAUSE_S = 500, 0.02
+_LOCK_TRIES = 500
+_LOCK_PAUSE_S = 0.02
 _log = logging.getLogger(__name__)
 
 

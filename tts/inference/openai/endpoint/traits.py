@@ -19,7 +19,9 @@ ToolForm = Literal["native", "template", "text"]
 PictureForm = Literal["uuid", "inline"]
 SchemaForm = Literal["json_schema", "json_object", "none"]
 HOSTED: frozenset[ServerKind] = frozenset({"openai", "gemini", "anthropic", "openrouter"})
-_TOOL_FORMS, _SCHEMA_FORMS, _PICTURE_FORMS = get_args(ToolForm), get_args(SchemaForm), get_args(PictureForm)
+_TOOL_FORMS = get_args(ToolForm)
+_SCHEMA_FORMS = get_args(SchemaForm)
+_PICTURE_FORMS = get_args(PictureForm)
 _LISTS_PRICES = ("auto", "openrouter")  # asked first, the shipped table after it
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 

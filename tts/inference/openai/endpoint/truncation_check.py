@@ -22,7 +22,8 @@ from tts.ports.model_client import ModelRequest
 _BYTES_PER_TOKEN = 8
 _USUAL_BYTES_PER_TOKEN = 4
 _PIXELS_PER_TOKEN = 28 * 28  # Qwen2.5-VL, technical report, section 2.1; other families take fewer
-_LEAST_CHECKED, _MOST_CHECKED = 2048, 16_384
+_LEAST_CHECKED = 2048
+_MOST_CHECKED = 16_384
 _LONGEST_ANSWER = 2048
 _SESSIONS = 1024
 _AGAIN_S = 60.0
