@@ -92,7 +92,7 @@ def _operation(title: str, operation: Json, models: Json, common: dict[str, Json
             mark = (
                 "<!-- shown only: needs the network -->\n\n" if '"url"' in example_json else ""
             )  # see tests/support/docs_blocks.py
-            parts.append(f"Example, {name} (`{kind}`):\n\n{mark}```json\n{example_json}\n```")
+            parts.append(f"Example “{name}” (`{kind}`):\n\n{mark}```json\n{example_json}\n```")
     parts.append(_replies(operation["responses"], common))
     return "\n\n".join(part for part in parts if part)
 
