@@ -44,7 +44,7 @@ _THRESHOLDS_KM = (25.0, 200.0, 750.0)
 def command(
     args: AppArgs, photos: Path, scenes: int, split: str, misleading: bool, as_drawn: bool, quick: bool
 ) -> None:
-    """Read every photo once, then weigh it with each kind of clue left out, with each kind alone, and without each rule
+    """Read every photo once. Then weigh its text without each kind of clue, with each kind alone, and without each rule
     against misleading lettering. Percentages."""
     maker = SceneMaker(seed=0, split=cast(Split, split), misleading=misleading) if scenes else None
     samples = maker.samples(scenes) if maker else chosen(load_dataset("folder", photos), ("text",), None)

@@ -51,14 +51,14 @@ _QUICK_COUNTS = {"headers": 8, "slowloris": 1000, "dns": 30, "bodies": 64, "conn
     help="Attacks of 2 s from fewer connections on a gateway with shorter time limits, two ways for a store to fail.",
 )
 def command(seconds: float, quick: bool) -> None:
-    """Slowloris, endless headers, silent names, slow bodies and floods of connections, while others ask for answers;
-    then run stores that lose, refuse and freeze.
+    """Slowloris, endless headers, host names without a DNS reply, slow bodies and floods of connections, while other
+    clients send requests. After that, run stores that lose data, refuse writes or freeze.
 
-    `open_after` counts, while the attackers are still connected, what the gateway has not closed 5 s after its own time
-    limits: 15 s for heads (head_timeout_s) and slow bodies (body_window_s), 35 s for photos by URL (fetch_timeout_s).
-    `problems` names each attack that was weaker than it is said to be, and then the exit code is 1.
+    `open_after` is the number of connections of the attackers that are still open 5 s after the time limits of the
+    gateway: 15 s for heads (head_timeout_s) and slow bodies (body_window_s), 35 s for photos by URL (fetch_timeout_s).
+    `problems` names each attack that was weaker than planned. If there is one, the exit code is 1.
 
-    Some faults are made in a simpler way than they happen. Silent names: the system's lookup sleeps 20 s for names
+    Some faults are simulated in a simplified way. Silent names: the system's lookup sleeps 20 s for names
     under .silent.invalid. Evicting: the keys of all logs (*:log) are deleted, as Redis might under its maxmemory
     policy. Full: Redis with maxmemory 1. Read-only: a replica of a server that is not there. Frozen: CLIENT PAUSE for
     40 s. Full disk: SQLite's max_page_count, so that the file gets no further page; its write-ahead log still grows.

@@ -43,7 +43,7 @@ class Outcome:
 @click.option("--only", multiple=True, metavar="NAME", help="Just these. Repeatable.")
 @click.option("--timeout-s", type=float, default=3600.0, show_default=True, help="Seconds one benchmark may take.")
 def command(quick: bool, write: Path | None, only: tuple[str, ...], timeout_s: float) -> None:
-    """Run them all. One that fails is reported and does not stop the others."""
+    """Run every benchmark. If one fails, this is reported, and the others still run."""
     known = benches_of_all()
     if unknown := sorted(set(only) - set(known)):
         raise click.BadParameter(f"there is no benchmark {', '.join(unknown)}", param_hint="--only")

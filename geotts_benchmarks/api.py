@@ -39,7 +39,8 @@ _STREAMS = 200
 @click.option("--stall", type=float, default=30.0, show_default=True, help="Seconds a reader reads nothing.")
 @click.option("--quick", is_flag=True, help="1,000 requests, 20 cuts, 5 s.")
 def command(fuzz: int, cuts: int, stall: float, quick: bool) -> None:
-    """First event, merging, stalled readers, many streams, garbage, cut streams, cancelling, forbidden addresses."""
+    """Time to the first event, merging of events, stalled readers, many streams, malformed requests, resumed streams,
+    cancelled requests, forbidden addresses."""
     report("api", lambda: measure(*((1000, 20, 5.0) if quick else (fuzz, cuts, stall))))
 
 

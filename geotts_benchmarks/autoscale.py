@@ -34,7 +34,11 @@ _DOWN_WITHIN_S = 150.0
 @click.option("--hold-s", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="Time at full load.")
 @click.option("--quick", is_flag=True, help="Five seconds at full load.")
 def command(hold_s: float, quick: bool) -> None:
-    """Twelve generations at once where one replica takes four: how soon are there three, and how calmly one again?"""
+    """Twelve generations at once; one replica runs four.
+
+    up_s: seconds until there are three replicas. down_s: seconds after the load until there is one. flaps: how often
+    the number of replicas changed its direction, except for the one turn from up to down.
+    """
     report("autoscale", lambda: measure(5.0 if quick else hold_s))
 
 

@@ -20,7 +20,7 @@ from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 @click.option("--disconnects", type=click.IntRange(1, 10000), default=200, show_default=True)
 @click.option("--quick", is_flag=True, help="40 disconnects.")
 def command(disconnects: int, quick: bool) -> None:
-    """Disconnect 5 to 250 ms into the stream; how long until no rollout, tool call or request is left?"""
+    """Disconnect 5 to 250 ms after the start of the stream; the time until no rollout, tool call or request is left."""
     report("cancel", lambda: measure(40 if quick else disconnects))
 
 

@@ -51,11 +51,11 @@ _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --fa
 def command(seed: int, requests: int, minutes: float, faketime: Path | None, quick: bool) -> None:
     """Kill, stop and starve the parts of a service under load.
 
-    declared: requests that ended with 503 or 429. undeclared: those that ended otherwise without an answer. hung: those
-    that had no end 5 s after their deadline; undeclared_ends says of both which faults were on and what the processes
-    said. doubled: turns that were begun again although their client had seen their end, and requests that ran beside
-    the one that their client knows; doubled_work says the same of each. healthy_after_s: seconds from the end of the
-    last fault until every replica runs.
+    declared: requests that were refused with 503 or 429. undeclared: requests that ended in another way without an
+    answer. hung: requests that had no end 5 s after their deadline. For the last two, undeclared_ends lists the faults
+    of that time and the messages of the processes. doubled: turns that were begun again although the client had seen
+    their end, and requests that ran a second time beside the one that the client knows. doubled_work lists the faults
+    and messages for them. healthy_after_s: seconds from the end of the last fault until every replica runs.
     """
     report("chaos", lambda: measure(seed, 60 if quick else requests, minutes, faketime))
 

@@ -118,9 +118,9 @@ def command(
     attacks: int,
     quick: bool,
 ) -> None:
-    """True and false claims about drawn scenes. AUC and calibration of their probabilities; shares in percent.
+    """True and false claims about drawn scenes: AUC and calibration of the probabilities of the claims. Percentages.
 
-    `regions` is about the answers: how many true places their regions hold, and how large these are beside circles.
+    `regions` is for the regions of the answers: the share of true places in them, and their area compared with circles.
     """
     maker = SceneMaker(seed=seed, split=cast(Split, split))
     report(

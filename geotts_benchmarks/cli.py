@@ -72,5 +72,6 @@ class _Benches(click.Group):
 def command() -> None:
     """Measure one thing: progress on stderr, one JSON object as the last line of stdout.
 
-    Exit code 0 when it ran, whatever it found. --quick gives a rough figure, in under a minute where no machines start.
+    The exit code is 0 if the benchmark ran, whatever the result. --quick gives a rough figure. It takes less than a
+    minute, except for benchmarks that start machines.
     """

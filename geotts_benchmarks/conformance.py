@@ -31,10 +31,10 @@ _QUICK_ROWS = 25
 @click.option("--show", is_flag=True, help="Say on stderr why each row differs or is declared.")
 @click.option("--quick", is_flag=True, help=f"The first {_QUICK_ROWS} rows of each file.")
 def command(folder: Path, systems: Sequence[str], only: str | None, show: bool, quick: bool) -> None:
-    """Run the code that serves on every row of a corpus and compare, character by character, number by number (1e-6).
+    """Run the code of the service on every row of a corpus, and compare characters and numbers (tolerance 1e-6).
 
-    share = equal / (rows - declared), in percent. A row is declared when it rests on a text that neither the project
-    nor the corpus supplies; such rows count neither way and are listed.
+    share = equal / (rows - declared), in percent. `declared` are excluded rows: a row is excluded if it needs a text
+    that neither the project nor the corpus supplies. These rows are listed with the reason.
     """
     report("conformance", lambda: asyncio.run(measure(open_corpus(folder), systems, only, show=show, quick=quick)))
 

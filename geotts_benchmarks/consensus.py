@@ -77,7 +77,7 @@ def command(
     seed: int,
     quick: bool,
 ) -> None:
-    """The consensus on published logs, on synthetic trajectory sets, and its calibration on halves it has not seen."""
+    """The consensus on published logs and on synthetic trajectory sets, and its calibration on held-out halves."""
     if quick:
         count, splits = min(count, 20), min(splits, 5)
     world = make_world(args.data_dir)

@@ -1,11 +1,11 @@
 """`geotts bench control`: what the service adds to the time of its engine.
 
-The engine takes exactly 200 ms (or 0), so everything else is ours: reading the photo, planning, N rollouts, events,
-verifying, the reply. Measured as served for an engine that computes elsewhere, with rollouts and verifier in the
-gateway's process (ADR 0012), with them in deployments of their own (`apart`), and with the photo rated beside the
-rollouts (`leader`; with `depth: auto` in this process, by `leader_cost.py`). `--beside` measures other best-of-N
-servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers` installs and starts
-two (docs/evaluation.md). Beside all of them stands what the machine takes for the least that any such service does
+The engine takes exactly 200 ms (or 0). The rest of the time is that of the service: reading the photo, planning, N
+rollouts, events, verifying, the reply. Three configurations are measured: rollouts and verifier in the process of the
+gateway (the default with an endpoint, ADR 0012), rollouts and verifier in separate deployments (`apart`), and the photo
+rated while the rollouts run (`leader`; with `depth: auto` in this process, by `leader_cost.py`). `--beside` measures
+other best-of-N servers in the same run, in front of a fake engine of the same 200 ms: `scripts/best-of-n-servers`
+installs and starts two (docs/evaluation.md). `least` is the minimum that any such service takes on this machine
 (`geotts_benchmarks.bare_ray_serve`).
 """
 
@@ -91,11 +91,11 @@ class Beside(click.ParamType[Other]):
 def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
     """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
 
-    cpu_ms is the processor time that all replicas took for a request. Unlike the others it hardly depends on what else
-    runs on the machine, nor on whether eight clients happen to ask at the same moments.
+    cpu_ms is the processor time that all replicas took for a request. Two things change it less than the other figures:
+    other programs on the machine, and clients that send their requests at the same moment.
 
-    Also what the machine takes for the least: an application on Serve that only reads the form and waits, and a clean
-    copy of the photo.
+    `least` has two minimum times on this machine: that of an application on Serve that only reads the form and waits,
+    and that of a clean copy of the photo.
     """
     report("control", lambda: measure(n, 8 if quick else repeats, others))
 

@@ -69,8 +69,9 @@ _CLASSIC_KM = 25.0
 )
 @click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
 def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> None:
-    """Rollouts saved against points lost for every stop policy; stragglers; deadlines; a leader against always deep;
-    rollouts whose first calls differ; auto against always deep with the embedded engine."""
+    """For every stop policy, the rollouts that it saves and the points of accuracy that it loses. Also stragglers,
+    deadlines, a leader compared with depth `deep`, different first calls, and depth `auto` compared with `deep` with
+    the embedded engine."""
     report("depth", lambda: measure(logs, photos, fit_on, plot, part, quick))
 
 

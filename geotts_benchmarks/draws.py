@@ -29,7 +29,7 @@ _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the
 @click.option("--repeats", type=click.IntRange(1, 15), default=7, show_default=True)
 @click.option("--quick", is_flag=True, help="One repeat.")
 def command(n: int, turns: int, tokens: int, draws: int, repeats: int, quick: bool) -> None:
-    """Rollouts that zoom, on vLLM with a tiny random model; with and without draws of each answer."""
+    """Rollouts that zoom, on vLLM with a tiny random model: with answer draws and without."""
     report("draws", lambda: measure(n, turns, tokens, draws, 1 if quick else repeats))
 
 

@@ -23,7 +23,10 @@ _TURN_S = 1.0
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
 @click.option("--quick", is_flag=True, help="Two repeats.")
 def command(n: int, turns: int, repeats: int, quick: bool) -> None:
-    """Wall time at N over wall time at 1; each turn streams 64 tokens over 1 s and makes one broker call."""
+    """The wall time with N rollouts, divided by the wall time with 1.
+
+    Each turn streams 64 tokens over 1 s and makes one broker call.
+    """
     report("fanout", lambda: measure(n, turns, 2 if quick else repeats))
 
 

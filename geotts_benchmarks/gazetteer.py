@@ -50,7 +50,10 @@ class Query:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--quick", is_flag=True, help="300 misspelt names.")
 def command(count: int, seed: int, quick: bool) -> None:
-    """Build into a temporary folder, then ask for misspelt, exact and alternate names of towns drawn by population."""
+    """Build the gazetteer in a temporary folder. Then look up misspelt, exact and alternate names of towns.
+
+    Larger towns are drawn more often.
+    """
     report("gazetteer", lambda: measure(min(count, 300) if quick else count, seed))
 
 

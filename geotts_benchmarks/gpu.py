@@ -32,7 +32,9 @@ from tts.ports.model_client import ModelRequest, Sampling
 @click.option("--shape", type=click.Choice([str(shape) for shape in Shape]), default=str(Shape.QWEN3_VL_4B))
 @click.option("--quick", is_flag=True, help="Two turns of 64 tokens.")
 def command(counts: str, turns: int, tokens: int, shape: str, quick: bool) -> None:
-    """Time to answer, tokens a second, cache hits, and goodput against a plain batch of as many tokens."""
+    """Time to answer, tokens a second, cache hits, and goodput: the speed compared with a plain batch of the
+    same number of tokens.
+    """
     numbers = [int(count) for count in counts.split(",")]
     report("gpu", lambda: measure(numbers, 2 if quick else turns, 64 if quick else tokens, Shape(shape)))
 

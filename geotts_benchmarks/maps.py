@@ -22,7 +22,7 @@ _SIDE_PX = 500
 @click.option("--count", type=click.IntRange(2), default=300, show_default=True, help="Maps to draw.")
 @click.option("--quick", is_flag=True, help="40 maps.")
 def command(count: int, quick: bool) -> None:
-    """Draw maps around places people live in, zoom 2 to 12, both styles; nothing is drawn twice."""
+    """Draw maps around towns, at zoom 2 to 12, in both styles. No map is drawn twice."""
     report("maps", lambda: measure(40 if quick else count))
 
 

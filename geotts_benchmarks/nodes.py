@@ -39,11 +39,11 @@ _SETTLE_S = 5.0
 @click.command()
 @click.option("--quick", is_flag=True, help="Only the loss of a machine and the update, with shorter pauses.")
 def command(quick: bool) -> None:
-    """Lose, cut off and add a machine and roll out a new version, while clients keep asking.
+    """Cut a machine off, lose it, add it again and roll out a new version, while clients send requests.
 
-    lost: requests that a client saw accepted and never answered. doubled: turns that were begun again although their
-    client had seen their end. extra_wait_p95_s: seconds beyond the median of the calm first phase, of the requests that
-    were under way while something was wrong. update_failures: requests that were not answered during the update.
+    lost: requests that were accepted and got no answer. doubled: turns that were begun again although the client had
+    seen their end. extra_wait_p95_s: for requests that ran during a fault, the seconds above the median of the first
+    phase, which has no fault. update_failures: requests that were not answered during the update.
     """
     report("nodes", lambda: measure(quick=quick))
 

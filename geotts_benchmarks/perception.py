@@ -23,7 +23,7 @@ _QUICK = 16
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
 @click.option("--quick", is_flag=True, help=f"{_QUICK} photos, evenly spread.")
 def command(photos: Path, quick: bool) -> None:
-    """Read every photo once, as it comes from the intake; photos with and without text apart."""
+    """Read every photo once, in its clean copy. Photos with text and without text have separate figures."""
     labels = photo_labels(photos)
     chosen = labels[:: max(1, len(labels) // _QUICK)] if quick else labels
     report("perception", lambda: measure([(photos / row["file"], bool(row["has_legible_text"])) for row in chosen]))

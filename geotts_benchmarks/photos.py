@@ -54,7 +54,10 @@ def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tu
 def command(
     args: AppArgs, photos: Path, ns: tuple[int, ...], split: str, seeds: int, out: Path | None, quick: bool
 ) -> None:
-    """Accuracy, names, abstention, radii and time at depth=deep; text and no-text photos apart. Percentages."""
+    """Accuracy, names, abstentions, radii and time with depth `deep`. Percentages.
+
+    With `--split all`, photos with text and photos without text also have figures of their own.
+    """
     samples = chosen(load_dataset("folder", photos), _SPLITS[split], None)
     report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, seeds, out))
 

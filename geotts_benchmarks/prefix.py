@@ -20,7 +20,8 @@ from tts.inference.vllm.seam import installed
 @click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
 @click.option("--quick", is_flag=True, help="One repeat.")
 def command(n: int, turns: int, tokens: int, repeats: int, quick: bool) -> None:
-    """Rollouts that zoom, on vLLM with a tiny random model; against as many conversations that share nothing."""
+    """Rollouts that zoom, on vLLM with a tiny random model, compared with the same number of conversations that share
+    no prefix."""
     report("prefix", lambda: measure(n, turns, tokens, 1 if quick else repeats))
 
 

@@ -42,7 +42,7 @@ def command(
 ) -> None:  # fmt: skip
     """Accuracy on rendered signs with known towns; right countries by script and by clue. Percentages.
 
-    `country_recall` is over scenes whose words allow one country only, by public tables and not by the engine.
+    `country_recall` is measured on scenes whose words fit one country only. Public tables decide this, not the engine.
     """
     if quick:
         count, ns = min(count, 43), (1,)

@@ -37,7 +37,10 @@ _SETUP = RunSetup("bench", LocateOptions(seed=1))
 @click.option("--kills", type=click.IntRange(1, 1000), default=50, show_default=True)
 @click.option("--quick", is_flag=True, help="8 kills.")
 def command(kills: int, quick: bool) -> None:
-    """Score made-up logs; kill -9 a real child over made-up samples at random, and count what its file holds."""
+    """Score made-up logs.
+
+    Also kill a run on made-up samples at random moments (kill -9), and count the rows in its file.
+    """
     report("score", lambda: measure(8 if quick else kills))
 
 

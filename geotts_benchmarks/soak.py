@@ -44,8 +44,8 @@ _COUNTED = ("memory_mb", "handles", "tasks", "store_mb")
 def command(minutes: float, quick: bool) -> None:
     """Steady mixed traffic; memory, handles, tasks, stores and the lag of the loop over time.
 
-    growth_percent: from the tenth minute to the end (with less than 15 minutes: after two thirds), with the 95 %
-    interval. failed: requests that did not end as they should.
+    growth_percent: growth from the tenth minute to the end, with its 95 % interval. In a run of less than 15
+    minutes, it begins after two thirds of the time. failed: requests that did not end as they should.
     """
     report("soak", lambda: measure(2.0 if quick else minutes))
 

@@ -42,7 +42,7 @@ _REPLICAS = 2
 @click.option("--quick", is_flag=True, help="Fewer repeats.")
 @click.option("--serve/--no-serve", default=True, help="Also two Tools replicas on Redis, behind Ray Serve.")
 def command(quick: bool, serve: bool) -> None:
-    """8 rollouts × 40 calls, 60 % shared, against a local provider that counts what it is asked."""
+    """8 rollouts × 40 calls, 60 % shared, against a local provider that counts its calls."""
     report("tools", lambda: measure(repeats=200 if quick else 2000, kills=3 if quick else 10, serve=serve))
 
 
