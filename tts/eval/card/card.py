@@ -53,7 +53,8 @@ class CostPerAnswer(Value):
 
 class Card(Value):
     """Everything of one run. `origin` says what radii and confidence rest on. `kind_of_n` says what the rollouts of an
-    answer are to each other. Tags of few photos, or of all, are left out.
+    answer are to each other. Tags of few photos, or of all, are left out. A photo is in a group of `by_model` for each
+    model whose rollouts agree with its answer; there are none for samples of one policy.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Card(Value):
     whole: Group
     by_continent: tuple[Group, ...]
     by_tag: tuple[Group, ...]
+    by_model: tuple[Group, ...]
     risk_coverage: tuple[RiskPoint, ...]
     cost: CostPerAnswer | None
 
@@ -72,6 +74,7 @@ def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
     continents = sorted({row.continent for row in rows})
     counts = Counter(tag for row in rows for tag in row.tags)
     tags = sorted(tag for tag, count in counts.items() if _FEWEST_OF_TAG <= count < len(rows))
+    models = sorted({model for row in rows for model in row.models})
     return Card(
         name=name,
         origin=origin,
@@ -80,6 +83,7 @@ def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
         whole=_group("all", rows),
         by_continent=tuple(_group(part, [row for row in rows if row.continent == part]) for part in continents),
         by_tag=tuple(_group(tag, [row for row in rows if tag in row.tags]) for tag in tags),
+        by_model=tuple(_group(model, [row for row in rows if model in row.models]) for model in models),
         risk_coverage=tuple(_risk(rows)),
         cost=_cost([row.cost for row in rows if row.cost is not None]),
     )

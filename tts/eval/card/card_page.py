@@ -28,6 +28,9 @@ radius.
 models. A figure for one kind does not apply to the other kind. An interval states how much the figure may differ on
 other photos of the same kind. It says nothing about photos of another kind."""
 
+_BY_MODEL = """A photo is in the row of each model whose rollouts agree with its answer. Photos without an answer are in
+no row."""
+
 
 def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
     """The page. `command` made it, on the day `made_on`; `curve` is the address of the picture of all curves."""
@@ -45,6 +48,8 @@ def _sections(card: Card) -> list[str]:
         "### Errors, abstentions and radii",
         _groups((card.whole, *card.by_continent, *card.by_tag)),
     ]
+    if card.by_model:
+        parts += ["### By model", _BY_MODEL, _groups(card.by_model)]
     if card.risk_coverage:
         parts += ["### Risk and coverage", _risk(card)]
     parts += ["### Cost per answer", _cost(card.cost)]

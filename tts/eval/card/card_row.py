@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tts.domain.geo import LatLon, distance_km
@@ -46,7 +46,8 @@ class CardRow(Value):
     """One photo. `tags` are those of its data set.
 
     `answered` is None for an abstention. `target_km` is the wanted radius, `cost` None if unknown. `rollouts` is None
-    if the request failed, or ran none.
+    if the request failed, or ran none. `models` are those whose rollouts agree with the answer; empty unless the
+    rollouts are of several models.
     """
 
     continent: str
@@ -56,6 +57,7 @@ class CardRow(Value):
     answered: Answered | None = None
     cost: Cost | None = None
     rollouts: RolloutsOfAnswer | None = None
+    models: tuple[str, ...] = ()
 
 
 def card_rows(source: Path, world: World, calibration: Calibration) -> list[CardRow]:
@@ -96,7 +98,9 @@ def _from_record(record: Record, world: World) -> CardRow:
         in_radius90=None if radius is None else error_km <= max(radius.p90, truth.slack_km),
         radius90_km=None if radius is None else radius.p90,
     )
-    return row.model_copy(update={"answered": answered, "cost": cost})
+    agreeing = answer.candidates[0].rollouts if answer.candidates else ()
+    models = _models({one.rollout_id: one.source for one in answer.rollouts}, agreeing)
+    return row.model_copy(update={"answered": answered, "cost": cost, "models": models})
 
 
 def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
@@ -114,7 +118,15 @@ def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
         in_radius90=error_km <= radius.p90,
         radius90_km=radius.p90,
     )
-    return row.model_copy(update={"answered": answered})
+    models = _models({one.rollout_id: one.source for one in case.trajectories}, verdict.clusters[0].rollouts)
+    return row.model_copy(update={"answered": answered, "models": models})
+
+
+def _models(sources: Mapping[int, str], agreeing: Iterable[int]) -> tuple[str, ...]:
+    """The models of the rollouts that agree with an answer; none unless the rollouts are of several."""
+    if len(set(sources.values())) < 2:
+        return ()
+    return tuple(sorted({sources[rollout_id] for rollout_id in agreeing if rollout_id in sources} - {""}))
 
 
 def _continent(point: LatLon, world: World) -> str:

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from support.made_answers import an_answer
 
 from deployments.cli import cli
-from tts.domain.answer import Radius, RolloutStatus, StopReason
+from tts.domain.answer import Candidate, Radius, RolloutStatus, StopReason
 from tts.domain.geo import LatLon, destination
 from tts.domain.request import LocateOptions
 from tts.domain.usage import Usage
@@ -37,6 +37,13 @@ def a_record(number, truth, error_km, *, confidence=0.5, tags=(), sources=("", "
         elapsed_s=float(number),
         answer=an_answer(usage=usage, **update),
     ).model_copy(update=more)
+
+
+def supported(record, *rollouts):
+    """The same record, with the rollouts that agree with its answer."""
+    answer = record.answer
+    candidate = Candidate(lat=answer.lat, lon=answer.lon, radius_km=answer.radius_km, support=0.8, rollouts=rollouts)
+    return record.model_copy(update={"answer": answer.model_copy(update={"candidates": (candidate,)})})
 
 
 @pytest.fixture
@@ -140,3 +147,28 @@ def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data
     assert (found["whole"]["n"], found["whole"]["within"][1]["value"], found["cost"]) == (3, 100.0, None)
     assert "IMAGEO-2" in found["origin"]
     assert found["kind_of_n"] == "a mixture of models, 3 a photo"
+    assert [(row["name"], row["n"]) for row in found["by_model"]] == [("a", 3), ("b", 3)]  # c is elsewhere
+
+
+def test_a_mixture_has_a_row_for_each_model_that_agrees_with_answers(tmp_path, data_store):
+    both = ("large", "small")
+    records = [
+        supported(a_record(1, PARIS, 1.5, sources=both), 0, 1),
+        supported(a_record(2, PARIS, 200.0, sources=both), 1),
+        a_record(3, TOKYO, None, sources=both),
+    ]
+    path = tmp_path / "mixture.jsonl"
+    path.write_bytes(b"\n".join(record.json_line() for record in records) + b"\n")
+    rows = {row["name"]: row for row in json.loads(card(path, "--json"))["by_model"]}
+    assert {name: (row["n"], row["cover90"]["value"]) for name, row in rows.items()} == {
+        "large": (1, 100.0),
+        "small": (2, 50.0),
+    }
+    assert "### By model" in card(path)
+
+
+def test_samples_of_one_policy_have_no_rows_by_model(tmp_path, data_store):
+    path = tmp_path / "samples.jsonl"
+    path.write_bytes(supported(a_record(1, PARIS, 1.5, sources=("one", "one")), 0, 1).json_line() + b"\n")
+    assert json.loads(card(path, "--json"))["by_model"] == []
+    assert "### By model" not in card(path)
