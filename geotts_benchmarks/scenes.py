@@ -10,6 +10,7 @@ from typing import cast
 import click
 
 from deployments.cli.console import config_option
+from geotts_benchmarks.draw_agreement import draw_agreement
 from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, n_list
 from tts.config import AppArgs
@@ -59,7 +60,7 @@ def measure_scenes(
     out: Path | None,
     asked: Mapping[str, object] | None = None,
 ) -> Result:
-    """Figures for each n, also of scenes that name a town; recalls in percent are those of the largest n."""
+    """Figures for each n, also of scenes that name a town; recalls in percent and draws are those of the largest n."""
     for script, reason in maker.shelf.missing.items():
         say(f"{script} is left out: {reason}")
     runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{maker.split}", out, asked))
@@ -74,6 +75,7 @@ def measure_scenes(
         "by_n": by_n(args, runs),
         "by_n_towns": by_n(args, towns),
         **_recalls(most),
+        **draw_agreement(most),
         "not_drawn": maker.shelf.missing,
     }
 

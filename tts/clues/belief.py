@@ -9,6 +9,7 @@ point of a country, and a vague belief gives no point.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,6 +86,13 @@ class Belief:
         order = np.argsort(away, kind="stable")
         at = int(np.searchsorted(np.cumsum(self.share[order]), share * self.share.sum()))
         return float(away[order[min(at, len(order) - 1)]])
+
+    def draw(self, rng: random.Random, count: int) -> list[LatLon | None]:
+        """`count` independent draws of the place where the photo was taken, each as likely as its share; None for one
+        that falls into a country whose towns the belief does not list."""
+        bounds = np.cumsum(self.share)
+        at = np.searchsorted(bounds, [rng.random() for _ in range(count)], side="right")
+        return [LatLon(lat=float(self.lat[i]), lon=float(self.lon[i])) if i < len(bounds) else None for i in at]
 
     def best_point(self) -> tuple[LatLon, float]:
         """The point of the highest expected accuracy, and that accuracy (mean over the thresholds)."""

@@ -26,7 +26,11 @@ def answers(belief: Belief, leads: Leads) -> bool:
 
 def conclusion(belief: Belief, countries: Countries) -> Hypothesis:
     """Point, radius, confidence, level and names of the answer that a belief supports best."""
-    point, _ = belief.best_point()
+    return conclusion_at(belief.best_point()[0], belief, countries)
+
+
+def conclusion_at(point: LatLon, belief: Belief, countries: Countries) -> Hypothesis:
+    """The same for another point of the belief."""
     named = _named(point, place_at(point, belief), belief, countries)
     least = _ADDRESS_KM if named.level is Level.POINT else _TOWN_KM
     return named.model_copy(

@@ -10,10 +10,10 @@ from typing import Any
 from tts.clues.belief import Belief
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers, conclusion, place_at
+from tts.clues.conclusion import answers, conclusion, conclusion_at, place_at
 from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
-from tts.domain.geo import distance_km
+from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import TextLine
 from tts.geodata.countries import Countries
@@ -21,7 +21,8 @@ from tts.geodata.english_names import country_name
 from tts.geodata.gazetteer import Place
 from tts.inference.clues.notes import Notes
 
-_SHOWN_LINES, _SHOWN_CLUES = 6, 5
+_SHOWN_LINES = 6
+_SHOWN_CLUES = 5
 _MARKS = re.compile("[“”„＂：，｛｝]")
 
 
@@ -59,6 +60,13 @@ def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, r
     answer = _fields(conclusion(belief, reader.countries))
     answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
     return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+
+
+def write_draw(point: LatLon | None, belief: Belief, countries: Countries) -> str:
+    """The JSON object of an answer that is one draw from the belief; null coordinates where there is none."""
+    if point is None:
+        return _dump({"lat": None, "lon": None, "level": "none"})
+    return _dump(_fields(conclusion_at(point, belief, countries)))
 
 
 def _fields(found: Hypothesis) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tts.clues.belief import Belief
 from tts.clues.belief_with_caller import believed
 from tts.clues.clue_reader import ClueReader, Leads
+from tts.clues.conclusion import answers
 from tts.clues.hints import hint_of
 from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
@@ -22,7 +23,7 @@ from tts.config import CluesEngine
 from tts.domain.text_length import LATIN_CHARS_A_TOKEN
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
-from tts.inference.clues.answer_texts import explain, write_answer
+from tts.inference.clues.answer_texts import explain, write_answer, write_draw
 from tts.inference.clues.notes import Notes, notes
 from tts.inference.clues.questions import Questions, questions
 from tts.inference.clues.sibling_share import SiblingShare
@@ -67,11 +68,19 @@ class CluesModel:
         yield Delta(
             tool_calls=calls,
             finish_reason="length" if cut else "tool_calls" if calls else "stop",
-            usage=Usage(
-                prompt_tokens=sum(len(message.text) for message in request.messages) // LATIN_CHARS_A_TOKEN,
-                completion_tokens=written,
-            ),
+            usage=_usage(request, written),
         )
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
+        """Exact draws from the belief that the whole conversation supports, not from turns that leave lines out by
+        chance. A belief that is too vague for an answer gives draws without a point. The prompt is read once."""
+        thought = self._think(request, 0.0)
+        rng = notes(request, self._config.temperature).random("draws")
+        points = thought.belief.draw(rng, count) if answers(thought.belief, thought.leads) else [None] * count
+        most = LATIN_CHARS_A_TOKEN * request.sampling.max_tokens
+        texts = [write_draw(point, thought.belief, self._reader.countries) for point in points]
+        written = sum(min(len(text), most) for text in texts) // LATIN_CHARS_A_TOKEN
+        return tuple(text if len(text) <= most else None for text in texts), _usage(request, written)
 
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         thought = self._think(request)
@@ -108,6 +117,11 @@ class CluesModel:
         hint = hint_of(options.hint, self._reader)
         belief = believed(weighed, self._reader, options.within, hint, RuledOut.of(options))
         return Thought(known, weighed, belief)
+
+
+def _usage(request: ModelRequest, written: int) -> Usage:
+    read = sum(len(message.text) for message in request.messages) // LATIN_CHARS_A_TOKEN
+    return Usage(prompt_tokens=read, completion_tokens=written)
 
 
 def _weighted_by_temperature(mention: Mention, known: Notes) -> Mention:

@@ -1,6 +1,7 @@
 """A rollout of the embedded engine as a conversation: it asks for addresses and maps, and its answer rests on them."""
 
 import json
+from collections import Counter
 
 import pytest
 from support.basics import a_context
@@ -28,25 +29,36 @@ def model(data_store, countries):
 
 
 @pytest.fixture
-def rollout(model, sign_photo):
-    """Plays a greedy rollout; `tools` answer by their names. Returns its calls and its answer."""
+def conversation(sign_photo):
+    """A request of a greedy rollout about a sign with these lines."""
 
-    async def play(*texts, **tools):
+    def request(texts, messages=(), tools=(), **sampling):
         lines = tuple(
             TextLine(text=text, box=Box(x0=0.1, y0=0.15 * i, x1=0.6, y1=0.15 * i + 0.1), confidence=0.97, height_px=40)
             for i, text in enumerate(texts)
         )
+        seed = 1 + len([message for message in messages if message.role == "assistant"])
+        return ModelRequest(
+            context=a_context(),
+            session_id="loc_test/0",
+            messages=tuple(messages),
+            sampling=Sampling(**{"temperature": 0.0, "seed": seed} | sampling),
+            photos=(sign_photo,),
+            tools=tuple(ToolSchema(name=name, description="", parameters={"type": "object"}) for name in tools),
+            readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
+        )
+
+    return request
+
+
+@pytest.fixture
+def rollout(model, conversation):
+    """Plays a greedy rollout; `tools` answer by their names. Returns its calls and its answer."""
+
+    async def play(*texts, **tools):
         messages, calls = [], []
         while True:
-            request = ModelRequest(
-                context=a_context(),
-                session_id="loc_test/0",
-                messages=tuple(messages),
-                sampling=Sampling(temperature=0.0, seed=1 + len([m for m in messages if m.role == "assistant"])),
-                photos=(sign_photo,),
-                tools=tuple(ToolSchema(name=name, description="", parameters={"type": "object"}) for name in tools),
-                readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
-            )
+            request = conversation(texts, messages, tools)
             deltas = [delta async for delta in model.generate(request)]
             asked = [call for delta in deltas for call in delta.tool_calls]
             if not asked:
@@ -99,3 +111,47 @@ async def test_the_map_around_a_place_is_checked_where_a_word_is_left_over(rollo
     assert all("Anadia" in quote for quote in cited)
     calls, _ = await rollout(*sign[:2], poi_keyword_search=lambda _: [], reverse_geocode=around)
     assert {call.name for call in calls} <= {SEARCH}
+
+
+def points(texts):
+    """Latitude and longitude of each draw."""
+    return [(answer["lat"], answer["lon"]) for answer in map(json.loads, texts)]
+
+
+def place(belief, number):
+    """The same of a place of a belief, rounded as in answers."""
+    return round(float(belief.lat[number]), 5), round(float(belief.lon[number]), 5)
+
+
+async def test_answers_drawn_again_are_exact_draws_from_the_belief(model, conversation):
+    request = conversation(["Ristorante Bellinzona", "Hotel Lugano", "6500"], temperature=0.7)
+    belief = model._think(request, 0.0).belief
+    texts, usage = await model.draw(request, 4000)
+    drawn = points(texts)
+    assert usage.prompt_tokens < 4000 < usage.completion_tokens  # the prompt is read once
+    shares = Counter()
+    for number, share in enumerate(belief.share):
+        shares[place(belief, number)] += float(share)
+    for at, share in [*shares.most_common(4), ((None, None), 1.0 - belief.share.sum())]:
+        assert share > 0.01
+        margin = 4 * (share * (1 - share) / len(drawn)) ** 0.5  # four standard errors
+        assert drawn.count(at) / len(drawn) == pytest.approx(share, abs=margin)
+
+
+async def test_draws_depend_on_the_seed_and_on_nothing_else(model, conversation):
+    sign = ["Ristorante", "www.zelmorvat.it"]
+    first, again, other = [await model.draw(conversation(sign, seed=seed), 8) for seed in (1, 1, 2)]
+    assert first == again
+    assert points(first[0]) != points(other[0])
+    assert len(set(points(first[0]))) > 4  # Italy has many towns, and nothing says which
+
+
+async def test_a_belief_that_is_too_vague_gives_draws_without_a_point(model, conversation):
+    texts, _ = await model.draw(conversation(["Qwxzkjv"]), 3)
+    assert points(texts) == [(None, None)] * 3
+
+
+async def test_a_draw_that_is_longer_than_a_turn_may_be_is_cut_off(model, conversation):
+    texts, usage = await model.draw(conversation(["www.zelmorvat.it", "Ristorante"], max_tokens=2), 3)
+    assert texts == (None, None, None)
+    assert usage.completion_tokens == 6
