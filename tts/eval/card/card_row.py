@@ -104,8 +104,8 @@ def _from_record(record: Record, world: World) -> CardRow:
 
 
 def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
-    models = rollouts_of([str(number) for number in range(len(case.trajectories))])  # one log each
-    row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM, rollouts=models)
+    rollouts = rollouts_of([str(number) for number in range(len(case.trajectories))])  # one log each
+    row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM, rollouts=rollouts)
     verdict = judge(case.trajectories, case.readings, world)
     if not verdict.clusters or verdict.spread is None:
         return row
