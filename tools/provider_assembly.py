@@ -20,7 +20,7 @@ from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
-from tools.providers_by_name import KEY_VARIABLES, PROVIDERS, base_url
+from tools.providers_by_name import PROVIDERS, base_url, key_variable
 from tools.region_search.served_pictures import RegionShelf
 from tools.region_search_assembly import Regions, make_regions
 from tools.registry import ToolParts, make_tools
@@ -34,7 +34,7 @@ from tools.released.sources.pages import PagesStandIn, TavilyPages
 from tools.released.sources.serper import SerperService, SerperStandIn
 from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
-from tts.config.region_search import REGION_PROVIDERS
+from tts.config.provider_names import searches_pictures
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.net.fetch_limits import FetchLimits
@@ -128,15 +128,19 @@ def build_catalog(
 
 
 def _chosen(config: ToolsConfig, make: Callable[[ProviderName], T | None], route: Callable[[T, T], T]) -> T | None:
-    """The first provider that has the ability; `amap` for China beside it when both are configured."""
+    """The first provider that has the ability; beside it the first one for China only, if both are configured."""
     able = [(name, found) for name in config.providers if (found := make(name)) is not None]
-    china = [found for name, found in able if name == "amap"]
-    world = [found for name, found in able if name != "amap"]
+    china = [found for name, found in able if _only_china(name)]
+    world = [found for name, found in able if not _only_china(name)]
     if not world and (embedded := make("offline")) is not None:
         world = [embedded]
     if china and world:
         return route(china[0], world[0])
     return next(iter((*world, *china)), None)
+
+
+def _only_china(name: ProviderName) -> bool:
+    return name in PROVIDERS and PROVIDERS[name].only_china
 
 
 @dataclass(slots=True)
@@ -273,7 +277,7 @@ class _Maker:
         return provider_client
 
     def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
-        if name not in KEY_VARIABLES:
+        if not key_variable(name):
             return []
         variable = _variable(name, settings)
         keys = [key.strip() for key in self.environment.get(variable, "").split(",") if key.strip()]
@@ -283,7 +287,7 @@ class _Maker:
 
 
 def _variable(name: ProviderName, settings: ProviderSettings) -> str:
-    return settings.key_env or KEY_VARIABLES[name]
+    return settings.key_env or key_variable(name)
 
 
 def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tuple[ProviderName, str]]:
@@ -291,9 +295,9 @@ def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tu
 
     Those that may not be sent parts of photos are not asked and need none.
     """
-    asked = [name for name in config.providers if name in KEY_VARIABLES]
+    asked = [name for name in config.providers if key_variable(name)]
     if not config.region_search.allowed or "tape" in config.providers:
-        asked = [name for name in asked if name not in REGION_PROVIDERS]
+        asked = [name for name in asked if not searches_pictures(name)]
     named = [(name, _variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]
     return [(name, variable) for name, variable in named if not environment.get(variable, "").strip(", ")]
 

@@ -1,24 +1,28 @@
-"""The table of providers, by the names that a configuration gives them. Each has its file in `tools/providers`."""
+"""The table of providers, by the names that a configuration gives them. Each of ours has its file in `tools/providers`;
+packages bring others by the entry point `geotts.providers`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
-from typing import Final, get_args
+from typing import Final
 
 from tools.providers.provider import Provider
 from tts.config import ProviderName, ProviderSettings
+from tts.config.provider_names import OWN_NAMES
+from tts.extensions import Registry
 
-PROVIDERS: Final[Mapping[ProviderName, Provider]] = {
-    name: import_module(f"tools.providers.{name}").PROVIDER
-    for name in get_args(ProviderName)
-    if name not in ("offline", "tape")
-}
+PROVIDERS: Final[Registry[Provider]] = Registry(
+    "geotts.providers",
+    {name: import_module(f"tools.providers.{name}").PROVIDER for name in OWN_NAMES if name not in ("offline", "tape")},
+)
 """All services by name. `offline` (the embedded data) and `tape` (recorded results) are none."""
-KEY_VARIABLES: Final[Mapping[ProviderName, str]] = {
-    name: provider.key_variable for name, provider in PROVIDERS.items() if provider.key_variable
-}
-"""The environment variable in which each provider looks for its keys, where the configuration names no other."""
+
+
+def key_variable(name: ProviderName) -> str:
+    """The environment variable in which a provider looks for its keys, where the configuration names no other. Empty
+    for a provider without a key."""
+    return PROVIDERS[name].key_variable if name in PROVIDERS else ""
 
 
 def base_url(name: ProviderName, settings: ProviderSettings | None) -> str:

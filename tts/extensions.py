@@ -1,6 +1,7 @@
-"""What other packages add to GeoTTS: entry points in five groups, each a table of things by their names.
+"""What other packages add to GeoTTS: entry points in six groups, each a table of things by their names.
 
     geotts.tools           a function of `tools.registry.ToolParts` that returns a tool
+    geotts.providers       a `tools.providers.provider.Provider`
     geotts.dialects        a `tts.dialects.base.Dialect`
     geotts.datasets        a `tts.eval.datasets.base.Dataset`
     geotts.verifiers       a function of the consensus and the configuration that returns a `Verifier` (`tts.ports`)
@@ -20,7 +21,14 @@ from typing import Literal, TypeVar
 from tts.errors import ConfigError, boundary
 
 T = TypeVar("T")
-Group = Literal["geotts.tools", "geotts.dialects", "geotts.datasets", "geotts.verifiers", "geotts.stop_policies"]
+Group = Literal[
+    "geotts.tools",
+    "geotts.providers",
+    "geotts.dialects",
+    "geotts.datasets",
+    "geotts.verifiers",
+    "geotts.stop_policies",
+]
 
 
 class Registry(Mapping[str, T]):

@@ -19,7 +19,6 @@ from deployments.wiring.parts import (
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import AppArgs
-from tts.config.region_search import BY_URL
 from tts.perception.local import LocalPerception
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Toolbox
@@ -48,8 +47,9 @@ def without_gateway(args: AppArgs) -> AppArgs:
     """Nobody can fetch pictures from a process that serves nothing: without the providers that would."""
     if not args.tools.serves_regions:
         return args
-    _log.warning("%s fetch pictures from a running service: here they are not asked", " and ".join(BY_URL))
-    kept = tuple(name for name in args.tools.providers if name not in BY_URL)
+    fetching = args.tools.providers_by_url
+    _log.warning("pictures for %s are fetched from a running service: here it is not asked", " and ".join(fetching))
+    kept = tuple(name for name in args.tools.providers if name not in fetching)
     return args.model_copy(update={"tools": args.tools.model_copy(update={"providers": kept})})
 
 

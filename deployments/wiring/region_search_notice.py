@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from tools.providers_by_name import base_url
+from tools.providers_by_name import PROVIDERS, base_url
 from tts.config import AppArgs, GatewayUpload, S3Upload
-from tts.config.region_search import BY_URL
 from tts.domain.value import Value
 
 
 class RegionService(Value):
-    """A service that gets regions of photos. `host` gets the region; it may be a proxy of the operator."""
+    """A service that gets regions of photos: the provider, and the name of the service for people. `host` gets the
+    region; it may be a proxy of the operator."""
 
     provider: str
+    service: str
     host: str
 
 
@@ -33,11 +34,15 @@ def region_terms(args: AppArgs) -> RegionTerms | None:
         return None
     upload = args.tools.region_search.upload
     store = None
-    if not isinstance(upload, GatewayUpload) and any(name in BY_URL for name in names):
+    if not isinstance(upload, GatewayUpload) and args.tools.providers_by_url:
         store = urlsplit(upload.bucket_url if isinstance(upload, S3Upload) else upload.put_url).hostname
     return RegionTerms(
         services=tuple(
-            RegionService(provider=name, host=urlsplit(base_url(name, args.tools.settings.get(name))).hostname or "")
+            RegionService(
+                provider=name,
+                service=PROVIDERS[name].title or name,
+                host=urlsplit(base_url(name, args.tools.settings.get(name))).hostname or "",
+            )
             for name in names
         ),
         store=store,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
-from tools.providers_by_name import KEY_VARIABLES
+from tools.providers_by_name import PROVIDERS, key_variable
 from tts.config import AppArgs, ProviderName
-from tts.config.region_search import REGION_PROVIDERS
+from tts.config.provider_names import searches_pictures
 from tts.dialects.base import Dialect
 
 _EMBEDDED = frozenset({"offline"})
@@ -38,9 +38,10 @@ def tools_note(args: AppArgs, dialect: Dialect) -> tuple[str, ...]:
 
 def unused_keys(args: AppArgs, environment: Mapping[str, str]) -> list[Finding]:
     """Keys in the environment for which no provider is configured. A key may serve several: the first is named."""
-    used = {KEY_VARIABLES[name] for name in args.tools.providers if name in KEY_VARIABLES}
+    used = {key_variable(name) for name in args.tools.providers}
     first: dict[str, ProviderName] = {}
-    for name, variable in KEY_VARIABLES.items():
+    for name in PROVIDERS:
+        variable = key_variable(name)
         if environment.get(variable, "").strip() and variable not in used:
             first.setdefault(variable, name)
     return [
@@ -73,14 +74,14 @@ def providers_without_keys(args: AppArgs, environment: Mapping[str, str]) -> lis
 
 def _providers_with(args: AppArgs, name: ProviderName) -> str:
     named = ",".join([*(p for p in args.tools.providers if p not in _EMBEDDED), name])
-    consent = " and tools.region_search.allowed: true" if name in REGION_PROVIDERS else ""
+    consent = " and tools.region_search.allowed: true" if searches_pictures(name) else ""
     return f"--providers {named}{consent}"
 
 
 def region_search_findings(args: AppArgs) -> list[Finding]:
     """Of the providers that are sent parts of photos: whether they are, and how; or why they are not."""
     tools = args.tools
-    named = [name for name in tools.providers if name in REGION_PROVIDERS]
+    named = [name for name in tools.providers if searches_pictures(name)]
     if not named or tools.replays:
         return []
     what, cost = f"region search {'+'.join(named)}", "image_search is not offered"

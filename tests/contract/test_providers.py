@@ -10,7 +10,7 @@ from support.provider_calls import REGION, REGIONS, call
 from support.provider_server import FIXTURES, KEYS, answering, provided, samples
 
 from tools.places import PlacesProvider
-from tools.providers_by_name import KEY_VARIABLES
+from tools.providers_by_name import key_variable
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact
@@ -22,7 +22,7 @@ from tts.toolkit.broker.cache_store import MemoryStore
 PLACES = ("amap", "google", "osm", "serper", "opencage")
 MAPS = ("amap", "google", "osm")
 WEB = ("serper", "tavily", "ydc", "brave", "searxng")
-KEYED = {name: KEYS[KEY_VARIABLES[name]] for name in (*PLACES, *WEB, *REGIONS) if name in KEY_VARIABLES}
+KEYED = {name: KEYS[key_variable(name)] for name in (*PLACES, *WEB, *REGIONS) if key_variable(name)}
 
 
 PLACE_CALLS = {

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from support.docs_places import ROOT
 from support.geotts_process import geotts as run
+from support.rude_server import as_json, rude_server
 from support.wheels import install_beside
 
 from tts.package_files import SAMPLES
@@ -47,6 +48,32 @@ async def test_without_the_package_there_is_no_such_tool():
     assert "Tokyo" not in out
 
 
+SEARCH = ("tools", "call", "image_search", "bbox=[0.1,0.1,0.9,0.9]", "--photo", PHOTO, "--allow-region-search")
+
+
+async def test_a_provider_of_region_search_gets_the_picture_where_it_is_named_and_allowed(geotts):
+    hit = {"pages": [{"title": "The sign of Coimbra", "url": "https://pages.example/coimbra"}]}
+    async with rude_server(lambda seen: as_json(hit)) as server:
+        named = (
+            "--set", "tools.providers=[own_pages,offline]",
+            "--set", f"tools.settings.own_pages.base_url={server.url}",
+        )  # fmt: skip
+        code, _, err = await geotts(*SEARCH, *named)
+        assert (code, server.seen) == (1, []), err
+        code, out, err = await geotts(*SEARCH, *named, "--set", "tools.region_search.allowed=true")
+    assert code == 0, err
+    assert "https://pages.example/coimbra" in out
+    (asked,) = server.seen
+    assert asked.path == "/search"
+    assert bytes.fromhex(json.loads(asked.body)["jpeg"]).startswith(b"\xff\xd8")
+
+
+async def test_the_doctor_says_of_such_a_provider_what_it_needs(geotts):
+    _, out, err = await geotts("doctor", "--json", "--set", "tools.providers=[own_pages,offline]")
+    (found,) = [one for one in json.loads(out) if one["what"] == "region search own_pages"]
+    assert (found["state"], found["mend"]) == ("off", "set tools.region_search.allowed: true"), err
+
+
 async def test_a_dialect_a_verifier_and_a_stop_policy_are_chosen_by_the_configuration(geotts):
     code, out, err = await geotts(
         "locate", PHOTO, "--json", "-n", "4", "--depth", "deep", "--set", "dialect=witness",
@@ -81,6 +108,8 @@ async def test_a_name_that_no_package_brings_is_refused_with_those_there_are(geo
     assert "consensus, model, wary" in err
     code, _, err = await geotts("config", "show", "--set", "routing.stop=never")
     assert (code, "close_pair" in err) == (2, True)
+    code, _, err = await geotts("config", "show", "--set", "tools.providers=[nowhere]")
+    assert (code, "own_pages" in err) == (2, True)
 
 
 async def test_a_package_that_cannot_be_imported_is_named(site, tmp_path):

@@ -4,6 +4,7 @@ from functools import cache
 
 from support.basics import a_context, sign_bytes
 from tts.config import RegionSearchConfig
+from tts.config.provider_names import OWN_NAMES, searches_pictures
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall
@@ -11,8 +12,7 @@ from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 
-REGIONS = ("serper_lens", "google_vision", "serpapi_lens")
-
+REGIONS = tuple(name for name in OWN_NAMES if searches_pictures(name))
 
 ALLOWED = RegionSearchConfig(allowed=True)
 

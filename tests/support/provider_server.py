@@ -13,21 +13,14 @@ from PIL import Image
 from support.rude_server import Reply, RudeServer, Seen, as_json, rude_server
 from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
+from tools.providers_by_name import PROVIDERS
 from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.secret import Scrubber
 from tts.toolkit.broker.cache_store import MemoryStore
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "providers"
 KEYS = {
-    "AMAP_API_KEY": "amap-secret-key-1",
-    "GOOGLE_MAPS_API_KEY": "google-secret-key-1",
-    "SERPER_API_KEY": "serper-secret-key-1",
-    "TAVILY_API_KEY": "tavily-secret-key-1",
-    "YDC_API_KEY": "ydc-secret-key-1",
-    "BRAVE_API_KEY": "brave-secret-key-1",
-    "OPENCAGE_API_KEY": "opencage-secret-key-1",
-    "GOOGLE_VISION_API_KEY": "vision-secret-key-1",
-    "SERPAPI_API_KEY": "serpapi-secret-key-1",
+    **{name: f"{name.lower()}-secret-1" for provider in PROVIDERS.values() if (name := provider.key_variable)},
     "GEOTTS_UPLOAD_SECRET": "Bearer upload-secret-1",
 }
 PUBLIC_URL = "https://photos.example"

@@ -262,5 +262,11 @@ def _location(point: LatLon) -> str:
 
 
 PROVIDER: Final = Provider(
-    LIMITS, "AMAP_API_KEY", KeyPlace("query", KEY_PARAMETER), base_url=BASE_URL, places=Amap, maps=Amap
+    LIMITS,
+    "AMAP_API_KEY",
+    KeyPlace("query", KEY_PARAMETER),
+    base_url=BASE_URL,
+    places=Amap,
+    maps=Amap,
+    only_china=True,
 )

@@ -156,4 +156,12 @@ def _alike(web: _Web) -> Iterator[WebFact]:
         yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
 
 
-PROVIDER: Final = Provider(LIMITS, "GOOGLE_VISION_API_KEY", KEY_PLACE, judge, base_url=BASE_URL, regions=GoogleVision)
+PROVIDER: Final = Provider(
+    LIMITS,
+    "GOOGLE_VISION_API_KEY",
+    KEY_PLACE,
+    judge,
+    base_url=BASE_URL,
+    regions=GoogleVision,
+    title="Google Cloud Vision",
+)

@@ -11,6 +11,7 @@ from tools.region_search.picture_urls import RegionUpload
 from tools.region_search.search import RegionProvider
 from tools.web import WebProvider
 from tts.config import ProviderSettings
+from tts.config.provider_names import Pictures
 from tts.toolkit.broker.provider_client import Judge, KeyPlace, ProviderClient
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
@@ -40,7 +41,9 @@ class Service:
 class Provider:
     """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not. `regions` and
     `regions_by_url` are services that receive parts of photos: in the request, or at a URL of the upload.
-    `key_variable` is empty where no key is needed, `base_url` where there is no one usual address."""
+    `key_variable` is empty where no key is needed, `base_url` where there is no one usual address. `title` is the name
+    of the service for the people whose photos it is sent. `only_china`: it serves mainland China, and another provider
+    the rest of the world."""
 
     limits: ProviderLimits
     key_variable: str = ""
@@ -52,3 +55,12 @@ class Provider:
     web: Callable[[ProviderParts], WebProvider] | None = None
     regions: Callable[[ProviderParts], RegionProvider] | None = None
     regions_by_url: Callable[[ProviderParts, RegionUpload], RegionProvider] | None = None
+    title: str = ""
+    only_china: bool = False
+
+    @property
+    def pictures(self) -> Pictures:
+        """How the service gets parts of photos."""
+        if self.regions_by_url is not None:
+            return "by_url"
+        return "none" if self.regions is None else "in_request"

@@ -89,4 +89,12 @@ def _failure_of(reply: _Hits) -> ProviderFailure | None:
     return ProviderFailure("passing", plain_text(reply.error, limit=200))
 
 
-PROVIDER: Final = Provider(LIMITS, "SERPAPI_API_KEY", KEY_PLACE, judge, base_url=BASE_URL, regions_by_url=SerpapiLens)
+PROVIDER: Final = Provider(
+    LIMITS,
+    "SERPAPI_API_KEY",
+    KEY_PLACE,
+    judge,
+    base_url=BASE_URL,
+    regions_by_url=SerpapiLens,
+    title="Google Lens",
+)

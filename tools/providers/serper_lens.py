@@ -56,5 +56,11 @@ class SerperLens(Service):
 
 
 PROVIDER: Final = Provider(
-    LIMITS, "SERPER_API_KEY", KEY_PLACE, serper.judge, base_url=BASE_URL, regions_by_url=SerperLens
+    LIMITS,
+    "SERPER_API_KEY",
+    KEY_PLACE,
+    serper.judge,
+    base_url=BASE_URL,
+    regions_by_url=SerperLens,
+    title="Google Lens",
 )

@@ -14,7 +14,6 @@ from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.config.gallery import GalleryConfig
 from tts.config.gateway import GatewayConfig
 from tts.config.mixture import EngineShare
-from tts.config.region_search import BY_URL
 from tts.config.request_defaults import RequestDefaults
 from tts.config.routing import RoutingConfig
 from tts.config.telemetry import TelemetryConfig
@@ -105,7 +104,8 @@ class AppArgs(Value):
             raise ValueError("gateway.public_url is not an http(s) URL, such as https://geotts.example.org")
         if self.tools.serves_regions and url is None:
             raise ValueError(
-                f"tools.region_search: {' and '.join(BY_URL)} fetch pictures by URL. Set gateway.public_url, or "
+                f"tools.region_search: a URL of each picture is given to {' and '.join(self.tools.providers_by_url)}. "
+                "Set gateway.public_url, or "
                 "set tools.region_search.upload to a picture store"
             )
         return self

@@ -1,23 +1,74 @@
-"""The names of all providers that a configuration may use. A new provider gets its entry here (`docs/tools.md`)."""
+"""The names of all providers that a configuration may use, and how each of them gets parts of photos.
+
+A new provider gets its one entry here (`docs/tools.md`). A package brings one by the entry point `geotts.providers`.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Protocol
 
-ProviderName = Literal[
-    "offline",
-    "amap",
-    "google",
-    "osm",
-    "opencage",
-    "serper",
-    "tavily",
-    "ydc",
-    "brave",
-    "searxng",
-    "tape",
-    "serper_lens",
-    "google_vision",
-    "serpapi_lens",
-]
+from pydantic import AfterValidator
+
+from tts.extensions import Registry
+
+Pictures = Literal["none", "in_request", "by_url"]
+"""How a service gets parts of photos: not at all, in the request, or by a URL that it fetches."""
+
+
+class KnownProvider(Protocol):
+    """What a configuration knows of a provider."""
+
+    @property
+    def pictures(self) -> Pictures:
+        """How it gets parts of photos."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    pictures: Pictures = "none"
+
+
+_OWN: Final[Mapping[str, KnownProvider]] = {
+    "offline": _Own(),
+    "amap": _Own(),
+    "google": _Own(),
+    "osm": _Own(),
+    "opencage": _Own(),
+    "serper": _Own(),
+    "tavily": _Own(),
+    "ydc": _Own(),
+    "brave": _Own(),
+    "searxng": _Own(),
+    "tape": _Own(),
+    "serper_lens": _Own(pictures="by_url"),
+    "google_vision": _Own(pictures="in_request"),
+    "serpapi_lens": _Own(pictures="by_url"),
+}
 """Each has a file in `tools/providers`, except `offline` (the embedded data) and `tape` (recorded results)."""
+OWN_NAMES: Final = tuple(_OWN)
+KNOWN_PROVIDERS: Final[Registry[KnownProvider]] = Registry("geotts.providers", _OWN)
+
+
+def _known(name: str) -> str:
+    if name not in KNOWN_PROVIDERS:
+        raise ValueError(f"there is no provider {name!r}; there are: {', '.join(KNOWN_PROVIDERS)}")
+    return name
+
+
+ProviderName = Annotated[str, AfterValidator(_known)]
+
+
+def searches_pictures(name: str) -> bool:
+    """Whether the provider is sent parts of photos. It serves `image_search` only if `region_search.allowed`.
+
+    Raises ConfigError if the package of the provider cannot be imported.
+    """
+    return KNOWN_PROVIDERS[name].pictures != "none"
+
+
+def fetches_pictures(name: str) -> bool:
+    """Whether the provider fetches these parts by a URL. Raises ConfigError like `searches_pictures`."""
+    return KNOWN_PROVIDERS[name].pictures == "by_url"

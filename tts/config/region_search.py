@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
 from tts.domain.value import Value
-
-REGION_PROVIDERS: Final = ("serper_lens", "google_vision", "serpapi_lens")
-"""Providers that are sent pictures. They serve `image_search` only where `region_search.allowed` is true."""
-BY_URL: Final = ("serper_lens", "serpapi_lens")
-"""Those of them that fetch the picture from a URL."""
 
 
 class GatewayUpload(Value):

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.config.mcp import McpServerConfig
-from tts.config.provider_names import ProviderName
-from tts.config.region_search import BY_URL, REGION_PROVIDERS, RegionSearchConfig
+from tts.config.provider_names import ProviderName, fetches_pictures, searches_pictures
+from tts.config.region_search import RegionSearchConfig
 from tts.config.units import Seconds
 from tts.domain.value import Value
 from tts.extensions import Registry
@@ -79,12 +79,17 @@ class ToolsConfig(Value):
         """Providers that get parts of photos, in order of preference; empty unless the operator allows it."""
         if self.replays or not self.region_search.allowed:
             return ()
-        return tuple(name for name in self.providers if name in REGION_PROVIDERS)
+        return tuple(name for name in self.providers if searches_pictures(name))
+
+    @property
+    def providers_by_url(self) -> tuple[ProviderName, ...]:
+        """Those of `region_providers` that fetch the parts from a URL."""
+        return tuple(name for name in self.region_providers if fetches_pictures(name))
 
     @property
     def serves_regions(self) -> bool:
         """Whether search services fetch pictures from this very service."""
-        return self.region_search.upload.kind == "gateway" and any(name in BY_URL for name in self.region_providers)
+        return self.region_search.upload.kind == "gateway" and bool(self.providers_by_url)
 
     @property
     def needs_network(self) -> bool:

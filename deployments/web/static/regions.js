@@ -2,8 +2,6 @@
 
 import { byId } from "./dom.js";
 
-const SEARCHES = { serper_lens: "Google Lens", serpapi_lens: "Google Lens", google_vision: "Google Cloud Vision" };
-
 /** Ask for it. `terms` is what the index says; nothing where no region can leave. */
 export function offerRegionSearch(terms) {
   byId("regions-field").hidden = !terms;
@@ -16,7 +14,7 @@ export function forgetConsent() {
 }
 
 function wordsOf({ services, store, blurred }) {
-  const who = services.map(({ provider, host }) => `${SEARCHES[provider] ?? provider} (${host})`).join(", or else to ");
+  const who = services.map(({ service, host }) => `${service} (${host})`).join(", or else to ");
   return [
     `If ticked, parts of your photo, up to all of it, may be sent from this service to ${who}, which looks for similar pictures on the web.`,
     store ? `During a search they are stored at ${store}.` : "",

@@ -4,13 +4,13 @@ import re
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
+
+import pytest
 
 import tools.providers
-from tools.providers_by_name import KEY_VARIABLES, PROVIDERS
+from tools.providers_by_name import PROVIDERS, key_variable
 from tools.registry import TOOL_FILES, ToolParts, tool_names
-from tts.config import ProviderName
-from tts.config.region_search import BY_URL, REGION_PROVIDERS
+from tts.config.provider_names import KNOWN_PROVIDERS, OWN_NAMES
 
 NOT_SERVICES = {"offline", "tape"}
 TOOLS_PAGE = Path(__file__).parents[3] / "docs" / "tools.md"
@@ -29,21 +29,25 @@ def test_without_their_parts_only_the_zoom_is_made():
 
 
 def test_every_provider_that_has_a_key_says_where_it_goes():
-    assert {name for name, provider in PROVIDERS.items() if provider.key_place is not None} == set(KEY_VARIABLES)
-    assert all(variable.endswith("_API_KEY") for variable in KEY_VARIABLES.values())
+    for name, provider in PROVIDERS.items():
+        assert (provider.key_place is not None) == bool(key_variable(name))
+        assert re.fullmatch(r"(\w+_API_KEY)?", key_variable(name))
 
 
 def test_every_file_of_a_provider_has_its_name_in_the_configuration():
     files = [file.stem for file in Path(tools.providers.__path__[0]).glob("[a-z]*.py")]
     services = {file for file in files if hasattr(import_module(f"tools.providers.{file}"), "PROVIDER")}
     assert services == set(PROVIDERS)
-    assert services | NOT_SERVICES == set(get_args(ProviderName))
+    assert services | NOT_SERVICES == set(OWN_NAMES)
 
 
-def test_the_configuration_knows_which_providers_receive_parts_of_photos():
-    by_url = {name for name, provider in PROVIDERS.items() if provider.regions_by_url}
-    assert by_url == set(BY_URL)
-    assert by_url | {name for name, provider in PROVIDERS.items() if provider.regions} == set(REGION_PROVIDERS)
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_the_configuration_knows_how_each_provider_receives_parts_of_photos(name):
+    assert KNOWN_PROVIDERS[name].pictures == PROVIDERS[name].pictures
+
+
+def test_every_provider_that_receives_parts_of_photos_has_a_name_for_people():
+    assert all(provider.title for provider in PROVIDERS.values() if provider.pictures != "none")
 
 
 def test_the_documentation_lists_every_provider_with_the_variable_of_its_key():
@@ -52,5 +56,5 @@ def test_the_documentation_lists_every_provider_with_the_variable_of_its_key():
     variables = [
         (name, key) for names, *_, keys in rows for name, key in zip(names, keys or [""] * len(names), strict=True)
     ]
-    expected = {name: KEY_VARIABLES.get(name, "") for name in get_args(ProviderName)}
+    expected = {name: key_variable(name) for name in OWN_NAMES}
     assert sorted(variables) == sorted(expected.items())

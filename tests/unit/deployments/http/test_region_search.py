@@ -367,8 +367,8 @@ async def test_the_index_says_to_whom_regions_may_go_where_consent_can_be_given(
     tools = ToolsConfig(providers=("serper_lens", "google_vision", "offline"), region_search=allowed)
     assert await region_search_of_index(tools=tools) == {
         "services": [
-            {"provider": "serper_lens", "host": "google.serper.dev"},
-            {"provider": "google_vision", "host": "vision.googleapis.com"},
+            {"provider": "serper_lens", "service": "Google Lens", "host": "google.serper.dev"},
+            {"provider": "google_vision", "service": "Google Cloud Vision", "host": "vision.googleapis.com"},
         ],
         "store": "crops.example",
         "blurred": True,
