@@ -85,6 +85,22 @@ async def test_a_dialect_a_verifier_and_a_stop_policy_are_chosen_by_the_configur
     assert answer["confidence"] <= 1 - 0.5**4
 
 
+@pytest.mark.parametrize(("km", "answered"), [(1, 2), (5, 3)])
+async def test_two_rollouts_within_a_tenth_of_the_radius_stop_the_third(geotts, tmp_path, km, answered):
+    """The wanted radius is 25 km. The third rollout would answer after 6 s."""
+    places = [{"lat": lat, "lon": -8.43, "city": "Coimbra"} for lat in (40.21, 40.21 + km / 111, 40.21)]
+    turns = [{"rollout": i, "text": json.dumps(place), "first_token_s": 6 * (i == 2)} for i, place in enumerate(places)]
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text("\n".join(map(json.dumps, turns)))
+    code, out, err = await geotts(
+        "locate", PHOTO, "--json", "-n", "3", "--depth", "deep", "--set", "engine.name=scripted",
+        "--set", f"engine.tape={tape}", "--set", "routing.stragglers=wait", "--set", "routing.stop=close_pair",
+    )  # fmt: skip
+    assert code == 0, err
+    n = json.loads(out)["answer"]["n"]
+    assert (n["run"], n["answered"]) == (3, answered)
+
+
 async def test_one_rollout_of_the_wary_verifier_has_half_of_the_confidence_at_most(geotts):
     sure = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1"))[1])["answer"]["confidence"]
     wary = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1", "--set", "verifier.kind=wary"))[1])
