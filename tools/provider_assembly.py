@@ -35,8 +35,8 @@ from tools.released.sources.serper import SerperService, SerperStandIn
 from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.provider_names import searches_pictures
-from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
+from tts.net.egress import EGRESS, Record
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
@@ -90,7 +90,7 @@ def build_catalog(
     store: CacheStore,
     *,
     environment: Mapping[str, str],
-    record: Callable[[Outgoing], None] | None = None,
+    record: Record = EGRESS.record,
     scrubber: Scrubber | None = None,
     system: str = "",
     texts: Sequence[ToolSchema] = (),
@@ -151,7 +151,7 @@ class _Maker:
     offline: Offline
     store: CacheStore
     environment: Mapping[str, str]
-    record: Callable[[Outgoing], None] | None
+    record: Record
     scrubber: Scrubber
     catalog: Catalog
     transport: httpx.AsyncBaseTransport | None = None

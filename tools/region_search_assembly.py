@@ -14,8 +14,8 @@ from tools.region_search.picture_urls import RegionUpload
 from tools.region_search.search import RegionProvider, RegionSearch
 from tools.region_search.served_pictures import RegionShelf
 from tts.config import GatewayUpload, ProviderName, S3Upload, StoreUpload, ToolsConfig
-from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
+from tts.net.egress import EGRESS, Record
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber
 
@@ -36,7 +36,7 @@ def make_regions(
     public_url: str | None,
     environment: Mapping[str, str],
     scrubber: Scrubber,
-    record: Callable[[Outgoing], None] | None = None,
+    record: Record = EGRESS.record,
 ) -> Regions | None:
     """None unless the operator allows it and names a provider. `client_for` opens a client for the store's URL.
 

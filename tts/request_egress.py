@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tts.domain.events import LeftMachine
 from tts.domain.outgoing import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.net.egress import EGRESS
-from tts.ports.egress_file import EgressFile
+from tts.net.egress import EGRESS, Departure
+from tts.net.egress_file import EgressFile
 from tts.ports.request_ports import Ports
 
 _PATIENCE_S = 2.0
@@ -25,49 +25,43 @@ class RequestEgress:
     """The egress of one request.
 
     Args:
-        sent: what went out before the work began.
-        complete: False where some of what went out cannot be known any more.
+        before: what left before the work began; it is not in the file yet.
+        complete: False where some of what left cannot be known any more.
     """
 
-    def __init__(self, ports: Ports, request_id: str, sent: Iterable[Outgoing] = (), *, complete: bool = True) -> None:
+    def __init__(
+        self, ports: Ports, request_id: str, before: Iterable[Outgoing] = (), *, complete: bool = True
+    ) -> None:
         self._file = ports.egress_file
         self._engines = ports.identity.remote_engines
         self._may_send = bool(self._engines) or ports.tools_may_send
         self._id = request_id
-        self._sent = list(sent)
-        self._unwritten = list(self._sent)
+        self._sent: list[Outgoing] = []
+        self._unwritten = [Departure(request_id, sent) for sent in before]
         self._complete = complete
 
     async def to_event(self) -> LeftMachine | None:
         """The event; None when nothing left. Never raises. `complete` is false if a process was lost that may have sent
         something."""
-        for departure in EGRESS.take(self._id):
-            if departure.sent is None:
-                self._complete = False
-                continue
-            self._sent.append(departure.sent)
-            if not departure.in_file:
-                self._unwritten.append(departure.sent)
-        await self._write()
+        found = [*self._unwritten, *EGRESS.take(self._id)]
+        self._unwritten.clear()
+        self._sent += [departure.sent for departure in found if departure.sent is not None]
+        self._complete &= all(departure.sent is not None for departure in found)
+        await write_down(self._file, found)
         complete = self._complete or not self._may_send
         if not (self._engines or self._sent) and complete:
             return None
         sent = tuple(sorted(self._sent, key=lambda one: one.at))
         return LeftMachine(engines=self._engines, sent=sent, complete=complete)
 
-    async def _write(self) -> None:
-        unwritten = tuple(self._unwritten)
-        self._unwritten.clear()
-        await write_down(self._file, unwritten)
 
-
-async def write_down(file: EgressFile | None, sent: tuple[Outgoing, ...]) -> None:
+async def write_down(file: EgressFile | None, departures: Sequence[Departure]) -> None:
     """Add to the file of what left. Never raises: the event log and the audit log have it too."""
-    if file is None or not sent:
+    if file is None or not any(departure.unwritten for departure in departures):
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
             with boundary(FatalError, "the egress log"):
-                await file.note(sent)
+                await file.add(departures)
     except (GeoTTSError, TimeoutError):
-        _log.warning("the egress log was not written", extra={"request_id": sent[0].request_id})
+        _log.warning("the egress log was not written", extra={"request_id": departures[0].request_id})

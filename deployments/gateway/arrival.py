@@ -11,6 +11,7 @@ from deployments.gateway.auth import Caller
 from tts.aio import Milestone
 from tts.domain.outgoing import Outgoing
 from tts.domain.request import new_request_id
+from tts.net.egress import EGRESS
 
 Fetch = Callable[[str], Awaitable[bytes]]
 
@@ -18,8 +19,8 @@ Fetch = Callable[[str], Awaitable[bytes]]
 class PhotoSource(Protocol):
     """Gets a photo from a URL. Raises FetchError."""
 
-    async def __call__(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
-        """`record` is called with each request that is sent, redirects included."""
+    async def __call__(self, url: str, *, request_id: str) -> bytes:
+        """`request_id`: the request whose egress this is."""
         ...
 
 
@@ -32,25 +33,29 @@ class Arrival:
 
     caller: Caller = field(default_factory=Caller)
     request_id: str = field(default_factory=new_request_id)
-    fetched: list[Outgoing] = field(default_factory=list)
     launched: bool = False
     rollouts_started: Milestone = field(default_factory=Milestone)
     fetch_slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    _fetched: list[Outgoing] = field(default_factory=list, init=False)
+    _recorded_as: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self._recorded_as = self.request_id
 
     def fetching(self, source: PhotoSource | None) -> Fetch | None:
-        """`source`, recorded; None where nothing is fetched."""
+        """`source` for this request; None where nothing is fetched."""
         if source is None:
             return None
 
         async def fetch(url: str) -> bytes:
             async with self.fetch_slot():
-                return await source(url, request_id=self.request_id, record=self._note)
+                return await source(url, request_id=self._recorded_as)
 
         return fetch
 
-    def _note(self, request: Outgoing) -> None:
-        self.fetched.append(request.without_query())
-
     def egress(self) -> tuple[Outgoing, ...]:
-        """The egress so far, with the id of the request."""
-        return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self.fetched)
+        """The egress so far, with the id of the request. It is taken from the log of this process, where the transport
+        recorded it under the id that the request had when it arrived."""
+        taken = EGRESS.take(self._recorded_as)
+        self._fetched += [departure.sent for departure in taken if departure.sent is not None]
+        return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self._fetched)

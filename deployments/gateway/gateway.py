@@ -123,8 +123,7 @@ class Gateway:
             finally:
                 if not arrival.launched:
                     arrival.rollouts_started.reach()  # it has none: those behind it need not wait
-                if arrival.fetched and not arrival.launched:
-                    egress = arrival.egress()
+                if not arrival.launched and (egress := arrival.egress()):
                     await self._runner.record_refusal(
                         RunMeta(request_id=arrival.request_id, tenant=caller.name, fetched=egress)
                     )

@@ -31,6 +31,7 @@ from tts.domain.request import LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import FatalError, GeoTTSError, boundary
+from tts.net.egress import Departure
 from tts.pipeline import Solution
 from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, MayBegin
@@ -125,7 +126,7 @@ class Runner:
         """Tell what went out for a request that was never launched."""
         self._ensure_duties()
         self._observers.saw(meta, LeftMachine(sent=meta.fetched))
-        await write_down(self._brokers, meta.fetched)
+        await write_down(self._brokers, [Departure(meta.request_id, sent) for sent in meta.fetched])
 
     def is_running(self, request_id: str) -> bool:
         """Whether this gateway works on the request."""

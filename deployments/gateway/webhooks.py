@@ -31,9 +31,9 @@ from tts.aio import cancel_and_wait, closing, spawn
 from tts.config import WebhookConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Event
-from tts.domain.outgoing import Outgoing
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, FetchError, GeoTTSError, RequestError
+from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.request_egress import write_down
@@ -209,18 +209,17 @@ class WebhookSender:
             "webhook-timestamp": stamp,
             "webhook-signature": signature(self._secret, message_id, stamp, body),
         }
-        outgoing: list[Outgoing] = []
-        self._client = self._client or SafeHttpClient(self._limits())
+        self._client = self._client or SafeHttpClient(self._limits(), record_query=False)
         try:
             reply = await self._client.fetch(
                 meta.webhook, method="POST", headers=headers, content=body, any_status=True,
-                request_id=meta.request_id, record=outgoing.append,
+                request_id=meta.request_id,
             )  # fmt: skip
         except FetchError as error:
             _log.info("a webhook failed: %s", error.detail, extra={"request_id": meta.request_id})
             return False
         finally:
-            await write_down(self._brokers, tuple(one.without_query() for one in outgoing))
+            await write_down(self._brokers, EGRESS.take(meta.request_id))
         return reply.status // 100 == 2 or reply.status == _GONE
 
     def _limits(self) -> FetchLimits:

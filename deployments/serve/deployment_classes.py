@@ -40,13 +40,13 @@ from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
 from tts.config import AppArgs
-from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
+from tts.net.egress import Departure
 from tts.perception.local import LocalPerception
 from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
@@ -225,9 +225,9 @@ class Tools:
         """The picture that is lent under this name here."""
         return await self._broker.region(name, to)
 
-    async def note(self, sent: Sequence[Outgoing]) -> None:
-        """Write down what was sent by others than tools."""
-        await self._broker.note(sent)
+    async def add_egress(self, departures: Sequence[Departure]) -> None:
+        """Write what others than tools sent into the egress log."""
+        await self._broker.add(departures)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""

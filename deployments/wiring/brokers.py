@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from deployments.wiring.toolbox_assembly import Tooling
-from tts.domain.outgoing import Outgoing
 from tts.errors import GeoTTSError
-from tts.ports.egress_file import EgressFile
+from tts.net.egress import Departure
+from tts.net.egress_file import EgressFile
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.stats import BrokerSnapshot
@@ -60,9 +60,9 @@ class LocalBrokers:
         self._name = name
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
-    async def note(self, sent: Sequence[Outgoing]) -> None:
+    async def add(self, departures: Sequence[Departure]) -> None:
         """Append to the file of the egress log, if there is one."""
-        self._tooling.egress_log.write(sent)
+        self._tooling.egress_log.write([sent for departure in departures for sent in departure.unwritten])
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Erase from the broker's cache, the tape and the egress log, in this order."""

@@ -15,6 +15,7 @@ from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers_by_name import PROVIDERS
 from tts.config import RegionSearchConfig, ToolsConfig
+from tts.net.egress import EGRESS
 from tts.net.secret import Scrubber
 from tts.toolkit.broker.cache_store import MemoryStore
 
@@ -70,7 +71,7 @@ async def provided(
     gazetteer: Any,
     countries: Any,
     answer: Any = None,
-    record: Any = None,
+    record: Any = EGRESS.record,
     system: str = "",
     **settings: Any,
 ) -> Any:

@@ -1,6 +1,7 @@
 """One conversation with an external MCP server: open it, list or call, close it. Nothing outlives a call.
 
-So a server that hangs, dies or says too much costs the call that met it. Needs the extra `mcp`.
+So a server that hangs, dies or says too much costs the call that met it. Each call is recorded before it is sent.
+Needs the extra `mcp`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
+import orjson
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from tts.config import McpServerConfig
+from tts.domain.outgoing import Outgoing
 from tts.errors import ToolError, ToolErrorKind, boundary
+from tts.net.egress import Record
+from tts.net.url_secrets import bare_url
 
 T = TypeVar("T")
 _RELAY = Path(__file__).with_name("relay.py")
@@ -42,11 +48,25 @@ async def listed(config: McpServerConfig, environment: Mapping[str, str]) -> lis
     return await _conversation(config, environment, every)
 
 
-async def called(
-    config: McpServerConfig, environment: Mapping[str, str], name: str, arguments: dict[str, Any]
-) -> types.CallToolResult:
-    """Call a tool. Raises ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server."""
-    return await _conversation(config, environment, lambda client: client.call_tool(name, arguments))
+@dataclass(frozen=True, slots=True)
+class ToolCaller:
+    """Calls the tools of one server, which has this name in the configuration."""
+
+    server: str
+    config: McpServerConfig
+    environment: Mapping[str, str]
+    record: Record
+
+    async def call(self, name: str, arguments: dict[str, Any], *, request_id: str) -> types.CallToolResult:
+        """Call a tool. Raises ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server."""
+        self._record_call(name, arguments, request_id)
+        return await _conversation(self.config, self.environment, lambda client: client.call_tool(name, arguments))
+
+    def _record_call(self, name: str, arguments: dict[str, Any], request_id: str) -> None:
+        url = f"stdio:{self.server}/{name}" if self.config.url is None else bare_url(self.config.url)
+        host = self.server if self.config.url is None else url.partition("://")[2].partition("/")[0]
+        size = len(orjson.dumps(arguments))
+        self.record(Outgoing.now(host=host, method="MCP", url=url, bytes_sent=size, request_id=request_id))
 
 
 async def _conversation(

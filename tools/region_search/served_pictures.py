@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from tools.region_search.picture import RegionPicture
 from tts.domain.outgoing import Outgoing
 from tts.domain.request import RequestContext
+from tts.net.egress import EGRESS, Record
 from tts.net.secret import Scrubber, Secret
 
 PATH = "/regions"
@@ -33,7 +34,7 @@ class _Item:
 
 
 class RegionShelf:
-    """The `RegionUpload` over the gateway's route. `record` is called for each picture offered, served or withdrawn."""
+    """The `RegionUpload` over the gateway's route. It records each picture that is offered, served or withdrawn."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class RegionShelf:
         expires_s: float,
         max_fetches: int,
         scrubber: Scrubber,
-        record: Callable[[Outgoing], None] | None = None,
+        record: Record = EGRESS.record,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._base = public_url.rstrip("/") + PATH
@@ -81,6 +82,5 @@ class RegionShelf:
         return item.data
 
     def _note(self, method: str, host: str, name: str, size: int, request_id: str) -> None:
-        if self._record is not None:
-            url = f"{self._base}/{name[:_SHOWN]}…"
-            self._record(Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request_id))
+        url = f"{self._base}/{name[:_SHOWN]}…"
+        self._record(Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request_id))

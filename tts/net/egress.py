@@ -1,18 +1,22 @@
 """Records what left this process, by request: what engines sent, and what tools sent.
 
-A record is made when the bytes are sent, so it exists even if the request then fails. Another process passes on its
-records (`deployments.serve.envelope`); the pipeline takes all of them when a request ends (`tts.request_egress`).
+The transports record: `Connection` of engines, `SafeHttpClient` and MCP of tools, photos and webhooks. Their callers
+give the id of the request, and nothing else. A record is made when the bytes are sent, so it exists even if the request
+then fails. Another process passes on its records (`deployments.serve.envelope`); the pipeline takes all of them when a
+request ends (`tts.request_egress`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tts.domain.outgoing import Outgoing
 
+Record = Callable[[Outgoing], None]
+"""Where a transport puts its records: `EGRESS.record`, or the egress log of the tools, which also keeps the file."""
 _MOST_REQUESTS = 10_000
 
 
@@ -27,6 +31,11 @@ class Departure:
     request_id: str
     sent: Outgoing | None
     in_file: bool = False
+
+    @property
+    def unwritten(self) -> tuple[Outgoing, ...]:
+        """What the egress log does not have yet: the record, or nothing."""
+        return () if self.sent is None or self.in_file else (self.sent,)
 
 
 class Egress:

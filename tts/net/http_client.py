@@ -22,6 +22,7 @@ import orjson
 
 from tts.domain.outgoing import Outgoing
 from tts.errors import FetchError, FetchErrorKind
+from tts.net.egress import EGRESS, Record
 from tts.net.fetch_limits import FetchLimits
 from tts.net.host_resolution import resolve_with_system
 from tts.net.inflate import ACCEPTED, Inflater
@@ -29,7 +30,6 @@ from tts.net.secret import Credential, Scrubber
 from tts.net.transport import CREDENTIAL, ON_SEND, Resolve, SafeTransport
 
 USER_AGENT = f"geotts/{version('geotts')} (photo geolocation)"
-Record = Callable[[Outgoing], None]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LONGEST_RETRY_AFTER_S = 3600.0
 
@@ -57,23 +57,29 @@ class Fetched:
 
 
 class SafeHttpClient:
-    """Fetches from the public internet, and from the hosts its limits names. Safe to share; `aclose()` when done."""
+    """Fetches from the public internet, and from the hosts its limits names. Safe to share; `aclose()` when done.
+
+    It records each request that it sends, redirects included, in the egress of this process or with `record`.
+    """
 
     def __init__(
         self,
         limits: FetchLimits | None = None,
         *,
         scrubber: Scrubber | None = None,
-        record: Record | None = None,
+        record: Record = EGRESS.record,
+        record_query: bool = True,
         resolve: Resolve = resolve_with_system,
         verify: ssl.SSLContext | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """`transport` stands in for the network: recorded replies, played back."""
+        """`record_query` is false where the query of a URL may have a key that is not ours (signed URLs). `transport`
+        stands in for the network: recorded replies, played back."""
         self.limits = limits or FetchLimits()
         self.scrubber = scrubber or Scrubber()
         self.scrubber.guard("httpcore.connection", "httpcore.http11")
         self._record = record
+        self._record_query = record_query
         self._resolve = resolve
         self._verify = verify
         self._transport = transport  # else opened late: reading the certificates takes a while
@@ -93,7 +99,6 @@ class SafeHttpClient:
         timeout_s: float | None = None,
         any_status: bool = False,
         request_id: str = "",
-        record: Record | None = None,
     ) -> Fetched:
         """Fetch a reply of 2xx, or of any status with `any_status`.
 
@@ -102,15 +107,14 @@ class SafeHttpClient:
             content_types: prefixes (`image/`), one of which the type of the reply must have; any if empty.
             max_bytes: limit of the body, on the wire and decompressed; else the limits's.
             timeout_s: for everything together, redirects included; the limits's when absent.
-            request_id: whose request this is, for the egress log.
-            record: called with each request that goes out, redirects included; else the client's own.
+            request_id: whose request this is, for the egress log; nothing is recorded without it.
 
         Raises:
             FetchError: always with a `kind`; its text is safe to show.
         """
         limit_s = min(timeout_s or self.limits.timeout_s, self.limits.timeout_s)
         request = _built(self.limits, method, url, params, headers, json, content, credential, limit_s)
-        note = partial(self._note, record or self._record, request_id)
+        note = partial(self._note, request_id)
         try:
             async with asyncio.timeout(limit_s):
                 reply = await self._follow(request, content_types, max_bytes or self.limits.max_bytes, note)
@@ -204,18 +208,15 @@ class SafeHttpClient:
             self._transport = SafeTransport(self.limits, resolve=self._resolve, verify=self._verify)
         return self._transport
 
-    def _note(self, record: Record | None, request_id: str, request: httpx.Request) -> None:
-        if record is None:
-            return
-        record(
-            Outgoing.now(
-                host=request.url.host,
-                method=request.method,
-                url=self.scrubber.scrub(str(request.url)),
-                bytes_sent=len(request.content),
-                request_id=request_id,
-            )
+    def _note(self, request_id: str, request: httpx.Request) -> None:
+        sent = Outgoing.now(
+            host=request.url.host,
+            method=request.method,
+            url=self.scrubber.scrub(str(request.url)),
+            bytes_sent=len(request.content),
+            request_id=request_id,
         )
+        self._record(sent if self._record_query else sent.without_query())
 
 
 def status_error(reply: Fetched) -> FetchError:

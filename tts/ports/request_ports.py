@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tts.domain.identity import Identity
 from tts.domain.stop_settings import WatchSettings
-from tts.ports.egress_file import EgressFile
+from tts.net.egress_file import EgressFile
 from tts.ports.locator import Locator
 from tts.ports.rollout_groups import Rollouts
 from tts.ports.router import Router

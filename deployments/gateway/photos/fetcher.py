@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tts.config import GatewayConfig
-from tts.domain.outgoing import Outgoing
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 
@@ -21,12 +18,13 @@ class PhotoFetcher:
                 max_bytes=config.photo.max_bytes,
                 timeout_s=min(15.0, config.fetch_timeout_s),
                 allow_hosts=frozenset(config.fetch_hosts),
-            )
+            ),
+            record_query=False,
         )
 
-    async def fetch(self, url: str, *, request_id: str, record: Callable[[Outgoing], None]) -> bytes:
+    async def fetch(self, url: str, *, request_id: str) -> bytes:
         """The bytes behind a public http or https URL: a `PhotoSource`. Raises FetchError."""
-        found = await self._client.fetch(url, content_types=_TYPES, request_id=request_id, record=record)
+        found = await self._client.fetch(url, content_types=_TYPES, request_id=request_id)
         return found.content
 
     async def aclose(self) -> None:

@@ -31,8 +31,8 @@ def a_server(kind, **changes):
     return McpServerConfig(**{**given, **changes})
 
 
-def a_broker(kind, record=None, **changes):
-    tools = external_tools({"other": a_server(kind, **changes)}, record, environment=os.environ)
+def a_broker(kind, **changes):
+    tools = external_tools({"other": a_server(kind, **changes)}, environment=os.environ)
     return Broker(tools, MemoryStore())
 
 
@@ -47,15 +47,15 @@ def children():
 @pytest.mark.slow
 async def test_an_allowed_tool_is_called_recorded_and_cached_where_it_only_reads(tmp_path, monkeypatch):
     monkeypatch.setenv("COUNT_FILE", str(tmp_path / "calls"))
-    sent = []
-    broker = await asyncio.to_thread(a_broker, "good", sent.append)
+    EGRESS.take("loc_test")
+    broker = await asyncio.to_thread(a_broker, "good")
     [schema] = broker.schemas()
     assert schema.name == "other__find"
     assert schema.parameters["properties"] == {"query": {"type": "string", "description": "what to find"}}
     results = await asyncio.gather(*(find(broker) for _ in range(3)))
     assert {result.text.splitlines()[-1] for result in results} == {"found Rome"}
     assert (tmp_path / "calls").read_text() == "x"
-    [left] = sent
+    [left] = [departure.sent for departure in EGRESS.take("loc_test")]
     assert (left.host, left.url, left.bytes_sent, left.request_id) == ("other", "stdio:other/find", 16, "loc_test")
     wrong = (await broker.call(ToolCall(id="c", name="other__find", arguments={"query": 7}), CONTEXT)).result
     assert wrong.failure.kind is ToolErrorKind.INVALID_ARGUMENTS
@@ -122,8 +122,8 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
         [departure] = EGRESS.take("loc_test")
         assert departure.sent.url == f"{url}/mcp"
         small = config.model_copy(update={"max_bytes": 1024})
-        assert external_tools({}, None, environment={}) == []
-        assert await asyncio.to_thread(external_tools, {"far": small}, None, environment={}) == []
+        assert external_tools({}, environment={}) == []
+        assert await asyncio.to_thread(external_tools, {"far": small}, environment={}) == []
 
 
 def test_any_schema_of_a_stranger_becomes_a_harmless_one():

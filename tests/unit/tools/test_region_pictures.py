@@ -34,6 +34,7 @@ from tts.config import (
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import ConfigError, ToolError, ToolErrorKind
+from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
@@ -146,7 +147,7 @@ async def lent(server, left=None, places=None):
     upload = StoreUpload(
         put_url=server.url + "/regions/{name}", get_url="https://cdn.example/{name}", secret_header="X-Secret"
     )
-    record = left.append if left is not None else None
+    record = EGRESS.record if left is None else left.append
     client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host})), scrubber=Scrubber(), record=record)
     try:
         async with StoredRegions(places or HeaderPlaces(upload, KEYS), client).lent(PICTURE, a_context()) as url:

@@ -168,7 +168,7 @@ async def test_photos_do_not_wait_for_names_that_nobody_answers(data_store, monk
 async def test_photos_of_one_key_are_fetched_so_many_at_once(data_store, tmp_path):
     at_once = most = 0
 
-    async def fetch(url, *, request_id, record):
+    async def fetch(url, *, request_id):
         nonlocal at_once, most
         at_once += 1
         most = max(most, at_once)

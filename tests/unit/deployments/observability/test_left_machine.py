@@ -102,7 +102,7 @@ async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_sto
         async def silent(*_):
             raise Overloaded("a replica did not answer")
 
-        tools.brokers.note = silent
+        tools.brokers.add = silent
         tools.brokers.snapshots = silent
         async with with_tools(args, tools) as http:
             reply = (await http.post("/locate", **FORM)).json()

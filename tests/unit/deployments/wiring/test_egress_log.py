@@ -101,6 +101,10 @@ async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(
     assert len(seen) <= 3
 
 
+def departures(*sent):
+    return [Departure(one.request_id, one) for one in sent]
+
+
 @given(st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=8))
 async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_time_are_gone(tmp_path_factory, rounds):
     path = tmp_path_factory.mktemp("o") / "f"
@@ -118,13 +122,13 @@ async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
     args = an_app(retention_s=60.0)
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.note([a_request(61.0 + HOUR, "old"), a_request(1.0, "new")])
+    await brokers.add(departures(a_request(61.0 + HOUR, "old"), a_request(1.0, "new")))
     await brokers.purge()
     assert names(path) == ["new"]
     path.unlink()
     await brokers.purge()  # no file is nothing to purge
     path.mkdir()
-    await brokers.note([a_request(1.0)])  # recorded in the log of the process, costs no answer
+    await brokers.add(departures(a_request(1.0)))  # recorded in the log of the process, costs no answer
     path.rmdir()
 
 
@@ -132,7 +136,7 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
     args = an_app()
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.note([a_request(30 * DAY)])
+    await brokers.add(departures(a_request(30 * DAY)))
 
     def read_only(*_, **__):
         raise PermissionError(13, "Permission denied")

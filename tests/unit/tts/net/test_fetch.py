@@ -12,6 +12,7 @@ from support.basics import leftover_tasks
 from support.rude_server import as_json, rude_server
 
 from tts.errors import FetchError, FetchErrorKind
+from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient, retry_after_s
 from tts.net.inflate import Inflater
@@ -186,13 +187,23 @@ async def test_a_key_does_not_follow_to_another_host(client, server):
 
 
 async def test_each_request_that_is_sent_is_recorded(server):
-    records = []
-    policy = FetchLimits(allow_hosts=frozenset({server.host}))
-    client = SafeHttpClient(policy, record=records.append)
+    """In the log of its request, where the client is told nothing else."""
+    client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host})))
     await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_1")
+    await client.fetch(f"{server.url}/ok")
     await client.aclose()
-    (record,) = records
+    (departure,) = EGRESS.take("loc_1")
+    record = departure.sent
     assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
+
+
+async def test_the_query_of_a_signed_url_is_not_recorded(server):
+    hosts = FetchLimits(allow_hosts=frozenset({server.host}))
+    client = SafeHttpClient(hosts, record_query=False)
+    await client.fetch(f"{server.url}/redirect?to=/ok%3Fsignature%3Ds3cret", request_id="loc_1")
+    await client.aclose()
+    urls = [departure.sent.url for departure in EGRESS.take("loc_1")]
+    assert urls == [f"{server.url}/redirect", f"{server.url}/ok"]
 
 
 async def test_a_cancelled_fetch_leaves_nothing_behind(server, client):
