@@ -14,7 +14,16 @@ from deployments.wiring.tool_findings import tools_note
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import released_local_tools
 from tts.clues.clue_reader import ClueReader
-from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
+from tts.config import (
+    AppArgs,
+    CluesEngine,
+    DeploymentConfig,
+    Engine,
+    OpenAIEngine,
+    ScriptedEngine,
+    VerifierConfig,
+    VllmEngine,
+)
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE
@@ -71,8 +80,8 @@ VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry
 _SAMPLED = SamplingSettings(temperature=0.7)
 
 
-def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
-    """The engine of the rollouts, or another one (the verifier's)."""
+def make_model(args: AppArgs, engine: Engine | None = None, deployment: DeploymentConfig | None = None) -> ModelClient:
+    """The engine of the rollouts, or another one. `deployment`: where it works; with the rollouts when absent."""
     engine = engine or args.engine
     if isinstance(engine, CluesEngine):
         return CluesModel(engine, clue_reader(args.data_dir))
@@ -81,8 +90,7 @@ def make_model(args: AppArgs, engine: Engine | None = None) -> ModelClient:
     if isinstance(engine, OpenAIEngine):
         return EndpointPool(engine) if engine.base_urls else OpenAIModel(engine)
     if isinstance(engine, VllmEngine):
-        own = engine is args.engine
-        return VllmModel(engine, claimed_gpus=args.deployments.rollout.claimed_gpus if own else 0.0)
+        return VllmModel(engine, claimed_gpus=(deployment or args.deployments.rollout).claimed_gpus)
     raise ConfigError(f"there is no engine {engine!r}")
 
 
@@ -273,7 +281,7 @@ def _weighing(
     config = args.verifier
     if config.kind == "consensus":
         return InquiryVerifier(consensus, questioner)
-    model = make_model(args, config.engine) if config.engine is not None else rollout_model
+    model = make_model(args, config.engine, args.deployments.verifier) if config.engine is not None else rollout_model
     if config.kind != "model":
         return VERIFIERS[config.kind](consensus, args)
     if model is None:
@@ -306,7 +314,10 @@ def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: 
         return verifier
     if config.engine is None and rollout_model is None and isinstance(args.engine, VllmEngine):
         raise ConfigError("verifier.consistency needs an engine of its own beside vllm")
-    second = make_model(args, config.engine) if config.engine is not None else rollout_model or make_model(args)
+    if config.engine is None:
+        second = rollout_model or make_model(args)
+    else:
+        second = make_model(args, config.engine, args.deployments.verifier)
     return ConsistencyVerifier(verifier, ConsistencyAgent(second, world, config), config)
 
 

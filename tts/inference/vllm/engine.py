@@ -23,7 +23,7 @@ from tts.inference.constrained_decoding import forced_calls, turn_schema
 from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam
-from tts.inference.vllm.shared_time import SharedTime
+from tts.inference.vllm.shared_time import GPU_TIME, SharedTime
 from tts.ports.model_client import Delta, ModelRequest
 
 
@@ -31,11 +31,18 @@ class VllmModel:
     """The `ModelClient` over an in-process vLLM. Making one takes as long as loading the model.
 
     What it costs of GPUs is counted by `claimed_gpus`, those that its deployment keeps from everybody else, or by the
-    GPUs that vLLM runs on where none are claimed.
+    GPUs that vLLM runs on where none are claimed. `time` divides each second among the generations of all engines that
+    work on these GPUs.
     """
 
     def __init__(
-        self, config: VllmEngine, seam: VllmSeam | None = None, *, share: bool = True, claimed_gpus: float = 0.0
+        self,
+        config: VllmEngine,
+        seam: VllmSeam | None = None,
+        *,
+        share: bool = True,
+        claimed_gpus: float = 0.0,
+        time: SharedTime = GPU_TIME,
     ) -> None:
         self._config = config
         self._share = share
@@ -44,7 +51,7 @@ class VllmModel:
         self._conversations = TokenPrompts(self._seam.tokenizer)
         self._pictures = ContentPictures()
         self._numbers = itertools.count()
-        self._time = SharedTime()
+        self._time = time
 
     @property
     def name(self) -> str:
@@ -68,7 +75,7 @@ class VllmModel:
 
     def cold(self) -> VllmModel:
         """The same engine, every prompt computed in full: what sharing is measured against."""
-        return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus)
+        return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus, time=self._time)
 
     @property
     def stats(self) -> EngineStats:

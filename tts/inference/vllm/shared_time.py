@@ -1,14 +1,15 @@
-"""Divides the time in which an engine works among the generations that it batches."""
+"""Divides the time in which the engines of a process work among their generations."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Final
 
 
 class SharedTime:
     """While k generations run, each of them is charged 1/k of every second, so the charges add up to the seconds in
-    which the engine worked, whatever overlaps. `clock` returns seconds and never goes back.
+    which an engine worked, whatever overlaps. `clock` returns seconds and never goes back.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,3 +39,7 @@ class SharedTime:
         if self._running:
             self._each_s += (now - self._last) / self._running
         self._last = now
+
+
+GPU_TIME: Final = SharedTime()
+"""The one of this process. Its engines (a planner and its observer, the engines of a mixture) share its GPUs."""

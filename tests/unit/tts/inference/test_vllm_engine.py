@@ -9,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 from support.basics import a_context
 
-from deployments.wiring.parts import make_model
+from deployments.wiring.parts import make_agent_model, make_model, make_verifier
 from geotts_benchmarks.engine_runs import Measured, Turn
 from geotts_benchmarks.prefix import ideal_cached
 from tools.zoom import zoom_tool
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, VllmEngine
+from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, VerifierConfig, VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -24,7 +24,8 @@ from tts.errors import ConfigError, ModelError
 from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
-from tts.inference.vllm.shared_time import SharedTime
+from tts.inference.vllm.shared_time import GPU_TIME, SharedTime
+from tts.inference.with_observer import ModelWithObserver
 from tts.ports.closable import close_each
 from tts.ports.engine_offers import ForksPrompts
 from tts.ports.model_client import ModelRequest, Sampling
@@ -321,6 +322,43 @@ async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch
     assert isinstance(model, VllmModel)
     monkeypatch.setattr(model._time, "charged_s", lambda mark: 3.0)
     assert (await deltas_of(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
+
+
+async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_replica(monkeypatch, request_for):
+    """Both generate for 4 s: together they cost the 4 s of the half GPU that their deployment claims, not 8 s of it."""
+    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
+    engine = VllmEngine(model="m", gpu_memory=0.2)
+    rollout = DeploymentConfig(num_gpus=0.5)
+    args = AppArgs(engine=engine, observer=engine, deployments=DeploymentsConfig(rollout=rollout))
+    both = make_agent_model(args)
+    assert isinstance(both, ModelWithObserver)
+    clock = Clock()
+    monkeypatch.setattr(GPU_TIME, "_clock", clock)
+    monkeypatch.setattr(GPU_TIME, "_last", 0.0)
+    spent = 0.0
+    async with (
+        aclosing(both._planner.generate(request_for())) as planning,
+        aclosing(both._observer.generate(request_for())) as observing,
+    ):
+        await anext(planning)
+        await anext(observing)
+        clock.now = 4.0
+        for deltas in (planning, observing):
+            spent += (await anext(deltas)).usage.gpu_s
+    assert spent == pytest.approx(4.0 * 0.5)
+
+
+@pytest.mark.parametrize("place", ["engine", "consistency"])
+async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(monkeypatch, data_store, place):
+    claimed = []
+    monkeypatch.setattr(
+        "deployments.wiring.parts.VllmModel", lambda config, claimed_gpus: claimed.append(claimed_gpus) or object()
+    )
+    engine = VllmEngine(model="m", gpu_memory=0.2)
+    chosen = {"engine": {"kind": "model", "engine": engine}, "consistency": {"consistency": {"engine": engine}}}[place]
+    deployments = DeploymentsConfig(rollout=DeploymentConfig(num_gpus=2), verifier=DeploymentConfig(num_gpus=0.5))
+    make_verifier(AppArgs(verifier=VerifierConfig(**chosen), deployments=deployments), None, None)
+    assert claimed == [0.5]
 
 
 async def test_a_generation_that_is_closed_early_stops_costing(request_for):
