@@ -28,7 +28,11 @@ def generations_of(engines: Sequence[ModelClient]) -> int | None:
 
 def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
     """What a replica reports: generations that its engines run, as rollouts that wait for tools need no other replica.
-    Where an engine does not count, `rollouts` in flight. Of several KV caches the fullest counts."""
+    Where an engine does not count, `rollouts` in flight. Of several KV caches the fullest counts.
+
+    The embedded engine does not count: it decides a whole turn in one step of the event loop. Between two steps, when
+    this is called, it computes nothing. Its replicas would report hardly any load, and would not be scaled up.
+    """
     generations = generations_of(engines)
     load = {GENERATIONS: float(rollouts if generations is None else generations)}
     if caches := [engine.kv_use for engine in engines if isinstance(engine, EngineHealth)]:
