@@ -47,7 +47,7 @@ class StatedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedAnswer:
+class RowAnswer:
     """What a system answered: the text it wrote, or the place a table already holds."""
 
     text: str | None = None
@@ -75,7 +75,7 @@ def truth_of(row: Row, where: str) -> StatedPlace:
     )
 
 
-def answer_of(row: Row, where: str) -> StatedAnswer:
+def answer_of(row: Row, where: str) -> RowAnswer:
     """The answer of a row; an empty or null field is an answer that says nothing.
 
     Raises:
@@ -86,11 +86,11 @@ def answer_of(row: Row, where: str) -> StatedAnswer:
         return found
     for prefix in _ANSWER_PREFIXES:
         if any(name in keys for name in _affixed(_LAT, prefix)):
-            return StatedAnswer(place=_prefixed(keys, prefix) or StatedPlace(None))
+            return RowAnswer(place=_prefixed(keys, prefix) or StatedPlace(None))
     if (found := _held_answer(keys, _ANSWER_MAYBE)) is not None:
         return found
     if any(name in keys for name in _LAT) and _names_its_truth(keys):
-        return StatedAnswer(place=StatedPlace(point_from(_first(keys, _LAT), _first(keys, _LON)), *_levels(keys)))
+        return RowAnswer(place=StatedPlace(point_from(_first(keys, _LAT), _first(keys, _LON)), *_levels(keys)))
     raise DataError(
         f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
         f"it has {', '.join(map(str, row)) or 'nothing'}"
@@ -111,14 +111,14 @@ def names_of(row: Row) -> dict[str, str]:
     return found
 
 
-def _held_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> StatedAnswer | None:
+def _held_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer | None:
     for name in names:
         if name in keys:
             value = keys[name]
             text = value if isinstance(value, str) else _last_message(value)
             if text is not None:
-                return StatedAnswer(text=text)
-            return StatedAnswer(place=place_from(value) or StatedPlace(None))
+                return RowAnswer(text=text)
+            return RowAnswer(place=place_from(value) or StatedPlace(None))
     return None
 
 

@@ -17,7 +17,7 @@ from tts.domain.tooling import Datum
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.eval.answer_parsers import NAME_READERS, PARSERS, ParserName
-from tts.eval.fields import StatedAnswer, StatedPlace, answer_of, names_of, truth_of
+from tts.eval.fields import RowAnswer, StatedPlace, answer_of, names_of, truth_of
 from tts.eval.metrics.accuracy import (
     CLASSIC_KM,
     PAPER_KM,
@@ -139,7 +139,7 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
 
 
 def place_of_answer(
-    answer: StatedAnswer, parser: ParserName, geocoded: Mapping[str, LatLon] | None = None
+    answer: RowAnswer, parser: ParserName, geocoded: Mapping[str, LatLon] | None = None
 ) -> StatedPlace | None:
     """The position of an answer: parsed from its text, or from the columns of its table; a name is looked up."""
     if answer.text is None:

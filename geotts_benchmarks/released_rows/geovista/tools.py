@@ -17,13 +17,13 @@ from geotts_benchmarks.released_rows.geovista.subject import (
     dialect_for,
     is_beyond_the_service,
 )
+from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.values import with_numbers
 from tts.domain.messages import Message, TextPart, text_message
-from tts.domain.tooling import ToolResult
 
 _SIZE: Final = re.compile(r"[Pp]hoto of (\d+)x(\d+)")
 _ORDINAL: Final = re.compile(r"\b(second|third|fourth|fifth|sixth|seventh)\b", re.IGNORECASE)
@@ -71,7 +71,7 @@ def _earlier(tool: str, note: str) -> list[Message]:
     found = _ORDINAL.search(note)
     rounds: list[Message] = []
     for i in range(_NUMBERS.index(found[1].lower()) if found else 0):
-        result = ToolResult(call_id=f"earlier_{i}", name=tool, text="")
+        result = made_result("", name=tool, call_id=f"earlier_{i}").result
         rounds.append(text_message("assistant", "earlier"))
         rounds.append(Message(role="user", parts=(TextPart(text="earlier"),), result=result))
     return rounds

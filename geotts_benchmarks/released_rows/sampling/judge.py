@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared, differ
 from geotts_benchmarks.released_rows.sampling import pictures, verifier
@@ -18,8 +19,6 @@ from geotts_benchmarks.released_rows.sampling.shipped_profile import (
     shipped,
 )
 from tts.dialects.served.text_dialect import TextDialect
-from tts.domain.tooling import ToolResult
-from tts.ports.toolbox import ToolOutcome
 
 Check = Callable[[Row, Shipped, Corpus], Awaitable[Judged]]
 _WHOLE: Final = [0, 0, 1000, 1000]
@@ -169,7 +168,7 @@ def _zoom(box: Sequence[float]) -> str:
 def _read(case: Shipped) -> str:
     """What the model reads of a result that is far too long."""
     assert isinstance(case.dialect, TextDialect)
-    return case.dialect.result_text(ToolOutcome(ToolResult(call_id="c", name="made-up", text=_TEXT)))
+    return case.dialect.result_text(made_result(_TEXT))
 
 
 _STEP: Final = {"geovista": 28, "reverse": 28, "thinking_with_map": 32}

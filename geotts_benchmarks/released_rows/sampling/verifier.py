@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from deployments.wiring.parts import trajectory_texts
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
+from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.sampling.pictures import as_noted
@@ -21,7 +22,6 @@ from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
 from tts.config import load_config
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, RequestContext
-from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports.verification import VerifyRequest
 from tts.profiles import load_profile
@@ -87,14 +87,10 @@ def _trajectory(number: int, output: str) -> Trajectory:
     pieces = _RESULT.split(output)
     outputs, results = pieces[::2], pieces[1::2]
     turns = [
-        Turn(index=i, text=text, results=tuple(_result(found) for found in results[i : i + 1]))
+        Turn(index=i, text=text, results=tuple(made_result(found).result for found in results[i : i + 1]))
         for i, text in enumerate(outputs)
     ]
     return Trajectory(rollout_id=number, turns=tuple(turns))
-
-
-def _result(text: str) -> ToolResult:
-    return ToolResult(call_id="made-up", name="made-up", text=text)
 
 
 def _id_that_keeps(outputs: int) -> str:
