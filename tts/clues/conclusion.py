@@ -12,15 +12,22 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Place
 
 _W = weights("belief")
-ANSWER_FROM, _COUNTRY_FROM = _W["answer_from"], _W["country_from"]
-_CITY_FROM, _REGION_FROM = _W["city_from"], _W["region_from"]
-_ADDRESS_KM, _TOWN_KM = _W["address_least_km"], _W["town_least_km"]  # the least radius of an answer
+ANSWER_FROM = _W["answer_from"]
+_COUNTRY_FROM = _W["country_from"]
+_CITY_FROM = _W["city_from"]
+_REGION_FROM = _W["region_from"]
+_LEAST_ADDRESS_KM = _W["address_least_km"]
+_LEAST_TOWN_KM = _W["town_least_km"]
+_ANSWER_KM = _W["answer_km"]
+_TOWN_KM = _W["town_km"]
+_DIVISION_KM = _W["division_km"]
+_SAME_POINT_KM = _W["same_point_km"]
 
 
 def answers(belief: Belief, leads: Leads) -> bool:
     """Whether a point is worth giving: much of the belief is near it, or one country is likelier than all others."""
     point, _ = belief.best_point()
-    likely = belief.mass(point, 750.0) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
+    likely = belief.mass(point, _ANSWER_KM) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
     return likely and bool(leads.clues or leads.mentions)
 
 
@@ -32,19 +39,19 @@ def conclusion(belief: Belief, countries: Countries) -> Hypothesis:
 def conclusion_at(point: LatLon, belief: Belief, countries: Countries) -> Hypothesis:
     """The same for another point of the belief."""
     named = _named(point, place_at(point, belief), belief, countries)
-    least = _ADDRESS_KM if named.level is Level.POINT else _TOWN_KM
+    least = _LEAST_ADDRESS_KM if named.level is Level.POINT else _LEAST_TOWN_KM
     return named.model_copy(
         update={
             "point": LatLon(lat=round(point.lat, 5), lon=round(point.lon, 5)),
             "radius_km": round(max(least, belief.radius_km(point, 0.9)), 1),
-            "confidence": round(belief.mass(point, 25.0), 3),
+            "confidence": round(belief.mass(point, _TOWN_KM), 3),
         }
     )
 
 
 def place_at(point: LatLon, belief: Belief) -> Place | None:
     """The place of the belief that stands at a point; None where none does."""
-    return next((place for place, _ in belief.places if distance_km(place.point, point) < 1.0), None)
+    return next((place for place, _ in belief.places if distance_km(place.point, point) < _SAME_POINT_KM), None)
 
 
 def _named(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> Hypothesis:
@@ -55,10 +62,10 @@ def _named(point: LatLon, place: Place | None, belief: Belief, countries: Countr
         country=country.name if country is not None else "",
         country_code=country.code if country is not None else "",
     )
-    if place is not None and belief.mass(point, 25.0) >= _CITY_FROM:
-        at_door = place.kind == ADDRESS and belief.mass(point, _ADDRESS_KM) >= _CITY_FROM
+    if place is not None and belief.mass(point, _TOWN_KM) >= _CITY_FROM:
+        at_door = place.kind == ADDRESS and belief.mass(point, _LEAST_ADDRESS_KM) >= _CITY_FROM
         level = Level.POINT if at_door else Level.CITY
         return named.model_copy(update={"level": level, "region": place.admin1, "city": place.name})
-    if place is not None and belief.mass(point, 200.0) >= _REGION_FROM:
+    if place is not None and belief.mass(point, _DIVISION_KM) >= _REGION_FROM:
         return named.model_copy(update={"level": Level.REGION, "region": place.admin1})
     return named

@@ -6,11 +6,6 @@ import pytest
 from support.docs_blocks import ROOT
 
 _PACKAGES = ("tts", "tools", "deployments", "geotts_benchmarks", "geotts_client")
-_TO_BE_SPLIT = {  # a file leaves this set when its assignments are split; none may be added
-    "tts/clues/conclusion.py",
-    "tts/inference/clues/rereads.py",
-    "tts/inference/clues/unknown_words.py",
-}
 
 
 def pairs(source):
@@ -36,7 +31,7 @@ def test_every_constant_and_attribute_has_a_line_of_its_own():
     files = [path for package in _PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     assert len(files) > 500
     found = {str(path.relative_to(ROOT)): lines for path in files if (lines := pairs(path.read_text("utf-8")))}
-    assert found.keys() <= _TO_BE_SPLIT
+    assert found == {}
 
 
 @pytest.mark.parametrize(

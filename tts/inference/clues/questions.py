@@ -12,6 +12,7 @@ from tts.clues.clue_reader import ClueReader
 from tts.clues.lookups import AROUND, GEOCODE, SEARCH
 from tts.clues.mentions import Mention
 from tts.clues.postal_addresses import addresses
+from tts.decision_weights import weights
 from tts.domain.geo import Circle, LatLon
 from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall
@@ -22,20 +23,29 @@ from tts.inference.clues.sibling_share import SiblingShare
 from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports.model_client import ModelRequest
 
-_SEARCHES = 2  # a turn
-_TESTED = 2  # places in question whose surroundings are looked at
-_STRANGE = 1  # of the searches, where there is a name that nothing explains
-_SURE = 0.75  # of the place within 25 km: then enlarging is not worth its time
-_SMALL_SIDE_PX = 640  # photos this small show nothing more when enlarged
-_LIKELY = 0.6  # of a country: then names and addresses are searched inside it
-_WORTH_A_CHECK = 0.1  # share of a place
+_W = weights("questions")
+_SEARCHES = int(_W["searches"])
+_STRANGE = int(_W["strange_searches"])
+_TESTED = int(_W["tested_places"])
+_SURE = _W["sure"]
+_TOWN_KM = weights("belief")["town_km"]
+_LIKELY = _W["in_country"]
+_DECIDED = _W["country_decided"]
+_WORTH_A_CHECK = _W["worth_a_check"]
+_TELLING_NATS = _W["telling_nats"]
+_SMALL_SIDE_PX = _W["small_side_px"]
+_SMALL_LINE = _W["small_line"]
+_DOUBTFUL_LINE = _W["doubtful_line"]
+_WORTH_A_LOOK = _W["worth_a_look"]
+_WANDERING = _W["wandering"]
+_CENTRE_WORTH = _W["centre_worth"]
+_CENTRE_FALL = _W["centre_fall"]
+_UNREAD_WORTH = _W["unread_worth"]
+_SMALL_WORTH = _W["small_worth"]
+_READ_WORTH = _W["read_worth"]
 _LONGEST = 200  # characters of a tool's argument
-_TELLING = 3.0  # log-likelihood ratio from which a name is worth looking up
-_SMALL_SHARE = 0.02  # of the longer side: the detector sees such a line about 20 pixels high
-_WORTH_A_LOOK = 0.5
 _HALVES = (0.0, 0.25, 0.5)
 _ALONE = SiblingShare()
-_WANDERING = 0.5  # how far temperature mixes the order of boxes: siblings that enlarge the same one share its reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ def questions(
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
     asking = _Asking(known.turn, share)
-    if "read_text" in offered and belief.mass(point, 25.0) < _SURE:
+    if "read_text" in offered and belief.mass(point, _TOWN_KM) < _SURE:
         _reread_or_enlarge(asking, known, belief, request, reader)
     if SEARCH in offered:
         _look_up(asking, known, mentions, belief, reader)
@@ -166,7 +176,7 @@ def _at(point: LatLon) -> dict[str, JsonValue]:
 
 
 def _decided(belief: Belief) -> bool:
-    return belief.country[1] >= 0.5
+    return belief.country[1] >= _DECIDED
 
 
 def _searched_in(belief: Belief) -> str | None:
@@ -195,13 +205,13 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShar
 
 def _lettering(known: Notes, box: Box, photo: Photo) -> float:
     """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
-    worth = 0.3 * math.exp(-8.0 * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
+    worth = _CENTRE_WORTH * math.exp(-_CENTRE_FALL * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
     for unread in known.unread:
-        worth += 1.0 if _inside(unread, box) else 0.0
+        worth += _UNREAD_WORTH if _inside(unread, box) else 0.0
     for line in known.lines:
         if line.box.photo == box.photo and _inside(line.box, box):
-            small = line.height_px < _SMALL_SHARE * max(photo.width, photo.height)
-            worth += 0.5 if small or line.confidence < 0.8 else 0.1
+            small = line.height_px < _SMALL_LINE * max(photo.width, photo.height)
+            worth += _SMALL_WORTH if small or line.confidence < _DOUBTFUL_LINE else _READ_WORTH
     return worth
 
 
@@ -220,7 +230,7 @@ def _worth_searching(
     for mention in mentions:
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
         worth = math.log1p(mention.rate / reader.weigher.elsewhere(mention, languages))
-        if inside and worth >= _TELLING:
+        if inside and worth >= _TELLING_NATS:
             telling.append((-worth, mention.name, country))
     asked = {name for name, _ in known.asked}
     mine = [(name, chosen) for _, name, chosen in share.mine(sorted(telling)) if name not in asked]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tts.clues.clue_reader import ClueReader
 from tts.clues.languages import spoken_shares
 from tts.clues.line_trust import same_lines
+from tts.decision_weights import weights
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import TextLine
 from tts.geodata.names import script_of
@@ -22,15 +23,22 @@ from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
 
 _SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
 _LANGUAGE_ALIASES = {"sh": "sr"}
-_UNREAD, _STRANGE, _UNSURE, _SETTLED = 0.7, 0.45, 0.25, 0.005  # chance that a line is not what its reader took it for
-_CERTAIN = 0.93  # confidence of a recogniser
-_EXPECTED = 0.03
+_W = weights("rereads")
+_UNREAD = _W["unread"]
+_STRANGE = _W["strange"]
+_UNSURE = _W["unsure"]
+_SETTLED = _W["settled"]
+_CERTAIN = _W["certain"]
+_EXPECTED = _W["expected"]
+_WANTED_COUNTRY = _W["wanted_country"]
+_COUNTED_COUNTRY = _W["counted_country"]
+_LEAST = _W["least_worth"]
+_LEGIBLE_PX = _W["legible_px"]
+_BESIDE = _W["margin_beside"]
+_ABOVE = _W["margin_above"]
+_GUESSWORK = _W["guesswork"]
+_KIN = _W["kin"]
 _WEB = re.compile(r"@|www|\.[a-z]{2,3}\b", re.IGNORECASE)
-_LEAST = 0.01
-_LEGIBLE_PX = 24.0
-_BESIDE, _ABOVE = 0.015, 0.25  # margins: of the photo's width, of the line's height
-_GUESSWORK = 0.02  # chance of a language that nothing speaks for
-_KIN = 0.15  # … and more for those of the script that the line was taken for
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ def languages_of(countries: Mapping[str, float], reader: ClueReader) -> dict[str
     shares = dict.fromkeys(sorted(_SCRIPTS), _GUESSWORK)
     for code, share in countries.items():
         country = reader.countries.get(code)
-        for tag, part in spoken_shares(country).items() if country is not None and share > 0.001 else ():
+        for tag, part in spoken_shares(country).items() if country is not None and share > _WANTED_COUNTRY else ():
             language = _LANGUAGE_ALIASES.get(tag, tag)
             if language in shares:
                 shares[language] += share * part
@@ -78,7 +86,7 @@ def expected_languages(countries: Mapping[str, float], reader: ClueReader) -> li
     shares: dict[str, float] = {}
     for code, share in countries.items():
         country = reader.countries.get(code)
-        for tag, part in spoken_shares(country).items() if country is not None and share > 0.01 else ():
+        for tag, part in spoken_shares(country).items() if country is not None and share > _COUNTED_COUNTRY else ():
             shares[tag] = shares.get(tag, 0.0) + share * part
     return sorted(tag for tag, share in shares.items() if share >= _EXPECTED)
 

@@ -12,15 +12,22 @@ from collections.abc import Iterator, Mapping
 
 from tts.clues.clue_reader import ClueReader
 from tts.clues.line_trust import trusted
+from tts.decision_weights import weights
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues.notes import Notes, gumbel
 from tts.inference.clues.sibling_share import SiblingShare
 
 _ALONE = SiblingShare()
-_COUNTRIES, _LIKELY = 3, 0.1
-_LEAST_LETTERS, _MOST_LETTERS = 3, 24
-_OWN_LETTERS = 2.0  # lettering of the country's own is a name more often than invented Latin words are
+_W = weights("unknown_words")
+_COUNTRIES = int(_W["countries"])
+_LIKELY = _W["likely"]
+_LEAST_LETTERS = _W["least_letters"]
+_MOST_LETTERS = _W["most_letters"]
+_OWN_LETTERS = _W["own_letters"]
+_LEAST_TRUST = _W["least_trust"]
+_MOST_OF_LINE = _W["most_of_line"]
+_PART_WORTH = _W["part_worth"]
 _NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
 
 
@@ -64,4 +71,8 @@ def _parts(text: str) -> Iterator[str]:
 
 def _worth(line: TextLine, name: str) -> float:
     letters = _OWN_LETTERS if script_of(name) != "Latn" else 1.0
-    return letters * max(0.1, trusted(line.confidence)) * (1.0 if len(name) > 0.6 * len(line.text) else 0.4)
+    return (
+        letters
+        * max(_LEAST_TRUST, trusted(line.confidence))
+        * (1.0 if len(name) > _MOST_OF_LINE * len(line.text) else _PART_WORTH)
+    )
