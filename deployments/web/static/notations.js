@@ -43,7 +43,7 @@ export function utm({ lat, lon }) {
   return `${zone}${BANDS[Math.floor((lat + 80) / 8)]} ${Math.round(easting)} ${Math.round(northing)}`;
 }
 
-const RADIUS_KM = 6371.0088;
+const RADIUS_KM = (A * (2 + Math.sqrt(1 - E2))) / 3000; // the mean radius of the ellipsoid, (2a + b) / 3
 
 /** The distance on the ground in km, on a sphere: right to half a per cent. */
 export function apart(one, other) {

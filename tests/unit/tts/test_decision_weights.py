@@ -1,5 +1,6 @@
 """Every weight of the product says where it is from, and is used."""
 
+import math
 import re
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+import deployments.web
 import tts
 from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
+from tts.domain.geo import EARTH_RADIUS_KM
 
 FOLDER = Path(tts.__file__).parent
 FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
@@ -85,3 +88,12 @@ def test_the_radius_of_the_earth_stands_in_one_place():
     """Beside those of the authors' code, which is followed as it is."""
     ours = [path for path in FOLDER.rglob("*.py") if "released" not in path.parts]
     assert [path.name for path in ours if re.search(r"6371|6378\.1|6378137", path.read_text())] == ["geo.py"]
+
+
+def test_the_page_computes_the_radius_of_the_earth_from_the_ellipsoid_that_utm_needs():
+    scripts = {path.name: path.read_text() for path in (Path(deployments.web.__file__).parent / "static").glob("*.js")}
+    assert [name for name, text in scripts.items() if re.search(r"6371|6378\.?1", text)] == ["notations.js"]
+    axis_m, eccentricity2 = (
+        float(re.search(rf"const {name} = ([\d.]+);", scripts["notations.js"])[1]) for name in ("A", "E2")
+    )
+    assert axis_m * (2 + math.sqrt(1 - eccentricity2)) / 3000 == pytest.approx(EARTH_RADIUS_KM, abs=1e-4)
