@@ -5,7 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-KEYS = ("AMAP_API_KEY", "GOOGLE_MAPS_API_KEY", "SERPER_API_KEY", "TAVILY_API_KEY", "YDC_API_KEY", "BRAVE_API_KEY")
+from tools.providers_by_name import PROVIDERS
+
+KEYS = {provider.key_variable for provider in PROVIDERS.values()}
 
 
 async def geotts(*arguments, limit_s=120, **environment):
