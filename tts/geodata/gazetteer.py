@@ -98,6 +98,9 @@ class Gazetteer:
             self._country_codes: list[str] = self._meta["countries"]
             self._admin1_names: list[str] = self._meta["admin1"]
             self._nearby = Nearby(self._a)
+            self._namesakes = lru_cache(maxsize=4096)(self._read_namesakes)
+            self._division = lru_cache(maxsize=4096)(self._read_division)
+            self._place = lru_cache(maxsize=16_384)(self._read_place)
         except (OSError, ValueError, KeyError) as error:
             raise DataError(f"the gazetteer is not readable ({error}): run `geotts data build`") from error
 
@@ -164,8 +167,7 @@ class Gazetteer:
         nearest = min(away, key=itemgetter(0, 1), default=None)
         return None if nearest is None or nearest[0] > within_km else (nearest[2], nearest[0])
 
-    @lru_cache(maxsize=4096)  # noqa: B019
-    def _namesakes(self, name: str) -> tuple[list[float], list[tuple[int, Place]]]:
+    def _read_namesakes(self, name: str) -> tuple[list[float], list[tuple[int, Place]]]:
         """Latitudes, and the ranked places of `nearest_named` from south to north: rollouts of a photo name few."""
         found = enumerate(match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
         ranked = [(rank, place) for rank, place in found if place.kind != "country"]
@@ -225,8 +227,7 @@ class Gazetteer:
         """ISO 3166-1 alpha-2 codes, sorted; the country numbers of `columns` are positions in it."""
         return tuple(self._country_codes)
 
-    @lru_cache(maxsize=4096)  # noqa: B019  a gazetteer lives as long as its process
-    def _division(self, country_code: str, admin1: str) -> Division:
+    def _read_division(self, country_code: str, admin1: str) -> Division:
         a = self._a
         country, names = self._country_codes.index(country_code), self._admin1_names
         towns = np.flatnonzero((a["country"] == country) & (a["kind"] == 0))
@@ -342,8 +343,7 @@ class Gazetteer:
         low, high = max(0, length - edits), min(last, length + edits + 1)
         return int(starts[min(low, last)]), int(starts[high])
 
-    @lru_cache(maxsize=16_384)  # noqa: B019
-    def _place(self, number: int) -> Place:
+    def _read_place(self, number: int) -> Place:
         a = self._a
         offset = a["label_offset"]
         label_id, label = self._labels[offset[number] : offset[number + 1]].decode().split("\t", 1)
