@@ -1,7 +1,9 @@
 """The embedded gazetteer against places everybody can check."""
 
+import gc
 import random
 import string
+import weakref
 
 import pytest
 
@@ -118,3 +120,15 @@ def test_places_are_found_again_by_id(gazetteer):
     match = gazetteer.search("Coimbra", limit=1)[0]
     assert gazetteer.get(match.place.id) == match.place
     assert gazetteer.get("gn:0") is None
+
+
+def test_a_gazetteer_that_nobody_uses_any_more_is_freed(data_store):
+    """A process that opens many (a test run, a notebook) would keep the files and caches of each."""
+    opened = data_store.gazetteer()
+    town = opened.search("Bellinzona", limit=1)[0].place
+    assert opened.nearest_named("Bellinzona", LatLon(lat=46.2, lon=9.0), within_km=10)
+    assert opened.division_of(town).population > 0
+    reference = weakref.ref(opened)
+    del opened
+    gc.collect()
+    assert reference() is None
