@@ -41,23 +41,34 @@ class AppArgs(Value):
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
-    config_version: Literal[1] = 1
-    engine: Engine = CluesEngine()
+    config_version: Literal[1] = Field(default=1, description="version of the format of this configuration")
+    engine: Engine = Field(default=CluesEngine(), description="engine of the rollouts")
     engines: tuple[EngineShare, ...] = Field(
-        default=(), description="several models that share the rollouts of every request; in place of `engine`"
+        default=(),
+        description="models that share the rollouts of every request, two or more; they take the place of `engine`",
     )
     observer: Engine | None = Field(
-        default=None, description="sees the photos for an engine without eyes: two models in one rollout"
+        default=None, description="engine that sees the photos and describes them to an `engine` that cannot see"
     )
-    dialect: str = "generic"
+    dialect: str = Field(
+        default="generic", description="dialect of `engine`: its prompts, and the form of its tool calls and answers"
+    )
     dialect_settings: DialectSettings = Field(
-        default=DialectSettings(), description="what differs from the dialect's own; for `dialect` only"
+        default=DialectSettings(), description="settings that replace those of `dialect`; other dialects keep their own"
     )
     gallery: GalleryConfig | None = Field(
-        default=None, description="photos of known position whose nearest geo_adapt is shown; the operator's own"
+        default=None,
+        description="photos of known position that you supply; dialect geo_adapt tells the model the positions of the "
+        "most similar ones",
     )
-    limits: Limits = Limits()
-    request_defaults: RequestDefaults = RequestDefaults()
+    limits: Limits = Field(
+        default=Limits(),
+        description="limits of one rollout; max_cost_usd is for all rollouts of a request together. Default: the "
+        "limits of the dialect",
+    )
+    request_defaults: RequestDefaults = Field(
+        default=RequestDefaults(), description="values for fields that a request leaves out"
+    )
     routing: RoutingConfig = RoutingConfig()
     tools: ToolsConfig = ToolsConfig()
     verifier: VerifierConfig = VerifierConfig()
@@ -67,19 +78,27 @@ class AppArgs(Value):
     telemetry: TelemetryConfig = TelemetryConfig()
     group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
         default=None,
-        description="rollouts in one Serve call at most; by default by the room of the engines (ADR 0048), and "
-        "ceil(N / replicas) for clues",
+        description="most rollouts of one request in one call to a Rollout replica. Default: as many as the engine of "
+        "a replica has room for (ADR 0048); for engine clues, N / replicas, rounded up",
     )
     placement: Literal["load", "photo_hash"] = Field(
-        default="load", description="photo_hash: queries about one photo meet on one replica, while it has room"
+        default="load",
+        description="the replica that a group of rollouts goes to. load: one with room; photo_hash: for one photo "
+        "always the same few replicas, while they have room",
     )
     colocate: bool | None = Field(
         default=None,
-        description="rollouts and verifier in the gateway's process (ADR 0012); by default with an openai engine, "
-        "while deployments.rollout and deployments.verifier are as they come",
+        description="whether rollouts and verifier run in the process of the gateway (ADR 0012). Default: true if all "
+        "engines of rollouts are endpoints (openai), observer and verifier are neither clues nor vllm, and "
+        "deployments.rollout and deployments.verifier are not changed",
     )
-    coalesce_s: Annotated[float, Field(ge=0, le=1)] = 0.025
-    data_dir: str | None = Field(default=None, description="built data; a per-user cache directory when absent")
+    coalesce_s: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.025,
+        description="seconds for which text of rollouts and verifier is collected before it is sent as one batch",
+    )
+    data_dir: str | None = Field(
+        default=None, description="folder of the built data. Default: a cache folder of the user"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> AppArgs:
@@ -89,7 +108,7 @@ class AppArgs(Value):
         if gateways > 1 and not store.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError(
                 f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
-                "set gateway.run_store to redis://…, or one replica"
+                "set gateway.run_store to redis://…, or use one replica"
             )
         if self.gateway.access.mode == "off" and not self.gateway.on_loopback:
             raise ValueError(
@@ -119,7 +138,7 @@ class AppArgs(Value):
             )
         if self.colocate and self._changed_workers:
             raise ValueError(
-                f"colocate: deployments.{self._changed_workers[0]} has no effect then: set deployments.gateway"
+                f"with colocate, deployments.{self._changed_workers[0]} has no effect: set deployments.gateway instead"
             )
         return self
 
@@ -135,7 +154,7 @@ class AppArgs(Value):
     def _leads_with_eyes(self) -> AppArgs:
         if self.routing.method == "leader" and not self.abilities.sees_pictures:
             raise ValueError(
-                f"routing.method leader needs an engine that sees pictures, and {self.engine.name} does not: set cues"
+                f"routing.method leader needs an engine that sees pictures; {self.engine.name} does not. Set it to cues"
             )
         return self
 
@@ -221,8 +240,8 @@ class AppArgs(Value):
             claimed = deployment.claimed_gpus
             if found and 0 < claimed < 1 and total > claimed:
                 raise ValueError(
-                    f"replicas with {claimed:g} of a GPU share its memory: the gpu_memory of "
-                    f"{' and '.join(found)} is {total:g} together, the limit is {claimed:g}"
+                    f"a replica with {claimed:g} of a GPU may use that share of its memory: the sum of gpu_memory of "
+                    f"{' and '.join(found)} is {total:g}, the limit is {claimed:g}"
                 )
             if len(found) > 1 and total > _MOST_GPU_MEMORY:
                 raise ValueError(

@@ -13,7 +13,7 @@ class CasesConfig(Value):
     """A case keeps its photos and answers longer than `gateway.retention_s`, until it is erased or its time is over."""
 
     retention_days: Annotated[float, Field(ge=0, le=3650, allow_inf_nan=False)] = Field(
-        default=30.0, description="after the last change of a case; 0: there are no cases"
+        default=30.0, description="days from the last change of a case until it is erased; 0: there are no cases"
     )
 
     @property

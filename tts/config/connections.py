@@ -14,17 +14,24 @@ class ConnectionLimits(Value):
     """Limits of the HTTP server. A process that may open fewer files keeps fewer connections."""
 
     max_connections: Annotated[int, Field(ge=8)] = Field(
-        default=4096, description="in all; the oldest that has sent no whole request makes room for the next"
+        default=4096,
+        description="most open connections. A further one closes the oldest connection that has sent no whole request "
+        "yet, or else the one that has been idle longest",
     )
     max_per_address: Annotated[int, Field(ge=1)] = Field(
-        default=256, description="connections of one IPv4 address or IPv6 /64; trusted proxies have no such limit"
+        default=256,
+        description="most open connections of one IPv4 address or IPv6 /64 network; trusted proxies have no such limit",
     )
     trusted_proxies: tuple[IPvAnyNetwork, ...] = Field(
         default=("127.0.0.1/32", "::1/128"),
         validate_default=True,
-        description="addresses or networks whose X-Forwarded-For is believed: max_per_address counts their callers' "
-        "requests instead",
+        description="addresses or networks of proxies whose header X-Forwarded-For is trusted. max_per_address then "
+        "limits the running requests of each client behind them",
     )
-    head_timeout_s: Seconds = Field(default=10.0, description="for a whole request line and all header fields")
-    max_head_bytes: Annotated[int, Field(ge=1024)] = Field(default=64 * 1024, description="request line and fields")
-    max_head_fields: Annotated[int, Field(ge=16)] = 100
+    head_timeout_s: Seconds = Field(
+        default=10.0, description="seconds in which the request line and all header fields must arrive"
+    )
+    max_head_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=64 * 1024, description="most bytes of request line and header fields together"
+    )
+    max_head_fields: Annotated[int, Field(ge=16)] = Field(default=100, description="most header fields of one request")

@@ -14,11 +14,22 @@ class AutoscaleConfig(Value):
 
     min_replicas: Annotated[int, Field(ge=0)] = 1
     max_replicas: Annotated[int, Field(ge=1)] = 4
-    target_ongoing: Annotated[float, Field(gt=0)] = 4.0
-    upscale_delay_s: Annotated[float, Field(ge=0)] = 2.0
-    downscale_delay_s: Annotated[float, Field(ge=0)] = 60.0
-    metrics_interval_s: Annotated[float, Field(gt=0)] = 1.0
-    look_back_s: Annotated[float, Field(gt=0)] = 5.0
+    target_ongoing: Annotated[float, Field(gt=0)] = Field(
+        default=4.0,
+        description="wanted load of one replica: generations for the Rollout deployment, requests for the others",
+    )
+    upscale_delay_s: Annotated[float, Field(ge=0)] = Field(
+        default=2.0, description="seconds for which the load must stay too high before replicas are added"
+    )
+    downscale_delay_s: Annotated[float, Field(ge=0)] = Field(
+        default=60.0, description="seconds for which the load must stay low before replicas are removed"
+    )
+    metrics_interval_s: Annotated[float, Field(gt=0)] = Field(
+        default=1.0, description="seconds between two measurements of the load"
+    )
+    look_back_s: Annotated[float, Field(gt=0)] = Field(
+        default=5.0, description="seconds over which the measured load is averaged"
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> AutoscaleConfig:
@@ -30,20 +41,37 @@ class AutoscaleConfig(Value):
 class DeploymentConfig(Value):
     """How one deployment is placed and scaled. `autoscale` wins over `replicas`."""
 
-    replicas: Annotated[int, Field(ge=1)] = 1
-    autoscale: AutoscaleConfig | None = None
-    num_cpus: Annotated[float, Field(ge=0)] = 0.0
-    num_gpus: Annotated[float, Field(ge=0)] = 0.0
-    max_ongoing: Annotated[int, Field(ge=1)] = 64
-    max_queued: Annotated[int, Field(ge=1)] = 256
+    replicas: Annotated[int, Field(ge=1)] = Field(
+        default=1, description="number of replicas; not used if `autoscale` is set"
+    )
+    autoscale: AutoscaleConfig | None = Field(
+        default=None, description="bounds and speed of autoscaling. Default: a fixed number of replicas"
+    )
+    num_cpus: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="CPUs that Ray reserves for one replica; may be a fraction"
+    )
+    num_gpus: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="GPUs that Ray reserves for one replica; may be a fraction"
+    )
+    max_ongoing: Annotated[int, Field(ge=1)] = Field(
+        default=64, description="calls that one replica works on at the same time"
+    )
+    max_queued: Annotated[int, Field(ge=1)] = Field(
+        default=256, description="calls that may wait for a replica in each calling process; further calls are refused"
+    )
     drain_s: Annotated[float, Field(ge=0)] = Field(
-        default=20.0, description="how long a replica may finish its streams"
+        default=20.0, description="seconds in which a replica that is stopped may finish its running calls"
     )
     bundles: tuple[dict[str, Annotated[float, Field(ge=0)]], ...] = Field(
         default=(),
-        description="placement group of one replica, for a model on several GPUs; the first holds the replica",
+        description="placement group of one replica, for a model on several GPUs: the resources of each bundle. The "
+        "replica itself runs in the first bundle",
     )
-    bundle_strategy: Literal["PACK", "STRICT_PACK", "SPREAD", "STRICT_SPREAD"] = "STRICT_PACK"
+    bundle_strategy: Literal["PACK", "STRICT_PACK", "SPREAD", "STRICT_SPREAD"] = Field(
+        default="STRICT_PACK",
+        description="placement of the bundles. PACK: on as few machines as possible; STRICT_PACK: on one machine; "
+        "SPREAD: on as many machines as possible; STRICT_SPREAD: each on a different machine",
+    )
 
     @property
     def claimed_gpus(self) -> float:

@@ -17,85 +17,133 @@ from tts.domain.value import Value
 class AccessConfig(Value):
     """Who may use the service. Keys are kept as SHA-256 only, in a file or in GEOTTS_API_KEYS: `geotts keys new`."""
 
-    mode: Literal["off", "keys"] = Field(default="off", description="off is for loopback addresses only")
+    mode: Literal["off", "keys"] = Field(
+        default="off",
+        description="off: no key is needed, and the service must listen on a loopback address; keys: every caller "
+        "needs a key",
+    )
     keys_file: str | None = Field(
-        default=None, description="one key a line: name sha256 [cost=USD] [cost/day=USD] [requests/min|- [concurrent]]"
+        default=None,
+        description="file with one key a line: name sha256 [operator] [cost=USD] [cost/day=USD] [requests/min|- "
+        "[concurrent]]",
     )
     requests_per_minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="for keys that state no rate of their own"
+        default=None, description="most requests a minute for a key that has no rate of its own"
     )
-    burst: Annotated[int, Field(ge=1)] = 10
+    burst: Annotated[int, Field(ge=1)] = Field(
+        default=10, description="most requests that a key may send at once within its rate"
+    )
     max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="US dollars that the models of one request may cost, for keys that state none"
+        default=None,
+        description="most US dollars that the models of one request may cost, for a key that has no such limit of its "
+        "own",
     )
     max_cost_per_day_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="and in any 24 hours; every request counts with all that it may cost"
+        default=None,
+        description="most US dollars that all requests of a key may cost in 24 hours, for a key that has no such limit "
+        "of its own. Each request counts with the most that it may cost",
     )
     max_concurrent: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="requests at work at once, for keys that state no number of their own"
+        default=None,
+        description="most requests of a key that may run at the same time, for a key that has no such limit of its own",
     )
 
 
 class GatewayConfig(Value):
     """Where the gateway listens, what it accepts from whom, and how long it keeps what belongs to a request."""
 
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=1, le=65535)] = 8000
-    public_url: str | None = Field(
-        default=None, description="where the internet reaches this service, for tools.region_search; https://…"
+    host: str = Field(default="127.0.0.1", description="address on which the service listens")
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        default=8000, description="TCP port on which the service listens"
     )
-    photo: PhotoLimits = PhotoLimits()
-    default_deadline_s: Seconds = 120.0
-    max_deadline_s: Seconds = 900.0
-    heartbeat_s: Seconds = Field(default=5.0, description="clients take 12 s without one for a lost gateway")
+    public_url: str | None = Field(
+        default=None,
+        description="URL at which the internet reaches this service, https://…; search services fetch pictures there "
+        "(tools.region_search)",
+    )
+    photo: PhotoLimits = Field(default=PhotoLimits(), description="limits for one photo, in bytes and pixels")
+    default_deadline_s: Seconds = Field(default=120.0, description="deadline in seconds of a request that names none")
+    max_deadline_s: Seconds = Field(
+        default=900.0, description="longest deadline in seconds; a longer one is reduced to it"
+    )
+    heartbeat_s: Seconds = Field(
+        default=5.0,
+        description="seconds between two heartbeats of a stream. After 12 s without one, clients treat the gateway as "
+        "lost",
+    )
     connections: ConnectionLimits = ConnectionLimits()
-    body_timeout_s: Seconds = Field(default=300.0, description="for a whole body that comes at a fair pace")
+    body_timeout_s: Seconds = Field(
+        default=300.0, description="seconds in which the whole body of a request must arrive"
+    )
     body_window_s: Seconds = Field(
-        default=10.0, description="a body that brings less than min_body_bytes_per_s for this long is ended"
+        default=10.0,
+        description="seconds in which the rate of a body is measured; a body below min_body_bytes_per_s is refused",
     )
     min_body_bytes_per_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=1024.0, description="on average over body_window_s"
+        default=1024.0, description="lowest rate of a body in bytes a second, on average over body_window_s"
     )
-    fetch_timeout_s: Seconds = Field(default=30.0, description="for the photos of one request that are sent as URLs")
-    max_in_flight: Annotated[int, Field(ge=1)] = 64
+    fetch_timeout_s: Seconds = Field(
+        default=30.0, description="seconds in which all photos must arrive that one request sends as URLs"
+    )
+    max_in_flight: Annotated[int, Field(ge=1)] = Field(
+        default=64,
+        description="requests that one gateway reads or works on at the same time; further requests are refused",
+    )
     max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
-        default=96 * 2**20, description="a whole request, however many photos it has"
+        default=96 * 2**20, description="most bytes of the body of a request, with all its photos"
     )
     max_decoding: Annotated[int, Field(ge=1)] = Field(
-        default=4, description="photos decoded at once: each may take max_pixels times 4 bytes"
+        default=4,
+        description="photos that are decoded at the same time; each may take 4 bytes of memory for each of "
+        "photo.max_pixels",
     )
     max_fetches: Annotated[int, Field(ge=1)] = Field(
-        default=8, description="photos got from URLs at once for one key; further ones wait"
+        default=8, description="photos that are fetched from URLs at the same time for one key; further photos wait"
     )
-    fetch_urls: bool = Field(default=True, description="photos may be sent as URLs, which this machine fetches")
-    fetch_hosts: tuple[str, ...] = Field(default=(), description="host:port pairs in private networks to fetch from")
+    fetch_urls: bool = Field(
+        default=True, description="whether requests may send photos as URLs, which this machine then fetches"
+    )
+    fetch_hosts: tuple[str, ...] = Field(
+        default=(), description="hosts in private networks from which photos may be fetched, as host:port"
+    )
     retention_s: Annotated[float, Field(ge=0)] = Field(
-        default=24 * 3600.0, description="after this, logs, photos and crops of a request are erased"
+        default=24 * 3600.0, description="seconds from the end of a request until its log, photos and crops are erased"
     )
     run_store: str = Field(
         default="memory",
-        description="memory or sqlite:///path for one gateway, redis://host:port/0 for several; a password comes from "
-        "GEOTTS_REDIS_PASSWORD",
+        description="where the state of requests is kept: memory or sqlite:///path for one gateway, "
+        "redis://host:port/0 for several. The password comes from GEOTTS_REDIS_PASSWORD",
     )
     max_precision: Literal["city", "region", "country"] | None = Field(
         default=None,
-        description="nothing finer leaves the gateway: points are centres of such units; no reasons, evidence or files",
+        description="finest unit of an answer. Points are then centres of such units, and answers have no reasons, "
+        "evidence or files. Default: no limit",
     )
     blob_store: str = Field(
         default="",
-        description="where the bytes of photos, crops and maps lie: a folder that all gateways share, or any fsspec "
-        "URL such as s3://bucket/folder; in the run store when empty",
+        description="where the bytes of photos, crops and maps are kept: a folder that all gateways share, or any "
+        "fsspec URL such as s3://bucket/folder. If empty: the run store",
     )
-    lease_s: Seconds = Field(default=10.0, description="a gateway silent for this long has lost its requests")
+    lease_s: Seconds = Field(
+        default=10.0, description="seconds after which a gateway that does not renew its leases loses its requests"
+    )
     access: AccessConfig = AccessConfig()
-    cors_origins: tuple[str, ...] = Field(default=(), description="web origins that may call, or one `*`")
-    allowed_hosts: tuple[str, ...] = Field(default=(), description="further Host names that a loopback service answers")
+    cors_origins: tuple[str, ...] = Field(
+        default=(), description="origins of web pages that may call the service; `*` for all"
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="further values of the header Host that a service without keys accepts, beside local names",
+    )
     map_tiles: tuple[TileSource, ...] = Field(
-        default=(), description="further maps for the page; it asks their servers only when somebody chooses one"
+        default=(),
+        description="further maps for the page. The browser asks their servers only after a user has chosen the map",
     )
     webhooks: WebhookConfig = WebhookConfig()
     audit_log: str | None = Field(
-        default=None, description="JSON lines: who asked, what left this machine, what was erased"
+        default=None,
+        description="file for JSON lines about each request: who sent it, what left this machine, and when it was "
+        "erased",
     )
 
     @property

@@ -16,10 +16,16 @@ _FIELDS: Final = ("{z}", "{x}", "{y}")
 class TileSource(Value):
     """A tile server in the XYZ scheme. When a user chooses its map, the browser asks it for the area that is shown."""
 
-    name: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="the name on the page: Streets")
-    url: str = Field(description="such as https://tiles.example/{z}/{x}/{y}.png; {s} stands for a, b or c")
-    attribution: str = Field(default="", description="whose data it is; shown below the map")
-    max_zoom: Annotated[int, Field(ge=1, le=22)] = 19
+    name: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        description="name of the map on the page, such as Streets"
+    )
+    url: str = Field(
+        description="URL of a tile, such as https://tiles.example/{z}/{x}/{y}.png; {s} in the host stands for a, b or c"
+    )
+    attribution: str = Field(default="", description="owner of the map data; the page shows it below the map")
+    max_zoom: Annotated[int, Field(ge=1, le=22)] = Field(
+        default=19, description="highest zoom level of the tile server"
+    )
 
     @field_validator("url")
     @classmethod

@@ -15,14 +15,19 @@ class EngineShare(Value):
     """An engine with its part of every request. The engine's own price counts what it costs."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")] = Field(
-        description="what answers call this source; reliabilities are kept by it"
+        description="name of this source in answers, and in the file of verifier.sources"
     )
     engine: Engine
     share: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
-        default=1.0, description="its part of the rollouts, in proportion to the other shares"
+        default=1.0, description="part of the rollouts for this engine, in proportion to the other shares"
     )
-    dialect: str | None = Field(default=None, description="how this model is spoken to; `dialect` when absent")
-    limits: Limits = Field(default=Limits(), description="what a rollout of this model may use at most, where given")
+    dialect: str | None = Field(
+        default=None, description="dialect of this engine. Default: `dialect` of the configuration"
+    )
+    limits: Limits = Field(
+        default=Limits(),
+        description="limits of one rollout of this engine; they can only lower the limits of the request",
+    )
 
     def within(self, limits: Limits) -> Limits:
         """The limits of a rollout, reduced to the limits of this entry."""

@@ -15,10 +15,10 @@ class GatewayUpload(Value):
 
     kind: Literal["gateway"] = "gateway"
     expires_s: Annotated[float, Field(ge=5, le=600)] = Field(
-        default=60.0, description="it is gone after this, and when the call ends"
+        default=60.0, description="seconds for which the picture can be fetched; it is removed earlier if the call ends"
     )
     max_fetches: Annotated[int, Field(ge=1, le=20)] = Field(
-        default=4, description="how often it may be fetched; services fetch a picture once or twice"
+        default=4, description="how often the picture can be fetched; search services fetch a picture once or twice"
     )
 
 
@@ -26,10 +26,14 @@ class StoreUpload(Value):
     """The picture is PUT into a store that the search service can read, and deleted after the call."""
 
     kind: Literal["store"] = "store"
-    put_url: str = Field(description="where it is PUT and DELETEd; {name} stands for its name")
-    get_url: str | None = Field(default=None, description="where services fetch it; put_url when absent")
-    secret_header: str = Field(default="Authorization", description="the header that authorises PUT and DELETE")
-    secret_env: str = Field(default="GEOTTS_UPLOAD_SECRET", description="environment variable with its whole value")
+    put_url: str = Field(description="URL for PUT and DELETE of a picture; {name} stands for the name of the picture")
+    get_url: str | None = Field(
+        default=None, description="URL from which search services fetch a picture, with {name} too. Default: put_url"
+    )
+    secret_header: str = Field(default="Authorization", description="header that authorises PUT and DELETE")
+    secret_env: str = Field(
+        default="GEOTTS_UPLOAD_SECRET", description="environment variable with the whole value of secret_header"
+    )
     headers: dict[str, str] = Field(default={}, description="further headers of the PUT, such as x-ms-blob-type")
 
     @model_validator(mode="after")
@@ -45,29 +49,45 @@ class S3Upload(Value):
 
     kind: Literal["s3"] = "s3"
     bucket_url: Annotated[str, Field(pattern=r"^https?://[^/?#@{}]+(/[A-Za-z0-9._/-]*)?$")] = Field(
-        description="https://BUCKET.s3.REGION.amazonaws.com, or endpoint and bucket: http://127.0.0.1:9000/BUCKET"
+        description="URL of the bucket: https://BUCKET.s3.REGION.amazonaws.com, or endpoint and bucket, such as "
+        "http://127.0.0.1:9000/BUCKET",
     )
-    region: str = Field(default="us-east-1", description="of the signature; R2 calls it auto")
-    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]*$")] = "regions/"
-    expires_s: Annotated[int, Field(ge=10, le=600)] = Field(default=90, description="how long the URLs are good")
+    region: str = Field(default="us-east-1", description="region in the signatures of URLs; for Cloudflare R2: auto")
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]*$")] = Field(
+        default="regions/", description="first part of the names of pictures in the bucket"
+    )
+    expires_s: Annotated[int, Field(ge=10, le=600)] = Field(
+        default=90, description="seconds for which a signed URL is valid"
+    )
 
 
 class BlurConfig(Value):
     """A detector of what must not leave (faces, plates), as ONNX; docs/tools.md says what it takes and returns."""
 
-    model: str = Field(description="an ONNX file of yours: nothing is shipped")
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.25
+    model: str = Field(description="ONNX file of the detector; GeoTTS ships none")
+    min_score: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.25, description="lowest score (0 to 1) of a detection that is blurred"
+    )
     classes: tuple[int, ...] | None = Field(
-        default=None, description="which of its classes are hidden; all when absent"
+        default=None, description="numbers of the detector's classes that are blurred. Default: all classes"
     )
 
 
 class RegionSearchConfig(Value):
     """Off unless `allowed`. It is then used only for requests with `allow_region_search`."""
 
-    allowed: bool = Field(default=False, description="parts of photos may be sent to the region providers named")
-    upload: Annotated[GatewayUpload | StoreUpload | S3Upload, Field(discriminator="kind")] = GatewayUpload()
-    blur: BlurConfig | None = Field(default=None, description="what is hidden before a picture leaves")
+    allowed: bool = Field(
+        default=False,
+        description="whether parts of photos may be sent to those of tools.providers that search by picture",
+    )
+    upload: Annotated[GatewayUpload | StoreUpload | S3Upload, Field(discriminator="kind")] = Field(
+        default=GatewayUpload(),
+        description="where search services fetch a picture. gateway: at this service; store: in a store with PUT and "
+        "GET; s3: in an S3 bucket",
+    )
+    blur: BlurConfig | None = Field(
+        default=None, description="detector of what is blurred before a picture is sent. Default: nothing is blurred"
+    )
     max_side_px: Annotated[int, Field(ge=64, le=4096)] = Field(
-        default=1024, description="longer pictures are scaled down before they leave"
+        default=1024, description="longest side in pixels of a picture that is sent; larger pictures are scaled down"
     )

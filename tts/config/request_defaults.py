@@ -13,9 +13,15 @@ from tts.domain.value import Value
 class RequestDefaults(Value):
     """A field that is None here keeps the default of the API."""
 
-    n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] | None = None
-    tools: tuple[str, ...] | None = Field(default=None, description="allow-list: a short one suits a small model")
-    max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] | None = Field(
+        default=None, description="rollouts in parallel: an upper limit with depth auto, else the exact number"
+    )
+    tools: tuple[str, ...] | None = Field(
+        default=None, description="names of the tools that rollouts may call; a short list suits a small model"
+    )
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="most US dollars that the models of a request may cost"
+    )
 
     def fill(self, options: LocateOptions) -> LocateOptions:
         """The options, with these defaults for the fields that the caller did not set."""

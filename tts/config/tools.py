@@ -19,55 +19,100 @@ _ADDED_TOOLS: Registry[object] = Registry("geotts.tools")
 class ProviderSettings(Value):
     """How one provider is reached. Each absent setting has a default for this service."""
 
-    base_url: str | None = Field(default=None, description="your own instance or proxy; it may be a private address")
+    base_url: str | None = Field(
+        default=None, description="URL of your own instance or proxy; a private address is allowed"
+    )
     urls: dict[Literal["nominatim", "photon", "overpass", "tiles", "satellite_tiles"], str] = Field(
-        default={}, description="for osm: servers other than the public ones"
+        default={}, description="for osm: URLs of servers that replace the public ones"
     )
     path: str | None = Field(default=None, description="for tape: a tape file, or a folder in the REVERSE layout")
     matching: Literal["likeness", "reverse"] = Field(
-        default="likeness", description="for tape: how a search is found again; reverse: by the rules of its training"
+        default="likeness",
+        description="for tape: how a recorded search is found. likeness: the most similar query or region; reverse: by "
+        "the rules of REVERSE's training",
     )
     photos: str | None = Field(
-        default=None, description="for tape: a table from photos (sha256 or file) to the image_path of REVERSE's tables"
+        default=None,
+        description="for tape: a table that names for each photo (sha256 or file) its image_path in REVERSE's tables",
     )
-    key_env: str | None = Field(default=None, description="environment variable with the key, or several with commas")
-    per_s: Annotated[float, Field(gt=0)] | None = Field(default=None, description="requests a second, all replicas")
-    burst: Annotated[float, Field(ge=1)] | None = None
-    max_running: Annotated[int, Field(ge=1)] | None = None
-    timeout_s: Annotated[float, Field(gt=0, le=120)] | None = None
-    retries: Annotated[int, Field(ge=0, le=5)] | None = None
+    key_env: str | None = Field(
+        default=None, description="environment variable with the key, or with several keys, separated by commas"
+    )
+    per_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="most requests a second, by all replicas together"
+    )
+    burst: Annotated[float, Field(ge=1)] | None = Field(
+        default=None, description="most requests at once within `per_s`"
+    )
+    max_running: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="requests of one process that run at the same time; further requests wait"
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=120)] | None = Field(
+        default=None, description="seconds that one request may take"
+    )
+    retries: Annotated[int, Field(ge=0, le=5)] | None = Field(
+        default=None, description="most repetitions of a failed request"
+    )
 
 
 class TapeConfig(Value):
     """Record the results of tools, or replay recorded results."""
 
-    path: str
-    mode: Literal["record", "replay"]
-    misses: Literal["empty", "live"] = Field(default="empty", description="replay: what is not on the tape")
-    iou: Annotated[float, Field(gt=0, le=1)] = Field(default=0.7, description="least overlap of image-search boxes")
-    jaccard: Annotated[float, Field(gt=0, le=1)] = Field(default=0.7, description="least likeness of text queries")
+    path: str = Field(description="tape file")
+    mode: Literal["record", "replay"] = Field(
+        description="record: tool results are written to the tape; replay: tool results come from the tape"
+    )
+    misses: Literal["empty", "live"] = Field(
+        default="empty",
+        description="replay of a call that is not on the tape. empty: the most similar recorded search, if one is "
+        "similar enough; live: the tool is called",
+    )
+    iou: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.7,
+        description="lowest overlap (intersection over union) at which two regions of image searches are similar",
+    )
+    jaccard: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.7, description="lowest Jaccard index of the words at which two text searches are similar"
+    )
 
 
 class ToolsConfig(Value):
     """Providers in order of preference; each ability is served by the first that has it, China by `amap` if named."""
 
-    providers: tuple[ProviderName, ...] = ("offline",)
-    settings: dict[ProviderName, ProviderSettings] = {}
-    timeout_s: Seconds = 15.0
+    providers: tuple[ProviderName, ...] = Field(
+        default=("offline",), description="providers of the tools, in order of preference"
+    )
+    settings: dict[ProviderName, ProviderSettings] = Field(
+        default={}, description="settings of each provider, by its name"
+    )
+    timeout_s: Seconds = Field(
+        default=15.0,
+        description="not used: each tool has its own time limit, and settings.NAME.timeout_s is that of a provider",
+    )
     cache: str = Field(
         default="memory:",
-        description="memory:, sqlite:///path (one node) or redis://host (cluster); its password: GEOTTS_REDIS_PASSWORD",
+        description="where tool results are cached: memory:, sqlite:///path (one node) or redis://host (cluster). The "
+        "password comes from GEOTTS_REDIS_PASSWORD, or from GEOTTS_TOOLS_REDIS_PASSWORD if it is another one",
     )
-    ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(default={}, description="by tool; defaults suit each")
-    contact: str = Field(default="", description="an address that is sent to public services that ask for one")
+    ttl_s: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        default={},
+        description="seconds for which the results of a tool are cached, by the name of the tool. Default: a value for "
+        "each tool",
+    )
+    contact: str = Field(
+        default="",
+        description="your address, such as an e-mail address; it is sent to public services that ask for one",
+    )
     outgoing_log: str | None = Field(
-        default=None, description="JSONL file of what left the machine, to whom, when; kept for gateway.retention_s"
+        default=None,
+        description="JSONL file that lists what left the machine, with receiver and time; lines are kept for "
+        "gateway.retention_s",
     )
     region_search: RegionSearchConfig = RegionSearchConfig()
     mcp: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,15}$")], McpServerConfig] = Field(
-        default={}, description="MCP servers by name: their tools are offered as NAME__TOOL"
+        default={}, description="external MCP servers, by name; their tools are offered as NAME__TOOL"
     )
-    tape: TapeConfig | None = None
+    tape: TapeConfig | None = Field(default=None, description="recording or replay of tool results. Default: neither")
 
     @property
     def replays(self) -> bool:

@@ -14,7 +14,7 @@ from tts.domain.request import MAX_QUESTIONS
 from tts.domain.value import Value
 from tts.extensions import Registry
 
-WHO_MAY_ASK = "verifier.kind consensus, or kind model with another mode than trajectories"
+WHO_MAY_ASK = "verifier.kind consensus, or kind model with a mode other than trajectories"
 _ADDED: Registry[object] = Registry("geotts.verifiers")
 
 
@@ -27,12 +27,23 @@ def _verifier_kind(name: str) -> str:
 class ConsistencyConfig(Value):
     """A second reader of the reasoning (GeoAgent). λ and μ of its length damping are unpublished, hence settings."""
 
-    engine: Engine | None = Field(default=None, description="of the second reader; the rollouts' when absent")
-    weight: Annotated[float, Field(ge=0, le=1)] = Field(default=0.3, description="confidence at stake")
-    steepness: Annotated[float, Field(gt=0)] = Field(default=0.05, description="λ, per word")
-    mu_words: Annotated[float, Field(ge=0)] = Field(default=60.0, description="μ: words at which half counts")
-    max_rollouts: Annotated[int, Field(ge=1, le=32)] = 4
-    timeout_s: Seconds = 10.0
+    engine: Engine | None = Field(
+        default=None, description="engine of the second reader. Default: that of the rollouts"
+    )
+    weight: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.3, description="share of the confidence that is lost if the second reader does not agree at all"
+    )
+    steepness: Annotated[float, Field(gt=0)] = Field(default=0.05, description="λ of the length damping, per word")
+    mu_words: Annotated[float, Field(ge=0)] = Field(
+        default=60.0, description="μ of the length damping: number of words at which the agreement counts half"
+    )
+    max_rollouts: Annotated[int, Field(ge=1, le=32)] = Field(
+        default=4, description="most rollouts of one request whose reasoning is read"
+    )
+    timeout_s: Seconds = Field(
+        default=10.0,
+        description="seconds for the second reader in one request, and at most half of the time that is left",
+    )
 
 
 class VerifierConfig(Value):
@@ -43,46 +54,68 @@ class VerifierConfig(Value):
     """
 
     kind: Annotated[str, AfterValidator(_verifier_kind)] = Field(
-        default="consensus", description="consensus, model, or a verifier of another package"
+        default="consensus",
+        description="consensus: ledgers and weighted votes; model: a model weighs the evidence, and the ledgers check "
+        "it; or the name of a verifier of another package",
     )
-    mode: Literal["select", "synthesise", "self_verify", "trajectories"] = "select"
-    veto: bool = Field(default=True, description="of mode trajectories: the ledgers may set the answer aside")
+    mode: Literal["select", "synthesise", "self_verify", "trajectories"] = Field(
+        default="select",
+        description="what the verifier model is asked. select: which candidate is best; synthesise: the same, and it "
+        "may improve the point; self_verify: for each candidate, whether its evidence is enough; trajectories: a free "
+        "answer about whole trajectories",
+    )
+    veto: bool = Field(
+        default=True, description="whether the ledgers may reject the model's answer, in mode trajectories"
+    )
     trajectory_tokens: Annotated[int, Field(ge=500)] = Field(
-        default=24000, description="of mode trajectories: beyond this the oldest tool results are cut"
+        default=24000,
+        description="most tokens of all trajectories together, in mode trajectories; above this number, the oldest "
+        "tool results are cut",
     )
     thinks: bool | None = Field(
-        default=None, description="the model thinks before it answers, so no grammar binds it; by its name when absent"
+        default=None,
+        description="whether the model thinks before it answers; no grammar constrains its output then. Default: "
+        "decided by the name of the model",
     )
-    engine: Engine | None = Field(default=None, description="of the verifier model; the rollouts' when absent")
-    lora: str | None = Field(default=None, description="adapter of the verifier model")
-    evidence_tokens: Annotated[int, Field(ge=200)] = 3000
-    max_tokens: Annotated[int, Field(ge=64)] = 1024
+    engine: Engine | None = Field(
+        default=None, description="engine of the verifier model. Default: that of the rollouts"
+    )
+    lora: str | None = Field(default=None, description="LoRA adapter of the verifier model")
+    evidence_tokens: Annotated[int, Field(ge=200)] = Field(
+        default=3000, description="most tokens of evidence in one prompt of the verifier model"
+    )
+    max_tokens: Annotated[int, Field(ge=64)] = Field(
+        default=1024, description="most tokens in one reply of the verifier model"
+    )
     tournament_above: Annotated[int, Field(ge=2, le=32)] = Field(
-        default=8, description="more branches than this are judged in heats"
+        default=8, description="most candidates in one prompt; if there are more, groups of four are judged first"
     )
-    show_photo: bool = True
+    show_photo: bool = Field(default=True, description="whether the verifier model gets the photo")
     photo_rule: ResizeRule | None = Field(
-        default=None, description="of mode trajectories: how the photo is scaled; as published when absent"
+        default=None, description="how the photo is scaled in mode trajectories. Default: as in the published verifier"
     )
     sources: Path | None = Field(
         default=None,
-        description="of several engines: a file of `geotts calibrate --sources` that says how reliable each is; all "
-        "count the same when absent",
+        description="with several engines: file that `geotts calibrate --sources` wrote, with the reliability of each. "
+        "Default: all count the same",
     )
     questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = Field(
         default=0,
-        description="tool calls that the verifier may make itself to tell the leading places apart, of a request that "
-        "does not say; 0: none",
+        description="tool calls that the verifier may make to decide between the leading places, if the request does "
+        "not say; 0: none",
     )
     max_questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = Field(
-        default=8, description="the most that a request may ask for"
+        default=8, description="most tool calls of the verifier that a request may ask for"
     )
     consistency: ConsistencyConfig | None = Field(
-        default=None, description="a second model reads the reasoning alone; where it disagrees, confidence is lowered"
+        default=None,
+        description="second reader, a model that reads only the reasoning; if it disagrees, the confidence is lowered. "
+        "Default: no second reader",
     )
     calibration: Path | None = Field(
         default=None,
-        description="a file of `geotts calibrate`; when absent the one that `geotts accept` installed, else what ships",
+        description="file that `geotts calibrate` wrote. Default: the one that `geotts accept` installed, else the "
+        "shipped one",
     )
 
     @model_validator(mode="after")

@@ -15,9 +15,10 @@ class WebhookConfig(Value):
 
     hosts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:\d{1,5})?$")], ...] = Field(
         default=(),
-        description="hosts that callers may name in `Webhook-Url`; host:port for http or for one in a private network",
+        description="hosts that callers may name in the header Webhook-Url; host:port for http or for a host in a "
+        "private network",
     )
-    timeout_s: Seconds = 15.0
+    timeout_s: Seconds = Field(default=15.0, description="seconds that one attempt to deliver a message may take")
     retry_after_s: tuple[Annotated[float, Field(gt=0)], ...] = Field(
-        default=(5.0, 60.0, 600.0, 3600.0), description="pauses between the attempts to deliver a message"
+        default=(5.0, 60.0, 600.0, 3600.0), description="pauses in seconds between the attempts to deliver a message"
     )

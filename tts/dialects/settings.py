@@ -33,40 +33,64 @@ class DialectSettings(Value):
     """None means the dialect's own. Files are read when the dialect is made, so that a typo fails at start."""
 
     behaviour: Literal["released", "served"] = Field(
-        default="served", description="released: what the authors' loop does, to the character; served: tolerant"
+        default="served",
+        description="released: the loop of the authors, exact to the character; served: a loop that tolerates mistakes "
+        "of the model",
     )
     released_path: str | None = Field(
-        default=None, description="which released loop, where there are several: verl or demo, eval or rl"
+        default=None, description="name of the released loop, if the authors have several: verl or demo, eval or rl"
     )
     tool_set: str | None = Field(
-        default=None, description="of a released dialect: the set of tools, or `place` to choose it by the place"
+        default=None,
+        description="for a released dialect: name of the set of tools, or `place`, which chooses it by the place of "
+        "the photo",
     )
     depth_tag: bool = Field(
-        default=False, description="of geo_adapt: ask for <depth>short|deep</depth>, which its prompt does not have"
+        default=False,
+        description="for geo_adapt: whether the model is asked for the tag <depth>short|deep</depth>, which its own "
+        "prompt does not have",
     )
     tools_in: Literal["template", "system_text"] | None = Field(
-        default=None, description="who lists the tools: the engine's chat template, or the system text"
+        default=None,
+        description="where the tools are listed. template: in the chat template of the engine; system_text: in the "
+        "system text",
     )
-    prompt_file: Path | None = Field(default=None, description="system text; {tools} is replaced by the tool list")
+    prompt_file: Path | None = Field(
+        default=None, description="file with the system text; {tools} in it is replaced by the list of tools"
+    )
     task_file: Path | None = Field(
-        default=None, description="text beside the photo; {hint} is replaced, of geo_adapt {similar} too"
+        default=None,
+        description="file with the text beside the photo; {hint} in it is replaced by the hint, and for geo_adapt "
+        "{similar} by the list of similar photos",
     )
     tool_schema_file: Path | None = Field(
-        default=None, description="JSON list of {name, description, parameters}, OpenAI's wrapping allowed"
+        default=None,
+        description="JSON file with a list of {name, description, parameters}; OpenAI's form of it is accepted too",
     )
     texts_file: Path | None = Field(
-        default=None, description="of a released dialect: JSON object of the longer texts of the authors' loop, by name"
+        default=None,
+        description="for a released dialect: JSON file with one object, which holds the longer texts of the authors' "
+        "loop by name",
     )
     coords: Coords | None = Field(
-        default=None, description="boxes: fractions, 0 to 1000, or pixels of the sent picture"
+        default=None,
+        description="unit of the boxes that the model writes. fraction: 0 to 1; thousand: 0 to 1000; pixels: pixels of "
+        "the picture that was sent",
     )
-    datum: Datum | None = Field(default=None, description="of the points the model states and reads")
+    datum: Datum | None = Field(
+        default=None, description="coordinate system of the points that the model writes and reads"
+    )
     limits: Limits | None = None
     pictures: PictureRules | None = None
-    alone: SamplingSettings | None = Field(default=None, description="sampling of a single rollout")
-    together: SamplingSettings | None = Field(default=None, description="sampling in a fan-out")
-    turn_tokens: Annotated[int, Field(ge=16)] | None = Field(default=None, description="tokens a turn may have")
-    paper_mode: bool = Field(default=False, description="as in the papers: no forced final turn, no corrections")
+    alone: SamplingSettings | None = Field(
+        default=None,
+        description="sampling of a single rollout; if its temperature is 0, also of the first of several rollouts",
+    )
+    together: SamplingSettings | None = Field(default=None, description="sampling of several rollouts of one request")
+    turn_tokens: Annotated[int, Field(ge=16)] | None = Field(default=None, description="most tokens of one turn")
+    paper_mode: bool = Field(
+        default=False, description="whether the loop works as in the papers: no forced last turn, no corrections"
+    )
 
 
 _TEXTS = TypeAdapter(dict[str, str])

@@ -53,9 +53,7 @@ def test_two_engines_on_the_gpus_of_one_replica_say_how_they_share_the_memory(pa
 
 def test_an_engine_on_a_fraction_of_a_gpu_takes_no_more_than_that_of_its_memory():
     half = {"engine": VLLM, "deployments": {"rollout": {"num_gpus": 0.5}}}
-    with pytest.raises(
-        ConfigError, match=r"with 0\.5 of a GPU .* gpu_memory of engine is 0\.9 together, the limit is 0\.5"
-    ):
+    with pytest.raises(ConfigError, match=r"with 0\.5 of a GPU .* gpu_memory of engine is 0\.9, the limit is 0\.5"):
         load_config(None, half)
     assert load_config(None, half | {"engine": VLLM | {"gpu_memory": 0.45}}).deployments.rollout.claimed_gpus == 0.5
 
@@ -87,7 +85,7 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings
         ({"colocate": True}, "engine clues would compute in the gateway"),
         (
             {"engine": ENDPOINT, "colocate": True, "deployments": {"verifier": {"replicas": 2}}},
-            "deployments.verifier has no effect then: set deployments.gateway",
+            "deployments.verifier has no effect: set deployments.gateway",
         ),
     ],
 )
