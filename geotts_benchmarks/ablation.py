@@ -34,12 +34,19 @@ _THRESHOLDS_KM = (25.0, 200.0, 750.0)
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
 @click.option(
-    "--scenes", type=click.IntRange(min=0), default=0, help="Draw this many scenes instead of reading photos."
+    "--scenes",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Draw this number of scenes, and use them in place of photos.",
 )
-@click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True, help="Of the scenes.")
-@click.option("--misleading", is_flag=True, help="Of the scenes: signs that point to a wrong place.")
-@click.option("--as-drawn", is_flag=True, help="Of the scenes: take the lines as they are drawn, and read no photo.")
-@click.option("--quick", is_flag=True, help="Every fifth photo only.")
+@click.option(
+    "--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True, help="Split of the scenes."
+)
+@click.option("--misleading", is_flag=True, help="Draw scenes with signs that point to a wrong place.")
+@click.option(
+    "--as-drawn", is_flag=True, help="Use the text lines of the scenes as they were drawn, without text recognition."
+)
+@click.option("--quick", is_flag=True, help="Use only every fifth photo or scene.")
 @config_option
 def command(
     args: AppArgs, photos: Path, scenes: int, split: str, misleading: bool, as_drawn: bool, quick: bool

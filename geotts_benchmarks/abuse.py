@@ -44,11 +44,11 @@ _QUICK_COUNTS = {"headers": 8, "slowloris": 1000, "dns": 30, "bodies": 64, "conn
 
 
 @click.command()
-@click.option("--seconds", type=click.FloatRange(3), default=20.0, show_default=True, help="Of each attack.")
+@click.option("--seconds", type=click.FloatRange(3), default=20.0, show_default=True, help="Length of each attack.")
 @click.option(
     "--quick",
     is_flag=True,
-    help="Attacks of 2 s from fewer connections on a gateway with shorter time limits, two ways for a store to fail.",
+    help="Attack for 2 s, with fewer connections, a gateway with shorter time limits; test two failures of a store.",
 )
 def command(seconds: float, quick: bool) -> None:
     """Slowloris, endless headers, host names without a DNS reply, slow bodies and floods of connections, while other

@@ -39,9 +39,17 @@ class Turn:
 
 @click.command()
 @click.option("--turns", type=click.IntRange(1, 40), default=4, show_default=True)
-@click.option("--photos", type=click.IntRange(16, 20000), default=2000, show_default=True, help="Photos of one turn.")
-@click.option("--at-once", type=click.IntRange(1, 256), default=16, show_default=True, help="Photos under way.")
-@click.option("--quick", is_flag=True, help="Two turns of 200 photos.")
+@click.option(
+    "--photos",
+    type=click.IntRange(16, 20000),
+    default=2000,
+    show_default=True,
+    help="Photos that each decoder gets in a turn.",
+)
+@click.option(
+    "--at-once", type=click.IntRange(1, 256), default=16, show_default=True, help="Photos sent at the same time."
+)
+@click.option("--quick", is_flag=True, help="Run two turns of 200 photos.")
 def command(turns: int, photos: int, at_once: int, quick: bool) -> None:
     """Photos a second and the gateway's processor time: its own decoding process against ProcessPoolExecutor."""
     turns, photos = (2, 200) if quick else (turns, photos)

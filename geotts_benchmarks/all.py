@@ -38,10 +38,12 @@ class Outcome:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Rough figures, under a minute each.")
-@click.option("--write", type=click.Path(dir_okay=False, path_type=Path), help="Write a page, e.g. docs/benchmarks.md.")
-@click.option("--only", multiple=True, metavar="NAME", help="Just these. Repeatable.")
-@click.option("--timeout-s", type=float, default=3600.0, show_default=True, help="Seconds one benchmark may take.")
+@click.option("--quick", is_flag=True, help="Run each benchmark with --quick: rough figures in under a minute.")
+@click.option(
+    "--write", type=click.Path(dir_okay=False, path_type=Path), help="Write the results as a page to this file."
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Run only this benchmark. Repeatable.")
+@click.option("--timeout-s", type=float, default=3600.0, show_default=True, help="Time limit of one benchmark.")
 def command(quick: bool, write: Path | None, only: tuple[str, ...], timeout_s: float) -> None:
     """Run every benchmark. If one fails, this is reported, and the others still run."""
     known = benches_of_all()

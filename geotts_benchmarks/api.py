@@ -32,12 +32,12 @@ _STREAMS = 200
 
 
 @click.command()
+@click.option("--fuzz", type=click.IntRange(100), default=20_000, show_default=True, help="Malformed requests to send.")
 @click.option(
-    "--fuzz", type=click.IntRange(100), default=20_000, show_default=True, help="Requests nobody should send."
+    "--cuts", type=click.IntRange(1), default=100, show_default=True, help="Streams to cut at random moments."
 )
-@click.option("--cuts", type=click.IntRange(1), default=100, show_default=True, help="Streams cut at random.")
-@click.option("--stall", type=float, default=30.0, show_default=True, help="Seconds a reader reads nothing.")
-@click.option("--quick", is_flag=True, help="1,000 requests, 20 cuts, 5 s.")
+@click.option("--stall", type=float, default=30.0, show_default=True, help="Seconds for which a client reads nothing.")
+@click.option("--quick", is_flag=True, help="Send 1,000 malformed requests, cut 20 streams, stall for 5 s.")
 def command(fuzz: int, cuts: int, stall: float, quick: bool) -> None:
     """Time to the first event, merging of events, stalled readers, many streams, malformed requests, resumed streams,
     cancelled requests, forbidden addresses."""

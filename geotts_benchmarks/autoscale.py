@@ -31,8 +31,8 @@ _DOWN_WITHIN_S = 150.0
 
 
 @click.command()
-@click.option("--hold-s", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="Time at full load.")
-@click.option("--quick", is_flag=True, help="Five seconds at full load.")
+@click.option("--hold-s", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="Seconds at full load.")
+@click.option("--quick", is_flag=True, help="Hold the full load for 5 s.")
 def command(hold_s: float, quick: bool) -> None:
     """Twelve generations at once; one replica runs four.
 

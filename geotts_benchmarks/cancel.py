@@ -18,7 +18,7 @@ from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
 
 @click.command()
 @click.option("--disconnects", type=click.IntRange(1, 10000), default=200, show_default=True)
-@click.option("--quick", is_flag=True, help="40 disconnects.")
+@click.option("--quick", is_flag=True, help="Disconnect 40 times.")
 def command(disconnects: int, quick: bool) -> None:
     """Disconnect 5 to 250 ms after the start of the stream; the time until no rollout, tool call or request is left."""
     report("cancel", lambda: measure(40 if quick else disconnects))

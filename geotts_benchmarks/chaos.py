@@ -41,13 +41,17 @@ _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --fa
 
 
 @click.command()
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the moments of the faults.")
-@click.option("--requests", type=click.IntRange(1), default=1000, show_default=True, help="Faults go on until so many.")
-@click.option("--minutes", type=float, default=15.0, show_default=True, help="Faults end after so long at the latest.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the schedule of faults.")
 @click.option(
-    "--faketime", type=click.Path(exists=True, path_type=Path), help="libfaketimeMT.so.1, for steps of the clock."
+    "--requests", type=click.IntRange(1), default=1000, show_default=True, help="Requests after which faults stop."
 )
-@click.option("--quick", is_flag=True, help="60 requests.")
+@click.option("--minutes", type=float, default=15.0, show_default=True, help="Longest time with faults.")
+@click.option(
+    "--faketime",
+    type=click.Path(exists=True, path_type=Path),
+    help="Path of libfaketimeMT.so.1, which changes the clock.",
+)
+@click.option("--quick", is_flag=True, help="Stop the faults after 60 requests.")
 def command(seed: int, requests: int, minutes: float, faketime: Path | None, quick: bool) -> None:
     """Kill, stop and starve the parts of a service under load.
 

@@ -89,22 +89,30 @@ class Recorder:
 
 @click.command()
 @click.option("--scenes", "count", type=click.IntRange(min=1), default=300, show_default=True)
-@click.option("--n", type=click.IntRange(1, 16), default=4, show_default=True, help="Rollouts a scene.")
+@click.option("--n", type=click.IntRange(1, 16), default=4, show_default=True, help="Rollouts for each scene.")
 @click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--suggestions", type=click.IntRange(min=0), default=150, show_default=True, help="False claims that are asked."
+    "--suggestions",
+    type=click.IntRange(min=0),
+    default=150,
+    show_default=True,
+    help="False claims that a request gets, to measure how far they move its answer.",
 )
 @click.option(
-    "--write", type=click.Path(dir_okay=False, path_type=Path), help="Fit to these claims, and write it here."
+    "--write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Fit the calibration of claims, and write it to this file.",
 )
 @click.option(
     "--write-regions",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Fit the regions of answers to these scenes, and write the engine's calibration with them here.",
+    help="Fit the regions of answers, and write the calibration of the engine with them to this file.",
 )
-@click.option("--attacks", type=click.IntRange(min=1), default=50, show_default=True, help="Scenarios a family.")
-@click.option("--quick", is_flag=True, help="12 scenes, 5 scenarios a family.")
+@click.option(
+    "--attacks", type=click.IntRange(min=1), default=50, show_default=True, help="Scenarios of each family of attacks."
+)
+@click.option("--quick", is_flag=True, help="Use 12 scenes, and 5 scenarios of each family.")
 @config_option
 def command(
     args: AppArgs,

@@ -24,12 +24,12 @@ _QUICK_ROWS = 25
     type=click.Path(path_type=Path, file_okay=False),
     default=DEFAULT_CORPUS,
     show_default=True,
-    help="Folder with one folder a system: prompts.json, tools.jsonl, turns.jsonl, rewards.jsonl; and eval.jsonl.",
+    help="Folder with eval.jsonl and a folder for each system: prompts.json, tools.jsonl, turns.jsonl, rewards.jsonl.",
 )
-@click.option("--system", "systems", multiple=True, help="Only this system; may be given several times.")
-@click.option("--only", type=click.Choice([*FILES, SAMPLING, READERS]), help="Only this file.")
-@click.option("--show", is_flag=True, help="Say on stderr why each row differs or is declared.")
-@click.option("--quick", is_flag=True, help=f"The first {_QUICK_ROWS} rows of each file.")
+@click.option("--system", "systems", multiple=True, help="Check only this system. Repeatable.")
+@click.option("--only", type=click.Choice([*FILES, SAMPLING, READERS]), help="Check only this file.")
+@click.option("--show", is_flag=True, help="Print on stderr why each row differs or is excluded.")
+@click.option("--quick", is_flag=True, help=f"Check only the first {_QUICK_ROWS} rows of each file.")
 def command(folder: Path, systems: Sequence[str], only: str | None, show: bool, quick: bool) -> None:
     """Run the code of the service on every row of a corpus, and compare characters and numbers (tolerance 1e-6).
 

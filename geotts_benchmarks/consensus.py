@@ -35,34 +35,38 @@ from tts.verify.evidence.world import World
 
 
 @click.command()
-@click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, help="A folder of published logs.")
-@click.option("--fit-on", type=click.Path(path_type=Path), help="Logs of another family, to fit the radii on.")
+@click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, help="Folder of published logs.")
+@click.option(
+    "--fit-on", type=click.Path(path_type=Path), help="Folder of logs of other models, on which to fit the radii."
+)
 @click.option(
     "--sources",
     type=click.Choice(["anonymous", "named"]),
     default="anonymous",
     show_default=True,
-    help="Whether `consensus` may know which answers share a model; both are reported.",
+    help="Whether the figure `consensus` uses which answers share a model. Both figures are reported.",
 )
 @click.option("--parser", type=click.Choice(["paper", "serving"]), default="paper", show_default=True)
-@click.option("--count", type=click.IntRange(min=1), default=200, show_default=True, help="Scenarios a family.")
-@click.option("--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Random halves.")
+@click.option("--count", type=click.IntRange(min=1), default=200, show_default=True, help="Scenarios of each family.")
+@click.option(
+    "--splits", type=click.IntRange(min=1), default=100, show_default=True, help="Random divisions into two halves."
+)
 @click.option(
     "--policies",
     type=click.IntRange(min=0),
     default=80,
     show_default=True,
-    help="Photos for each correlation of samples of one policy; 0 leaves them out.",
+    help="Simulated photos for each dependence of rollouts of one model; 0 leaves this part out.",
 )
 @click.option(
     "--questions",
     type=click.IntRange(0, MAX_QUESTIONS),
     default=4,
     show_default=True,
-    help="Calls that the verifier may make itself, compared with none; 0 leaves the comparison out.",
+    help="Tool calls of the verifier, to compare with none; 0 leaves the comparison out.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--quick", is_flag=True, help="20 scenarios a family, 5 splits.")
+@click.option("--quick", is_flag=True, help="Use 20 scenarios of each family, and 5 divisions.")
 @config_option
 def command(
     args: AppArgs,

@@ -78,16 +78,16 @@ class Beside(click.ParamType[Other]):
 
 
 @click.command()
-@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a request.")
-@click.option("--repeats", type=click.IntRange(1), default=40, show_default=True, help="Requests of each client.")
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts for each request.")
+@click.option("--repeats", type=click.IntRange(1), default=40, show_default=True, help="Requests from each client.")
 @click.option(
     "--beside",
     "others",
     multiple=True,
     type=Beside(),
-    help="An OpenAI-compatible best-of-N server, and the field of a request that tells it N (default n). Repeatable.",
+    help="Another OpenAI-compatible best-of-N server, and the request field for N (default: n). Repeatable.",
 )
-@click.option("--quick", is_flag=True, help="8 requests.")
+@click.option("--quick", is_flag=True, help="Send 8 requests from each client.")
 def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
     """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
 

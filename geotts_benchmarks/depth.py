@@ -57,17 +57,16 @@ _CLASSIC_KM = 25.0
 @click.option(
     "--fit-on",
     type=click.Path(path_type=Path),
-    help="Logs of another family: the policy loss starts from them instead of the shipped table; and the other way "
-    "round, it starts from --logs on them.",
+    help="Logs of other models. The policy loss starts with a table of these logs on --logs, and the reverse.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG here.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write the frontiers as SVG to this file.")
 @click.option(
     "--part",
     type=click.Choice(["logs", "time", "leader", "first_calls", "photos", "all"]),
     default="all",
     show_default=True,
 )
-@click.option("--quick", is_flag=True, help="One shuffle, every eighth photo.")
+@click.option("--quick", is_flag=True, help="Use one shuffle, and every eighth photo.")
 def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> None:
     """For every stop policy, the rollouts that it saves and the points of accuracy that it loses. Also stragglers,
     deadlines, a leader compared with depth `deep`, different first calls, and depth `auto` compared with `deep` with

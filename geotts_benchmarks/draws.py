@@ -24,10 +24,10 @@ _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the
 @click.command()
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True)
 @click.option("--turns", type=click.IntRange(1, 16), default=4, show_default=True)
-@click.option("--tokens", type=click.IntRange(4, 4096), default=48, show_default=True, help="Tokens a turn.")
+@click.option("--tokens", type=click.IntRange(4, 4096), default=48, show_default=True, help="Tokens in each turn.")
 @click.option("--draws", type=click.IntRange(2, 16), default=4, show_default=True, help="Draws of each answer.")
 @click.option("--repeats", type=click.IntRange(1, 15), default=7, show_default=True)
-@click.option("--quick", is_flag=True, help="One repeat.")
+@click.option("--quick", is_flag=True, help="Run one repeat.")
 def command(n: int, turns: int, tokens: int, draws: int, repeats: int, quick: bool) -> None:
     """Rollouts that zoom, on vLLM with a tiny random model: with answer draws and without."""
     report("draws", lambda: measure(n, turns, tokens, draws, 1 if quick else repeats))

@@ -46,7 +46,7 @@ def upstream(seconds: float) -> Starlette:
 
 @click.command()
 @click.option("--port", type=int, default=9000, show_default=True)
-@click.option("--seconds", type=float, default=0.2, show_default=True, help="Time to answer.")
+@click.option("--seconds", type=float, default=0.2, show_default=True, help="Time to an answer.")
 def main(port: int, seconds: float) -> None:
     """Serve the fake engine until Ctrl-C."""
     uvicorn.run(upstream(seconds), port=port, log_level="warning")

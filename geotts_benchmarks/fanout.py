@@ -21,7 +21,7 @@ _TURN_S = 1.0
 @click.option("--n", "n", type=click.IntRange(2, 32), default=8, show_default=True)
 @click.option("--turns", type=click.IntRange(1, 16), default=3, show_default=True)
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
-@click.option("--quick", is_flag=True, help="Two repeats.")
+@click.option("--quick", is_flag=True, help="Run two repeats.")
 def command(n: int, turns: int, repeats: int, quick: bool) -> None:
     """The wall time with N rollouts, divided by the wall time with 1.
 

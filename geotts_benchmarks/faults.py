@@ -23,7 +23,7 @@ _REPLACED_WITHIN_S = 150.0  # a replica takes a minute to start on a machine tha
 
 @click.command()
 @click.option("--kills", type=click.IntRange(1, 1000), default=20, show_default=True)
-@click.option("--quick", is_flag=True, help="Three kills.")
+@click.option("--quick", is_flag=True, help="Kill three replicas.")
 def command(kills: int, quick: bool) -> None:
     """Kill one of two Rollout replicas again and again, as soon as the last one is replaced."""
     report("faults", lambda: measure(3 if quick else kills))

@@ -46,9 +46,11 @@ class Query:
 
 
 @click.command()
-@click.option("--count", type=click.IntRange(min=10), default=2000, show_default=True, help="Misspelt names to ask.")
+@click.option(
+    "--count", type=click.IntRange(min=10), default=2000, show_default=True, help="Misspelt names to look up."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--quick", is_flag=True, help="300 misspelt names.")
+@click.option("--quick", is_flag=True, help="Look up 300 misspelt names.")
 def command(count: int, seed: int, quick: bool) -> None:
     """Build the gazetteer in a temporary folder. Then look up misspelt, exact and alternate names of towns.
 

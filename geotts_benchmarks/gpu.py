@@ -26,11 +26,13 @@ from tts.ports.model_client import ModelRequest, Sampling
 
 
 @click.command()
-@click.option("--n", "counts", default="1,2,4,8,16", show_default=True, help="Rollouts, comma-separated.")
+@click.option(
+    "--n", "counts", default="1,2,4,8,16", show_default=True, help="Numbers of rollouts, separated by commas."
+)
 @click.option("--turns", type=click.IntRange(1, 16), default=6, show_default=True)
-@click.option("--tokens", type=click.IntRange(4, 4096), default=256, show_default=True, help="Tokens a turn.")
+@click.option("--tokens", type=click.IntRange(4, 4096), default=256, show_default=True, help="Tokens in each turn.")
 @click.option("--shape", type=click.Choice([str(shape) for shape in Shape]), default=str(Shape.QWEN3_VL_4B))
-@click.option("--quick", is_flag=True, help="Two turns of 64 tokens.")
+@click.option("--quick", is_flag=True, help="Run two turns of 64 tokens.")
 def command(counts: str, turns: int, tokens: int, shape: str, quick: bool) -> None:
     """Time to answer, tokens a second, cache hits, and goodput: the speed compared with a plain batch of the
     same number of tokens.

@@ -45,7 +45,9 @@ _SIZES = ((512, 384), (640, 480), (320, 320), (800, 448))
 
 
 @click.command()
-@click.option("--model", type=click.Path(exists=True, file_okay=False, path_type=Path), help="A Qwen-VL checkpoint.")
+@click.option(
+    "--model", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of a Qwen-VL checkpoint."
+)
 def main(model: Path | None) -> None:
     """Compare the five likeliest first tokens of eight prompts, half of them with a picture."""
     report("gpu_agreement", lambda: measure(model))

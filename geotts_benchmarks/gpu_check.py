@@ -62,8 +62,10 @@ PARTS = (
 
 
 @click.command()
-@click.option("--rehearse", is_flag=True, help="On a CPU with tiny models, to see that it works.")
-@click.option("--only", type=click.Choice([part.name for part in PARTS]), multiple=True, help="Just these. Repeatable.")
+@click.option("--rehearse", is_flag=True, help="Run on a CPU with tiny models, to test this script.")
+@click.option(
+    "--only", type=click.Choice([part.name for part in PARTS]), multiple=True, help="Run only this part. Repeatable."
+)
 def main(rehearse: bool, only: tuple[str, ...]) -> None:
     """Tests, goodput and cache hits, memory freed after a cancellation, and agreement with the CPU.
 

@@ -27,8 +27,8 @@ from tts.eval.kind_of_n import KindOfN
 
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
-@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
-@click.option("--quick", is_flag=True, help="Every fifth photo only.")
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts for each photo.")
+@click.option("--quick", is_flag=True, help="Use only every fifth photo.")
 def command(photos: Path, n: int, quick: bool) -> None:
     """Time to first event and to answer, memory and failures over a folder of photos, one at a time."""
     report("local", lambda: measure(photos, n, quick))

@@ -20,7 +20,7 @@ _SIDE_PX = 500
 
 @click.command()
 @click.option("--count", type=click.IntRange(2), default=300, show_default=True, help="Maps to draw.")
-@click.option("--quick", is_flag=True, help="40 maps.")
+@click.option("--quick", is_flag=True, help="Draw 40 maps.")
 def command(count: int, quick: bool) -> None:
     """Draw maps around towns, at zoom 2 to 12, in both styles. No map is drawn twice."""
     report("maps", lambda: measure(40 if quick else count))

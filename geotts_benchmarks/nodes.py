@@ -37,7 +37,7 @@ _SETTLE_S = 5.0
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Only the loss of a machine and the update, with shorter pauses.")
+@click.option("--quick", is_flag=True, help="Run only the loss of a machine and the update, with shorter pauses.")
 def command(quick: bool) -> None:
     """Cut a machine off, lose it, add it again and roll out a new version, while clients send requests.
 

@@ -24,7 +24,7 @@ _FIELDS: dict[str, Any] = {"n_parallel": _N, "depth": "deep"}
 
 @click.command()
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
-@click.option("--quick", is_flag=True, help="Two repeats.")
+@click.option("--quick", is_flag=True, help="Run two repeats.")
 def command(repeats: int, quick: bool) -> None:
     """Eight rollouts that write 64 tokens a second each: followed as a stream, and fetched as one JSON reply."""
     report("overhead", lambda: measure(2 if quick else repeats))

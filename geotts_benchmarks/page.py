@@ -43,8 +43,8 @@ _ENDED = "document.querySelectorAll('#case-runs .entry:is(.done, .abstained, .fa
 @click.option(
     "--photos", "count", type=click.IntRange(1, 200), default=50, show_default=True, help="Photos in the queue."
 )
-@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts a photo.")
-@click.option("--quick", is_flag=True, help="Five photos only.")
+@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts for each photo.")
+@click.option("--quick", is_flag=True, help="Use only five photos.")
 def command(count: int, n: int, quick: bool) -> None:
     """Memory of the page and its time for events while a queue of photos is located and looked at."""
     report("page", lambda: measure(5 if quick else count, n))

@@ -21,7 +21,7 @@ _QUICK = 16
 
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
-@click.option("--quick", is_flag=True, help=f"{_QUICK} photos, evenly spread.")
+@click.option("--quick", is_flag=True, help=f"Use {_QUICK} photos, at equal distances in the list.")
 def command(photos: Path, quick: bool) -> None:
     """Read every photo once, in its clean copy. Photos with text and without text have separate figures."""
     labels = photo_labels(photos)

@@ -45,11 +45,24 @@ def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tu
 
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
-@click.option("--n", "ns", default="1,8", show_default=True, callback=n_list, help="Rollouts a photo, a list.")
+@click.option(
+    "--n",
+    "ns",
+    default="1,8",
+    show_default=True,
+    callback=n_list,
+    help="Rollouts for each photo: numbers, separated by commas.",
+)
 @click.option("--split", type=click.Choice([*_SPLITS]), default="text", show_default=True)
-@click.option("--seeds", type=click.IntRange(1, 20), default=1, show_default=True, help="Runs of each photo, pooled.")
-@click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
-@click.option("--quick", is_flag=True, help="Every fifth photo only.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    help="Runs of each photo, each with another seed; the figures are over all runs.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder in which to keep the run files.")
+@click.option("--quick", is_flag=True, help="Use only every fifth photo.")
 @config_option
 def command(
     args: AppArgs, photos: Path, ns: tuple[int, ...], split: str, seeds: int, out: Path | None, quick: bool

@@ -16,9 +16,9 @@ from tts.inference.vllm.seam import installed
 @click.command()
 @click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True)
 @click.option("--turns", type=click.IntRange(1, 16), default=4, show_default=True)
-@click.option("--tokens", type=click.IntRange(4, 4096), default=48, show_default=True, help="Tokens a turn.")
+@click.option("--tokens", type=click.IntRange(4, 4096), default=48, show_default=True, help="Tokens in each turn.")
 @click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
-@click.option("--quick", is_flag=True, help="One repeat.")
+@click.option("--quick", is_flag=True, help="Run one repeat.")
 def command(n: int, turns: int, tokens: int, repeats: int, quick: bool) -> None:
     """Rollouts that zoom, on vLLM with a tiny random model, compared with the same number of conversations that share
     no prefix."""

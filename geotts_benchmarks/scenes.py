@@ -26,16 +26,27 @@ from tts.geodata.countries import Countries
 
 @click.command()
 @click.option("--count", type=click.IntRange(min=1), default=400, show_default=True)
-@click.option("--n", "ns", default="1,8", show_default=True, callback=n_list, help="Rollouts a scene, a list.")
+@click.option(
+    "--n",
+    "ns",
+    default="1,8",
+    show_default=True,
+    callback=n_list,
+    help="Rollouts for each scene: numbers, separated by commas.",
+)
 @click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--near", is_flag=True, help="Only the signs near the camera, none farther down the street.")
-@click.option("--stop", default="none", show_default=True, help="When agreeing rollouts stop the others.")
+@click.option("--near", is_flag=True, help="Draw only the signs near the camera, and none farther down the street.")
+@click.option("--stop", default="none", show_default=True, help="Stop policy.")
 @click.option(
-    "--questions", type=click.IntRange(0, MAX_QUESTIONS), default=0, show_default=True, help="Calls of the verifier."
+    "--questions",
+    type=click.IntRange(0, MAX_QUESTIONS),
+    default=0,
+    show_default=True,
+    help="Tool calls of the verifier.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Keep the run files in this folder.")
-@click.option("--quick", is_flag=True, help="43 scenes with one rollout.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder in which to keep the run files.")
+@click.option("--quick", is_flag=True, help="Use 43 scenes, with one rollout each.")
 @config_option
 def command(
     args: AppArgs, count: int, ns: tuple[int, ...], split: str, seed: int, near: bool, stop: str, questions: int,

@@ -35,7 +35,7 @@ _SETUP = RunSetup("bench", LocateOptions(seed=1))
 
 @click.command()
 @click.option("--kills", type=click.IntRange(1, 1000), default=50, show_default=True)
-@click.option("--quick", is_flag=True, help="8 kills.")
+@click.option("--quick", is_flag=True, help="Kill the process 8 times.")
 def command(kills: int, quick: bool) -> None:
     """Score made-up logs.
 

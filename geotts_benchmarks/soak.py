@@ -40,7 +40,7 @@ _COUNTED = ("memory_mb", "handles", "tasks", "store_mb")
 
 @click.command()
 @click.option("--minutes", type=click.FloatRange(0.5, 24 * 60), default=60.0, show_default=True)
-@click.option("--quick", is_flag=True, help="Two minutes: shows that it works, and says nothing of growth.")
+@click.option("--quick", is_flag=True, help="Run for two minutes. This is too short to measure growth.")
 def command(minutes: float, quick: bool) -> None:
     """Steady mixed traffic; memory, handles, tasks, stores and the lag of the loop over time.
 

@@ -35,9 +35,11 @@ _PER_S = 50  # requests a second that must be affordable for a day
 
 
 @click.command()
-@click.option("--requests", "count", type=click.IntRange(1), default=40, show_default=True, help="Requests each time.")
-@click.option("--tokens", type=click.IntRange(1), default=300, show_default=True, help="Tokens of a turn.")
-@click.option("--quick", is_flag=True, help="8 requests.")
+@click.option(
+    "--requests", "count", type=click.IntRange(1), default=40, show_default=True, help="Requests in each run."
+)
+@click.option("--tokens", type=click.IntRange(1), default=300, show_default=True, help="Tokens in each turn.")
+@click.option("--quick", is_flag=True, help="Send 8 requests in each run.")
 def command(count: int, tokens: int, quick: bool) -> None:
     """Locate sample photos with 4 rollouts of 3 turns, followed as they come, and measure each key of each request."""
     report("stored", lambda: asyncio.run(measure(8 if quick else count, tokens)))

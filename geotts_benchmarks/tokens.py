@@ -35,7 +35,7 @@ _MOST = 200
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="One request at first, and twice as many each time.")
+@click.option("--quick", is_flag=True, help="Start with one request, and double the number each time.")
 def command(quick: bool) -> None:
     """Find the load at which the 95th percentile of the lag is above 50 ms, with readers and without."""
     report("tokens", lambda: asyncio.run(measure(2.0 if quick else _GROWTH)))

@@ -39,8 +39,8 @@ _REPLICAS = 2
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Fewer repeats.")
-@click.option("--serve/--no-serve", default=True, help="Also two Tools replicas on Redis, behind Ray Serve.")
+@click.option("--quick", is_flag=True, help="Run fewer repeats.")
+@click.option("--serve/--no-serve", default=True, help="Also measure two Tools replicas on Ray Serve, with Redis.")
 def command(quick: bool, serve: bool) -> None:
     """8 rollouts × 40 calls, 60 % shared, against a local provider that counts its calls."""
     report("tools", lambda: measure(repeats=200 if quick else 2000, kills=3 if quick else 10, serve=serve))

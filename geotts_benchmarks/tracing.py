@@ -74,9 +74,15 @@ class Block:
 
 
 @click.command()
-@click.option("--pairs", type=click.IntRange(2), default=30, show_default=True, help="Pairs of blocks of requests.")
-@click.option("--only", type=click.Choice(["embedded", "scripted"]), help="One engine instead of both.")
-@click.option("--quick", is_flag=True, help="3 pairs.")
+@click.option(
+    "--pairs",
+    type=click.IntRange(2),
+    default=30,
+    show_default=True,
+    help="Pairs of runs to compare: one with traces, one without.",
+)
+@click.option("--only", type=click.Choice(["embedded", "scripted"]), help="Measure only this engine.")
+@click.option("--quick", is_flag=True, help="Compare 3 pairs.")
 def command(pairs: int, only: str | None, quick: bool) -> None:
     """The same requests to a service that traces with gen_ai and to one that does not, in alternating pairs."""
     report("tracing", lambda: measure(3 if quick else pairs, only))
