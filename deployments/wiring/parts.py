@@ -294,7 +294,9 @@ def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
     """The configuration with whether the verifier's model thinks, which its name says where nobody else does."""
     if config.thinks is not None:
         return config
-    return config.model_copy(update={"thinks": thinks_by_name(_model_name(config.engine or args.engine))})
+    engine = config.engine or args.engine
+    stated = engine.thinks if isinstance(engine, OpenAIEngine) else None
+    return config.model_copy(update={"thinks": thinks_by_name(_model_name(engine)) if stated is None else stated})
 
 
 def trajectory_texts(args: AppArgs) -> TrajectoryTexts:

@@ -165,7 +165,7 @@ def test_a_text_model_sees_through_its_observer():
 
 def test_a_model_without_tool_calls_is_offered_none():
     args = AppArgs(engine=OpenAIEngine(calls_tools=False), routing=RoutingConfig(method="fixed"))
-    assert args.abilities == Abilities(sees_pictures=True, thinks=True, calls_tools=False)
+    assert args.abilities == Abilities(sees_pictures=True, calls_tools=False)
 
 
 PUBLISHED = {

@@ -116,8 +116,10 @@ class OpenAIEngine(_Engine):
         default="", description="name of the model at the endpoint; may be empty if the endpoint lists only one model"
     )
     sees_pictures: bool = Field(default=True, description="whether the model can see pictures; false: a text model")
-    thinks: bool = Field(
-        default=True, description="whether the model reasons before it acts; no plan depends on this at present"
+    thinks: bool | None = Field(
+        default=None,
+        description="whether the model reasons before it answers; no grammar constrains the output of a verifier that "
+        "uses it then. Default: decided by the name of the model",
     )
     calls_tools: bool = Field(default=True, description="whether the model can call tools; false: no tools are offered")
     api_key_env: str = Field(
@@ -197,7 +199,7 @@ class OpenAIEngine(_Engine):
     @property
     def abilities(self) -> Abilities:
         """As the settings state them."""
-        return Abilities(sees_pictures=self.sees_pictures, thinks=self.thinks, calls_tools=self.calls_tools)
+        return Abilities(sees_pictures=self.sees_pictures, calls_tools=self.calls_tools)
 
 
 class VllmEngine(_Engine):
@@ -265,8 +267,8 @@ class VllmEngine(_Engine):
 
     @property
     def abilities(self) -> Abilities:
-        """It sees pictures, thinks and calls tools, whatever the model."""
-        return Abilities(sees_pictures=True, thinks=True)
+        """It sees pictures and calls tools, whatever the model."""
+        return Abilities(sees_pictures=True)
 
 
 Engine = Annotated[CluesEngine | ScriptedEngine | OpenAIEngine | VllmEngine, Field(discriminator="name")]

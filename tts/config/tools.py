@@ -9,7 +9,6 @@ from pydantic import Field
 from tts.config.mcp import McpServerConfig
 from tts.config.provider_names import ProviderName, fetches_pictures, searches_pictures
 from tts.config.region_search import RegionSearchConfig
-from tts.config.units import Seconds
 from tts.domain.value import Value
 from tts.extensions import Registry
 
@@ -84,10 +83,6 @@ class ToolsConfig(Value):
     )
     settings: dict[ProviderName, ProviderSettings] = Field(
         default={}, description="settings of each provider, by its name"
-    )
-    timeout_s: Seconds = Field(
-        default=15.0,
-        description="not used: each tool has its own time limit, and settings.NAME.timeout_s is that of a provider",
     )
     cache: str = Field(
         default="memory:",

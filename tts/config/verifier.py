@@ -75,7 +75,7 @@ class VerifierConfig(Value):
     thinks: bool | None = Field(
         default=None,
         description="whether the model thinks before it answers; no grammar constrains its output then. Default: "
-        "decided by the name of the model",
+        "`thinks` of its engine, or else decided by the name of the model",
     )
     engine: Engine | None = Field(
         default=None, description="engine of the verifier model. Default: that of the rollouts"

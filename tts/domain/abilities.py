@@ -8,10 +8,9 @@ from tts.domain.value import Value
 class Abilities(Value):
     """Stated by the engine's configuration.
 
-    `sees_pictures`: it is shown the pixels; False for an engine that only reads the text in a photo. `thinks`: it
-    reasons before it acts. `calls_tools`: it can ask for tools.
+    `sees_pictures`: it is shown the pixels; False for an engine that only reads the text in a photo. `calls_tools`: it
+    can ask for tools.
     """
 
     sees_pictures: bool = False
-    thinks: bool = False
     calls_tools: bool = True

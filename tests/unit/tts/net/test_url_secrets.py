@@ -66,8 +66,8 @@ def test_a_password_in_the_configuration_is_refused_by_the_name_of_its_place(nam
 
 def test_no_wrong_value_is_repeated_in_a_complaint(tmp_path):
     with pytest.raises(ValidationError) as raw:
-        AppArgs.model_validate({"tools": {"serper_api_key": "hunter2", "timeout_s": "hunter2"}})
-    assert "tools.timeout_s" in str(raw.value)
+        AppArgs.model_validate({"tools": {"serper_api_key": "hunter2", "tape": "hunter2"}})
+    assert "tools.tape" in str(raw.value)
     assert "hunter2" not in str(raw.value)
     path = tmp_path / "c.yaml"
     path.write_text("gateway:\n  run_store: redis://:hunter2@h\n cors_origins: [")

@@ -177,8 +177,17 @@ def test_thinking_models_are_known_by_their_name(model, thinks):
     assert thinks_by_name(model) is thinks
 
 
-def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_early(data_store):
-    engine = {"name": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "Qwen/Qwen3-VL-8B-Thinking"}
+@pytest.mark.parametrize(
+    ("model", "thinks"),
+    [
+        ({"model": "Qwen/Qwen3-VL-8B-Thinking"}, True),
+        ({"model": "Qwen/Qwen3-VL-8B-Instruct"}, False),
+        ({"model": "house-model", "thinks": True}, True),
+        ({"model": "Qwen/Qwen3-VL-8B-Thinking", "thinks": False}, False),
+    ],
+)
+def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_early(model, thinks, data_store):
+    engine = {"name": "openai", "base_url": "http://127.0.0.1:9/v1", **model}
     args = load_config(
         None, {"verifier": {"kind": "model", "mode": "trajectories", "engine": engine}, "routing": {"stop": "quorum:2"}}
     )
@@ -192,7 +201,7 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     walking = limited._verifier
     assert isinstance(walking, WalkVerifier)
     assert isinstance(walking._verifier, ModelVerifier)
-    assert walking._verifier._config.thinks
+    assert walking._verifier._config.thinks is thinks
 
 
 def test_the_longest_side_comes_first():
