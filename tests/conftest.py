@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.dependencies import models as dependencies
 from hypothesis import HealthCheck, settings
 from PIL import Image
 from support.basics import sign_bytes
@@ -43,6 +44,16 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray reads
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as jobs in a shell's background inherit it, and hand it on
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forget_apps() -> Iterator[None]:
+    """FastAPI remembers the route functions of every application, and each holds its gateway with all data: gigabytes
+    after the tests of a worker."""
+    yield
+    for remembered in vars(dependencies).values():
+        if hasattr(remembered, "cache_clear"):
+            remembered.cache_clear()
 
 
 @pytest.fixture(autouse=True)
