@@ -48,7 +48,7 @@ def without_gateway(args: AppArgs) -> AppArgs:
     if not args.tools.serves_regions:
         return args
     fetching = args.tools.providers_by_url
-    _log.warning("pictures for %s are fetched from a running service: here it is not asked", " and ".join(fetching))
+    _log.warning("%s can only fetch pictures from a running service: not asked here", " and ".join(fetching))
     kept = tuple(name for name in args.tools.providers if name not in fetching)
     return args.model_copy(update={"tools": args.tools.model_copy(update={"providers": kept})})
 
