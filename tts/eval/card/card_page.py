@@ -28,8 +28,9 @@ radius.
 models. A figure for one kind does not apply to the other kind. An interval states how much the figure may differ on
 other photos of the same kind. It says nothing about photos of another kind."""
 
-_BY_MODEL = """A photo is in the row of each model whose rollouts agree with its answer. A photo without an answer is in no
-row."""
+_BY_MODEL = (
+    "A photo is in the row of each model whose rollouts agree with its answer. Photos without an answer are in none."
+)
 
 
 def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
