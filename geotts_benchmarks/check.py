@@ -19,7 +19,7 @@ from deployments.cli.console import config_option
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
 from geotts_benchmarks.continue_cost import continued_figures
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, report, rounded, say
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
 from tts.config import AppArgs
@@ -32,8 +32,9 @@ from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.eval.calibration_fitting import Case, judged, with_regions
 from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
 from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
+from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
@@ -216,7 +217,7 @@ def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result
     """`auc` and `ece` are of claims that the signs decide; of the others it is known how many are `supported`."""
     weighed = [row.weighed for row in checked]
     p = probabilities(weighed, calibration)
-    true = [case.case.true for case in weighed]
+    true = np.array([case.case.true for case in weighed], dtype=bool)
     sure = np.array([case.case.family != "undecidable" for case in weighed])
     gains = np.array([row.gain_points for row in checked if row.gain_points is not None])
     supported = np.array([row.verdict == _SUPPORTED for row in checked])
@@ -225,9 +226,9 @@ def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result
     }
     return {
         "claims": len(checked),
-        "auc": round(auc(p[sure], [t for t, s in zip(true, sure, strict=True) if s]), 4),
-        "ece": round(calibration_error(p[sure], [t for t, s in zip(true, sure, strict=True) if s]), 4),
-        "ece_all": round(calibration_error(p, true), 4),
+        "auc": rounded(auroc(p[sure], true[sure])),
+        "ece": rounded(expected_calibration_error(p[sure], true[sure])),
+        "ece_all": rounded(expected_calibration_error(p, true)),
         "undecidable_supported": round(100.0 * float(supported[~sure].mean()), 2) if (~sure).any() else None,
         "suggestion_gain": round(float(gains.mean()), 3) if len(gains) else None,
         "suggestion_gain_99": round(float(np.quantile(gains, 0.99)), 3) if len(gains) else None,

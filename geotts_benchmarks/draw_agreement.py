@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result
+from geotts_benchmarks.harness import Result, rounded
 from tts.domain.geo import LatLon, distance_km
-from tts.eval.metrics.calibration_error import brier
+from tts.eval.metrics.calibration_error import auroc, brier
 from tts.eval.runs.record import Record
 
 _RIGHT_KM = 25.0
@@ -29,18 +29,9 @@ def draw_agreement(records: Iterable[Record]) -> Result:
     if not found:
         return {}
     share, right = np.array([one for one, _ in found]), np.array([hit for _, hit in found])
-    figures = {"brier": brier(share, right), "auroc": _auroc(share, right)}
-    rounded = {name: None if value is None else round(value, 4) for name, value in figures.items()}
-    return {"draw_agreement": {"n": len(found), **rounded}}
+    figures = {"brier": rounded(brier(share, right)), "auroc": rounded(auroc(share, right))}
+    return {"draw_agreement": {"n": len(found), **figures}}
 
 
 def _share_near(point: LatLon, draws: Sequence[LatLon | None]) -> float:
     return sum(draw is not None and distance_km(point, draw) < _RIGHT_KM for draw in draws) / len(draws)
-
-
-def _auroc(share: np.ndarray, right: np.ndarray) -> float | None:
-    """The probability that a right answer has the larger share; half of it where both are equal."""
-    if right.all() or not right.any():
-        return None
-    pairs = share[right][:, None] - share[~right][None, :]
-    return float((pairs > 0).mean() + 0.5 * (pairs == 0).mean())

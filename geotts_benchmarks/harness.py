@@ -90,6 +90,11 @@ def say(text: str) -> None:
     STDERR.print(f"  {text}", soft_wrap=True, markup=False)
 
 
+def rounded(value: float | None) -> float | None:
+    """To four digits; None where there is no figure."""
+    return None if value is None else round(value, 4)
+
+
 def free_port() -> int:
     """A port of 127.0.0.1 that nothing uses, outside the ranges from which the kernel and Ray take ports by themselves.
 

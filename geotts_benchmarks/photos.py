@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -29,10 +30,11 @@ from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
+F = TypeVar("F", bound=Callable[..., Any])
 _SPLITS = {"text": ("text",), "notext": ("notext",), "all": ()}
 
 
-def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+def _numbers(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
     """`1,8` → (1, 8), each between 1 and 32."""
     try:
         numbers = tuple(int(part) for part in value.split(","))
@@ -43,16 +45,15 @@ def n_list(context: click.Context, parameter: click.Parameter, value: str) -> tu
     return numbers
 
 
+def rollout_counts(located: str) -> Callable[[F], F]:
+    """The option `--n`. `located` says of what each number is."""
+    text = f"Rollouts for each {located}: numbers, separated by commas."
+    return click.option("--n", "ns", default="1,8", show_default=True, callback=_numbers, help=text)
+
+
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
-@click.option(
-    "--n",
-    "ns",
-    default="1,8",
-    show_default=True,
-    callback=n_list,
-    help="Rollouts for each photo: numbers, separated by commas.",
-)
+@rollout_counts("photo")
 @click.option("--split", type=click.Choice([*_SPLITS]), default="text", show_default=True)
 @click.option(
     "--seeds",

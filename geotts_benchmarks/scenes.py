@@ -12,7 +12,7 @@ import click
 from deployments.cli.console import config_option
 from geotts_benchmarks.draw_agreement import draw_agreement
 from geotts_benchmarks.harness import Result, report, say
-from geotts_benchmarks.photos import by_n, locate_all, n_list
+from geotts_benchmarks.photos import by_n, locate_all, rollout_counts
 from tts.config import AppArgs
 from tts.domain.request import MAX_QUESTIONS
 from tts.eval.kind_of_n import kind_of_records
@@ -26,14 +26,7 @@ from tts.geodata.countries import Countries
 
 @click.command()
 @click.option("--count", type=click.IntRange(min=1), default=400, show_default=True)
-@click.option(
-    "--n",
-    "ns",
-    default="1,8",
-    show_default=True,
-    callback=n_list,
-    help="Rollouts for each scene: numbers, separated by commas.",
-)
+@rollout_counts("scene")
 @click.option("--split", type=click.Choice([*SPLITS]), default="held_out", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--near", is_flag=True, help="Draw only the signs near the camera, and none farther down the street.")

@@ -1,4 +1,4 @@
-"""Fits the calibration of claims, and measures it: ranking, calibration error, what is taken for supported."""
+"""Fits the calibration of claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
 _RIDGE = 1.0
 _STEPS = 50
-_BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +45,3 @@ def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
 def probabilities(cases: Sequence[WeighedCase], calibration: ClaimCalibration) -> Floats:
     """(n,) the probability of each claim."""
     return np.array([calibration.probability(c.mass) for c in cases])
-
-
-def auc(p: Floats, true: Sequence[bool]) -> float:
-    """The probability that a true claim gets more than a false one; ties count half."""
-    of_true, of_false = p[np.array(true, dtype=bool)], p[~np.array(true, dtype=bool)]
-    if not len(of_true) or not len(of_false):
-        return float("nan")
-    wins = (of_true[:, None] > of_false[None, :]).mean() + 0.5 * (of_true[:, None] == of_false[None, :]).mean()
-    return float(wins)
-
-
-def calibration_error(p: Floats, true: Sequence[bool]) -> float:
-    """The expected calibration error over ten bins of equal width (Guo et al. 2017)."""
-    y, bins = np.array(true, dtype=np.float64), np.minimum(_BINS - 1, (p * _BINS).astype(int))
-    return float(sum(abs((y - p)[bins == k].sum()) for k in range(_BINS)) / max(1, len(p)))

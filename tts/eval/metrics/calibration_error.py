@@ -1,4 +1,4 @@
-"""The calibration of stated confidence and radii.
+"""The ranking and calibration of stated confidence, and the calibration of radii.
 
 `confidence` is a stated probability in [0, 1], `right` whether the claim held. Abstentions carry no claim and are left
 out by the caller, who reports their share beside these figures.
@@ -23,6 +23,16 @@ def expected_calibration_error(confidence: Floats, right: Bools, bins: int = 10)
     stated = np.bincount(index, weights=confidence, minlength=bins)
     observed = np.bincount(index, weights=right.astype(float), minlength=bins)
     return float(np.abs(stated - observed)[size > 0].sum() / len(confidence))
+
+
+def auroc(confidence: Floats, right: Bools) -> float | None:
+    """The probability that a claim that held was stated with more confidence than one that did not; of equal ones half
+    count. 0.5 is chance; None where all claims held, or none did."""
+    held, failed = confidence[right], confidence[~right]
+    if not len(held) or not len(failed):
+        return None
+    more = held[:, None] - failed[None, :]
+    return float((more > 0).mean() + 0.5 * (more == 0).mean())
 
 
 def brier(confidence: Floats, right: Bools) -> float | None:

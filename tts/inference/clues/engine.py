@@ -75,7 +75,7 @@ class CluesModel:
         """Exact draws from the belief that the whole conversation supports, not from turns that leave lines out by
         chance. A belief that is too vague for an answer gives draws without a point. The prompt is read once."""
         thought = self._think(request, 0.0)
-        rng = notes(request, self._config.temperature).random("draws")
+        rng = thought.notes.random("draws")
         points = thought.belief.draw(rng, count) if answers(thought.belief, thought.leads) else [None] * count
         most = LATIN_CHARS_A_TOKEN * request.sampling.max_tokens
         texts = [write_draw(point, thought.belief, self._reader.countries) for point in points]

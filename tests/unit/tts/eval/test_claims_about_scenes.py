@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.fitting import WeighedCase, auc, calibration_error, fit_claims, probabilities
+from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
 from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
+from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.synthetic.families import generate
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
@@ -50,17 +51,19 @@ def test_the_fit_makes_probabilities_of_masses():
     rng = np.random.default_rng(1)
     fitted = fit_claims(made_up(3000, rng), "made up")
     others = made_up(3000, rng)
-    p, true = probabilities(others, fitted), [case.case.true for case in others]
+    p, true = probabilities(others, fitted), np.array([case.case.true for case in others])
     plain = probabilities(others, ClaimCalibration())
-    assert calibration_error(p, true) < 0.05 < calibration_error(plain, true)
-    assert auc(p, true) > 0.75
+    assert expected_calibration_error(p, true) < 0.05 < expected_calibration_error(plain, true)
+    assert auroc(p, true) > 0.75
 
 
 def test_ranking_and_calibration_error_of_known_figures():
-    assert auc(np.array([0.9, 0.8, 0.1]), [True, False, False]) == 1.0
-    assert auc(np.array([0.5, 0.5]), [True, False]) == 0.5
-    assert calibration_error(np.array([0.75, 0.75, 0.75, 0.75]), [True, True, True, False]) == pytest.approx(0.0)
-    assert calibration_error(np.array([1.0, 1.0]), [False, False]) == pytest.approx(1.0)
+    assert auroc(np.array([0.9, 0.8, 0.1]), np.array([True, False, False])) == 1.0
+    assert auroc(np.array([0.5, 0.5]), np.array([True, False])) == 0.5
+    assert auroc(np.array([0.5, 0.5]), np.array([True, True])) is None
+    three_of_four = np.array([True, True, True, False])
+    assert expected_calibration_error(np.full(4, 0.75), three_of_four) == pytest.approx(0.0)
+    assert expected_calibration_error(np.ones(2), np.array([False, False])) == pytest.approx(1.0)
 
 
 class Checks:
