@@ -20,7 +20,7 @@ from deployments.http.answer_maps import AnswerMaps
 from deployments.http.answer_pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
 from deployments.mcp.tool_execution import McpTools
-from deployments.wiring.local import local_ports, local_tools, without_gateway
+from deployments.wiring.local import LocalTools, local_ports, local_tools, without_gateway
 from tts.config import AppArgs
 from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
@@ -57,12 +57,12 @@ async def _serve(args: AppArgs, roots: tuple[Path, ...]) -> None:
         from mcp.server.stdio import stdio_server  # noqa: PLC0415  optional: the `mcp` extra
     except ModuleNotFoundError as error:
         raise ConfigError("serving MCP needs its SDK: pip install 'geotts[mcp]'") from error
-    gateway, server, fetcher = _parts(without_gateway(args), roots)
-    async with aclosing(gateway), aclosing(fetcher), stdio_server() as (incoming, outgoing):
+    gateway, server, tools, fetcher = _parts(without_gateway(args), roots)
+    async with aclosing(tools), aclosing(fetcher), aclosing(gateway), stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any], PhotoFetcher]:
+def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any], LocalTools, PhotoFetcher]:
     """The whole system in this process, as `geotts locate` has it."""
     from deployments.mcp.server import mcp_server  # noqa: PLC0415  imports the SDK, which is optional
 
@@ -83,4 +83,4 @@ def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any]
     async def caller_of(context: Any, costs: bool) -> Caller:
         return Caller()
 
-    return gateway, mcp_server(mcp_tools, caller_of), fetcher
+    return gateway, mcp_server(mcp_tools, caller_of), tools, fetcher

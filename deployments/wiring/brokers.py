@@ -94,6 +94,10 @@ class LocalBrokers:
         """One snapshot, under the name of this process."""
         return {self._name: self._tooling.broker.snapshot()}
 
+    async def aclose(self) -> None:
+        """Close the connections of all providers and of the cache."""
+        await self._tooling.aclose()
+
 
 def _unwritable(error: OSError) -> NotErased:
     return NotErased(f"a file of the tools cannot be written: {error.strerror}")

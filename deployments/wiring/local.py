@@ -34,6 +34,10 @@ class LocalTools:
     toolbox: Toolbox
     brokers: LocalBrokers
 
+    async def aclose(self) -> None:
+        """Close the connections of the tools. Whoever made the tools closes them, after what uses them."""
+        await self.brokers.aclose()
+
 
 def local_tools(args: AppArgs, perception: LocalPerception | None = None) -> LocalTools:
     """All configured tools in this process."""

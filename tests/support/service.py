@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 
 from deployments.gateway.gateway import Gateway
+from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.metrics import Metrics
@@ -68,20 +69,27 @@ async def with_tools(
     metrics = Metrics()
     ports = replace(local_ports(args, tools), egress_file=tools.brokers)
     gateway = Gateway(args, ports, store=store, brokers=tools.brokers, observers=[metrics, *observers])
-    transport = httpx.ASGITransport(create_app(gateway, args, metrics=metrics), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+    async with aclosing(tools), _client_of(gateway, args, metrics, headers) as client:
         yield client
-    await gateway.aclose()
 
 
 @asynccontextmanager
 async def talking_to(args: AppArgs, store: RunStore | None = None, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application in this process, without sockets: replies come whole."""
     gateway, metrics = a_gateway(args, store)
-    transport = httpx.ASGITransport(create_app(gateway, args, metrics=metrics), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+    async with _client_of(gateway, args, metrics, headers) as client:
         yield client
-    await gateway.aclose()
+
+
+@asynccontextmanager
+async def _client_of(
+    gateway: Gateway, args: AppArgs, metrics: Metrics, headers: dict[str, str]
+) -> AsyncIterator[httpx.AsyncClient]:
+    async with aclosing(PhotoFetcher(args.gateway)) as fetcher, aclosing(gateway):
+        app = create_app(gateway, args, metrics=metrics, fetch=fetcher.fetch if args.gateway.fetch_urls else None)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+            yield client
 
 
 @asynccontextmanager
@@ -107,6 +115,8 @@ async def serving(
         finally:
             server.should_exit = True
             await serving  # before a failure reaches the group, which would end the server with its sockets open
+            if tools is not None:
+                await tools.aclose()
 
 
 async def idle(gateway: Gateway) -> None:

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from threading import RLock
+from typing import Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 import platformdirs
 
@@ -27,11 +29,15 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.maps import build as maps
 from tts.geodata.maps.cartographer import Cartographer
 
+Opened = TypeVar("Opened")
 State = Literal["ready", "missing", "outdated", "corrupt"]
 Progress = Callable[[str, float], None]
 GAZETTEER = "gazetteer"
 LEXICON = "lexicon"
 MAPS = "maps"
+_MANIFEST = "manifest.json"
+_OPEN: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary()  # closed when nobody uses it
+_OPENING = RLock()  # opening the maps opens the gazetteer
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +77,16 @@ class DataStore:
         self._data_sets = data_sets
 
     def gazetteer(self) -> Gazetteer:
-        """Open the gazetteer. Raises DataError when it has not been built, is corrupt or outdated."""
-        return Gazetteer(self._ready(GAZETTEER))
+        """The gazetteer of this process. Raises DataError when it has not been built, is corrupt or outdated."""
+        return self._opened(GAZETTEER, Gazetteer)
 
     def lexicon(self) -> Lexicon:
-        """Open the lexicon. Raises DataError when it has not been built, is corrupt or outdated."""
-        return Lexicon(self._ready(LEXICON))
+        """The lexicon of this process. Raises DataError when it has not been built, is corrupt or outdated."""
+        return self._opened(LEXICON, Lexicon)
 
     def cartographer(self) -> Cartographer:
-        """Open the map data. Raises DataError when it has not been built, is corrupt or outdated."""
-        return Cartographer(self._ready(MAPS), self.gazetteer())
+        """The map data of this process. Raises DataError when it has not been built, is corrupt or outdated."""
+        return self._opened(MAPS, lambda folder: Cartographer(folder, self.gazetteer()))
 
     @property
     def ready(self) -> bool:
@@ -114,6 +120,17 @@ class DataStore:
                 shutil.rmtree(folder)
         return freed
 
+    def _opened(self, name: str, opened: Callable[[Path], Opened]) -> Opened:
+        """One for all who use it: each has some 25 files open. After a rebuild, a new one."""
+        folder = self._ready(name)
+        made = (folder / _MANIFEST).stat()
+        key = (str(folder), made.st_ino, made.st_mtime_ns)
+        with _OPENING:
+            found: Opened | None = _OPEN.get(key)
+            if found is None:
+                _OPEN[key] = found = opened(folder)
+            return found
+
     def _ready(self, name: str) -> Path:
         status = next(status for status in self.status(deep=False) if status.name == name)
         if status.state != "ready":
@@ -123,7 +140,7 @@ class DataStore:
     def _status(self, data_set: DataSet, *, deep: bool) -> DataStatus:
         folder = self.root / data_set.name
         try:
-            manifest = json.loads((folder / "manifest.json").read_text())
+            manifest = json.loads((folder / _MANIFEST).read_text())
             files: dict[str, dict[str, str | int]] = manifest["files"]
             versions: dict[str, str] = manifest["versions"]
         except FileNotFoundError:
@@ -146,7 +163,7 @@ class DataStore:
                 path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in sorted(made.iterdir())
             }
             manifest = {"versions": data_set.versions(), "files": files}
-            (made / "manifest.json").write_text(json.dumps(manifest, indent=1))
+            (made / _MANIFEST).write_text(json.dumps(manifest, indent=1))
             final = self.root / data_set.name
             if final.exists():
                 shutil.rmtree(final)

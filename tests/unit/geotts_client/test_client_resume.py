@@ -125,6 +125,9 @@ async def test_a_stream_that_is_cut_goes_on_at_the_next_address(served):
                 raise httpx.ConnectError("gone")
             return await wire.handle_async_request(request)
 
+        async def aclose(self):
+            await wire.aclose()
+
     async with Client(f"{first},{url}", transport=Watched()) as client:
         events = await collect(client.stream(PHOTO, OPTIONS))
     assert [event.seq for event in events] == list(range(1, len(events) + 1))

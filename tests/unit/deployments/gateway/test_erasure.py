@@ -117,6 +117,9 @@ async def test_a_failed_erasure_is_reported_as_one_and_can_be_tried_again(data_s
             if not self.willing:
                 raise NotErased("the tools did not answer")
 
+        async def aclose(self):
+            return
+
     brokers = Unwilling()
     async with with_tools(an_app(), LocalTools(local_tools(an_app()).toolbox, brokers)) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})

@@ -1,13 +1,17 @@
 """The embedded gazetteer against places everybody can check."""
 
 import gc
+import os
 import random
+import shutil
 import string
 import weakref
 
 import pytest
 
 from tts.domain.geo import LatLon, distance_km, sphere_km, unit_vectors
+from tts.geodata.gazetteer import Gazetteer
+from tts.geodata.store import DataStore
 
 TOWNS = [
     ("Wilhelmsburg", "DE"), ("Rourkela", "IN"), ("Salatiga", "ID"), ("Coimbra", "PT"), ("Himeji", "JP"),
@@ -124,7 +128,7 @@ def test_places_are_found_again_by_id(gazetteer):
 
 def test_a_gazetteer_that_nobody_uses_any_more_is_freed(data_store):
     """A process that opens many (a test run, a notebook) would keep the files and caches of each."""
-    opened = data_store.gazetteer()
+    opened = Gazetteer(data_store.root / "gazetteer")
     town = opened.search("Bellinzona", limit=1)[0].place
     assert opened.nearest_named("Bellinzona", LatLon(lat=46.2, lon=9.0), within_km=10)
     assert opened.division_of(town).population > 0
@@ -132,3 +136,18 @@ def test_a_gazetteer_that_nobody_uses_any_more_is_freed(data_store):
     del opened
     gc.collect()
     assert reference() is None
+
+
+def test_all_parts_of_a_process_share_one_gazetteer_until_it_is_built_again(data_store, tmp_path):
+    for name in ("gazetteer", "lexicon", "maps"):
+        shutil.copytree(data_store.root / name, tmp_path / name)
+    store = DataStore(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    used = [(store.gazetteer(), store.lexicon(), store.cartographer()) for _ in range(5)]
+    assert len({id(part) for parts in used for part in parts}) == 3
+    assert used[0][2].gazetteer is used[0][0] is DataStore(tmp_path).gazetteer()
+    assert len(os.listdir("/proc/self/fd")) - before < 100
+    shutil.rmtree(tmp_path / "gazetteer")
+    shutil.copytree(data_store.root / "gazetteer", tmp_path / "gazetteer", copy_function=shutil.copy)
+    assert store.gazetteer() is not used[0][0]
+    assert store.gazetteer().search("Bellinzona", limit=1)
