@@ -34,10 +34,17 @@ class Limits(Value):
     `max_cost_usd` in the configuration is for all rollouts of a request together; a plan divides it among them.
     """
 
-    max_turns: Annotated[int, Field(ge=1, le=64)] = 8
-    max_tool_calls: Annotated[int, Field(ge=0, le=256)] = 16
-    max_tokens: Annotated[int, Field(ge=16)] = 16384
-    max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    max_turns: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=8, description="most turns of a rollout: generations, and the tool calls between them"
+    )
+    max_tool_calls: Annotated[int, Field(ge=0, le=256)] = Field(default=16, description="most tool calls of a rollout")
+    max_tokens: Annotated[int, Field(ge=16)] = Field(
+        default=16384, description="most tokens that a rollout generates, all its turns together"
+    )
+    max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="most US dollars; in the configuration for all rollouts of a request together; null: no limit",
+    )
     answer_draws: Annotated[int, Field(ge=1, le=16)] | None = Field(
         default=None,
         description="how many answers a rollout draws from the same conversation; null or 1: one",

@@ -69,13 +69,25 @@ class AppArgs(Value):
     request_defaults: RequestDefaults = Field(
         default=RequestDefaults(), description="values for fields that a request leaves out"
     )
-    routing: RoutingConfig = RoutingConfig()
-    tools: ToolsConfig = ToolsConfig()
-    verifier: VerifierConfig = VerifierConfig()
-    gateway: GatewayConfig = GatewayConfig()
-    cases: CasesConfig = CasesConfig()
-    deployments: DeploymentsConfig = DeploymentsConfig()
-    telemetry: TelemetryConfig = TelemetryConfig()
+    routing: RoutingConfig = Field(
+        default=RoutingConfig(), description="how much is spent on a photo, and when rollouts stop"
+    )
+    tools: ToolsConfig = Field(
+        default=ToolsConfig(), description="tools of the rollouts, and the providers behind them"
+    )
+    verifier: VerifierConfig = Field(
+        default=VerifierConfig(), description="how an answer is made from the hypotheses of the rollouts"
+    )
+    gateway: GatewayConfig = Field(
+        default=GatewayConfig(), description="HTTP interface, storage of requests, and access"
+    )
+    cases: CasesConfig = Field(
+        default=CasesConfig(), description="cases: requests that are kept together under one name"
+    )
+    deployments: DeploymentsConfig = Field(
+        default=DeploymentsConfig(), description="placement and scale of each Ray Serve deployment"
+    )
+    telemetry: TelemetryConfig = Field(default=TelemetryConfig(), description="traces and logs")
     group_size: Annotated[int, Field(ge=1, le=32)] | None = Field(
         default=None,
         description="most rollouts of one request in one call to a Rollout replica. Default: as many as the engine of "

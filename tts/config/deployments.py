@@ -12,8 +12,10 @@ from tts.domain.value import Value
 class AutoscaleConfig(Value):
     """Bounds and speed of one deployment's autoscaling. The Rollout deployment counts generations, others requests."""
 
-    min_replicas: Annotated[int, Field(ge=0)] = 1
-    max_replicas: Annotated[int, Field(ge=1)] = 4
+    min_replicas: Annotated[int, Field(ge=0)] = Field(
+        default=1, description="fewest replicas; 0: none while there is no load"
+    )
+    max_replicas: Annotated[int, Field(ge=1)] = Field(default=4, description="most replicas")
     target_ongoing: Annotated[float, Field(gt=0)] = Field(
         default=4.0,
         description="wanted load of one replica: generations for the Rollout deployment, requests for the others",
@@ -82,8 +84,18 @@ class DeploymentConfig(Value):
 class DeploymentsConfig(Value):
     """Placement and scale of each of the five deployments."""
 
-    gateway: DeploymentConfig = DeploymentConfig(max_ongoing=512, max_queued=512)
-    locatability: DeploymentConfig = DeploymentConfig()
-    rollout: DeploymentConfig = DeploymentConfig(replicas=2)
-    tools: DeploymentConfig = DeploymentConfig(max_ongoing=256, max_queued=2048)
-    verifier: DeploymentConfig = DeploymentConfig()
+    gateway: DeploymentConfig = Field(
+        default=DeploymentConfig(max_ongoing=512, max_queued=512),
+        description="the HTTP interface; it also runs rollouts and the verifier if their engine is an endpoint",
+    )
+    locatability: DeploymentConfig = Field(
+        default=DeploymentConfig(), description="the score that says how easily a photo can be located"
+    )
+    rollout: DeploymentConfig = Field(
+        default=DeploymentConfig(replicas=2), description="the rollouts, with their engine"
+    )
+    tools: DeploymentConfig = Field(
+        default=DeploymentConfig(max_ongoing=256, max_queued=2048),
+        description="the tools, with the connections to their providers",
+    )
+    verifier: DeploymentConfig = Field(default=DeploymentConfig(), description="the verifier")

@@ -71,7 +71,7 @@ class GatewayConfig(Value):
         description="seconds between two heartbeats of a stream. After 12 s without one, clients treat the gateway as "
         "lost",
     )
-    connections: ConnectionLimits = ConnectionLimits()
+    connections: ConnectionLimits = Field(default=ConnectionLimits(), description="limits of HTTP connections")
     body_timeout_s: Seconds = Field(
         default=300.0, description="seconds in which the whole body of a request must arrive"
     )
@@ -127,7 +127,7 @@ class GatewayConfig(Value):
     lease_s: Seconds = Field(
         default=10.0, description="seconds after which a gateway that does not renew its leases loses its requests"
     )
-    access: AccessConfig = AccessConfig()
+    access: AccessConfig = Field(default=AccessConfig(), description="who may use the service, and with which limits")
     cors_origins: tuple[str, ...] = Field(
         default=(), description="origins of web pages that may call the service; `*` for all"
     )
@@ -139,7 +139,7 @@ class GatewayConfig(Value):
         default=(),
         description="further maps for the page. The browser asks their servers only after a user has chosen the map",
     )
-    webhooks: WebhookConfig = WebhookConfig()
+    webhooks: WebhookConfig = Field(default=WebhookConfig(), description="messages to callers when their requests end")
     audit_log: str | None = Field(
         default=None,
         description="file for JSON lines about each request: who sent it, what left this machine, and when it was "

@@ -17,7 +17,7 @@ class EngineShare(Value):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")] = Field(
         description="name of this source in answers, and in the file of verifier.sources"
     )
-    engine: Engine
+    engine: Engine = Field(description="engine of this part")
     share: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
         default=1.0, description="part of the rollouts for this engine, in proportion to the other shares"
     )

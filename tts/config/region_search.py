@@ -13,7 +13,7 @@ from tts.domain.value import Value
 class GatewayUpload(Value):
     """The picture is fetched from this service, at `gateway.public_url`, under a name that nobody can guess."""
 
-    kind: Literal["gateway"] = "gateway"
+    kind: Literal["gateway"] = Field(default="gateway", description="search services fetch the picture at this service")
     expires_s: Annotated[float, Field(ge=5, le=600)] = Field(
         default=60.0, description="seconds for which the picture can be fetched; it is removed earlier if the call ends"
     )
@@ -25,7 +25,7 @@ class GatewayUpload(Value):
 class StoreUpload(Value):
     """The picture is PUT into a store that the search service can read, and deleted after the call."""
 
-    kind: Literal["store"] = "store"
+    kind: Literal["store"] = Field(default="store", description="the picture is put into a store with PUT and DELETE")
     put_url: str = Field(description="URL for PUT and DELETE of a picture; {name} stands for the name of the picture")
     get_url: str | None = Field(
         default=None, description="URL from which search services fetch a picture, with {name} too. Default: put_url"
@@ -47,7 +47,7 @@ class StoreUpload(Value):
 class S3Upload(Value):
     """The picture is put into an S3 bucket by URLs that are signed for one call; keys: AWS_ACCESS_KEY_ID and so on."""
 
-    kind: Literal["s3"] = "s3"
+    kind: Literal["s3"] = Field(default="s3", description="the picture is put into an S3 bucket")
     bucket_url: Annotated[str, Field(pattern=r"^https?://[^/?#@{}]+(/[A-Za-z0-9._/-]*)?$")] = Field(
         description="URL of the bucket: https://BUCKET.s3.REGION.amazonaws.com, or endpoint and bucket, such as "
         "http://127.0.0.1:9000/BUCKET",

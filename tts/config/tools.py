@@ -103,7 +103,9 @@ class ToolsConfig(Value):
         description="JSONL file that lists what left the machine, with receiver and time; lines are kept for "
         "gateway.retention_s",
     )
-    region_search: RegionSearchConfig = RegionSearchConfig()
+    region_search: RegionSearchConfig = Field(
+        default=RegionSearchConfig(), description="search by parts of photos, which sends them to others"
+    )
     mcp: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,15}$")], McpServerConfig] = Field(
         default={}, description="external MCP servers, by name; their tools are offered as NAME__TOOL"
     )

@@ -21,12 +21,26 @@ Coords = Literal["fraction", "thousand", "pixels"]
 class SamplingSettings(Value):
     """How tokens are drawn; temperature 0 is greedy."""
 
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    top_k: int = -1
-    min_p: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
-    repetition_penalty: Annotated[float, Field(gt=0, le=2)] = 1.0
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(
+        default=0.0, description="temperature of the draws; 0: the most probable token"
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0,
+        description="tokens are drawn from the most probable ones that together have this probability; 1: from all",
+    )
+    top_k: int = Field(
+        default=-1, description="tokens are drawn from this many of the most probable ones; -1: from all"
+    )
+    min_p: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0,
+        description="lowest probability of a token, as a fraction of that of the most probable token; 0: no limit",
+    )
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = Field(
+        default=0.0, description="lowers the logits of tokens that the text already has by this much; 0: off"
+    )
+    repetition_penalty: Annotated[float, Field(gt=0, le=2)] = Field(
+        default=1.0, description="makes tokens that prompt or text already have less probable, if above 1; 1: off"
+    )
 
 
 class DialectSettings(Value):
@@ -80,8 +94,8 @@ class DialectSettings(Value):
     datum: Datum | None = Field(
         default=None, description="coordinate system of the points that the model writes and reads"
     )
-    limits: Limits | None = None
-    pictures: PictureRules | None = None
+    limits: Limits | None = Field(default=None, description="limits of one rollout")
+    pictures: PictureRules | None = Field(default=None, description="sizes of the pictures that the model sees")
     alone: SamplingSettings | None = Field(
         default=None,
         description="sampling of a single rollout; if its temperature is 0, also of the first of several rollouts",

@@ -31,10 +31,14 @@ class PhotoProblem(StrEnum):
 class PhotoLimits(Value):
     """What `load_photo` accepts. Pixels are checked on the header, before anything is decoded."""
 
-    max_bytes: Annotated[int, Field(ge=1024)] = 32 * 2**20
-    max_pixels: Annotated[int, Field(ge=4096)] = 64_000_000
-    max_side: Annotated[int, Field(ge=64)] = 30_000
-    min_side: Annotated[int, Field(ge=1)] = 8
+    max_bytes: Annotated[int, Field(ge=1024)] = Field(
+        default=32 * 2**20, description="largest file of a photo, in bytes"
+    )
+    max_pixels: Annotated[int, Field(ge=4096)] = Field(
+        default=64_000_000, description="most pixels (width × height) of a photo"
+    )
+    max_side: Annotated[int, Field(ge=64)] = Field(default=30_000, description="longest side of a photo, in pixels")
+    min_side: Annotated[int, Field(ge=1)] = Field(default=8, description="shortest side of a photo, in pixels")
     keep_pixels: Annotated[int, Field(ge=4096)] = Field(
         default=16_000_000, description="photos above this are scaled down to it before they are kept"
     )

@@ -22,10 +22,18 @@ class ResizeRule(Value):
     floored when the picture is too large and raised when it is too small.
     """
 
-    min_pixels: Annotated[int, Field(ge=1)] = 1
-    max_pixels: Annotated[int, Field(ge=256)] = 2_000_000
-    multiple: Annotated[int, Field(ge=1, le=256)] = 1
-    max_side: Annotated[int, Field(ge=1)] | None = None
+    min_pixels: Annotated[int, Field(ge=1)] = Field(
+        default=1, description="pictures with fewer pixels (width × height) are scaled up to this"
+    )
+    max_pixels: Annotated[int, Field(ge=256)] = Field(
+        default=2_000_000, description="pictures with more pixels (width × height) are scaled down to this"
+    )
+    multiple: Annotated[int, Field(ge=1, le=256)] = Field(
+        default=1, description="both sides become multiples of this many pixels"
+    )
+    max_side: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="longest side in pixels, applied first. Default: no limit"
+    )
     resample: Resampling = Field(default="bicubic", description="the filter by which a picture is scaled")
 
     @model_validator(mode="after")
@@ -56,6 +64,11 @@ class PictureRules(Value):
     `boxes_in_pixels`: the model states boxes in pixels of the scaled picture, so engines must not scale it further.
     """
 
-    photo: ResizeRule = ResizeRule()
-    crop: ResizeRule = ResizeRule(max_pixels=1_000_000)
-    boxes_in_pixels: bool = False
+    photo: ResizeRule = Field(default=ResizeRule(), description="size of whole photos")
+    crop: ResizeRule = Field(
+        default=ResizeRule(max_pixels=1_000_000), description="size of everything else: crops and maps"
+    )
+    boxes_in_pixels: bool = Field(
+        default=False,
+        description="whether the model states boxes in pixels of the scaled picture; engines must not scale it again",
+    )

@@ -16,9 +16,12 @@ _MILLION = 1e6
 class Price(Value):
     """US dollars for a million tokens. Without `cached_input` a cached prompt token costs what another does."""
 
-    input: Dollars
-    cached_input: Dollars | None = None
-    output: Dollars
+    input: Dollars = Field(description="US dollars for a million tokens of the prompt")
+    cached_input: Dollars | None = Field(
+        default=None,
+        description="US dollars for a million tokens of the prompt that are read from the cache. Default: as input",
+    )
+    output: Dollars = Field(description="US dollars for a million generated tokens")
 
     def cost_usd(self, usage: Usage) -> float:
         """What a generation cost, by the tokens the endpoint counted."""
