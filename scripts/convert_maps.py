@@ -30,7 +30,9 @@ from shapely.geometry import LineString, Polygon
 DATA = Path(__file__).parent.parent / "tts" / "data" / "maps"
 STEP = 0.002
 _TOLERANCE = 0.0025  # degrees: a quarter of a kilometre, below what 1:10 million means
-COAST, BORDER, DISPUTED = 0, 1, 2
+COAST = 0
+BORDER = 1
+DISPUTED = 2
 _LETTERS = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x400, 0x4FF), (0x1E00, 0x1EFF),
             (0x2010, 0x2027), (0x2030, 0x203A), (0x20A0, 0x20BF))  # fmt: skip
 

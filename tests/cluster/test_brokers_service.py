@@ -27,7 +27,8 @@ from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse_layout import export_reverse
 from tts.toolkit.tape.similar_searches import SearchTape
 
-PHOTO, OTHER = sign_bytes("Calle Mayor"), sign_bytes("Via Roma")
+PHOTO = sign_bytes("Calle Mayor")
+OTHER = sign_bytes("Via Roma")
 ROLLOUTS = 12
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 

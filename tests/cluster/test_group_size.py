@@ -21,7 +21,8 @@ from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConf
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
 KV_TOKENS = 20_000
-WORDS, TURN_S = 10, 1.0
+WORDS = 10
+TURN_S = 1.0
 FREE = re.compile(r"^geotts_engine_free_kv_tokens\{replica=.*\} (\S+)$", re.MULTILINE)
 
 

@@ -26,8 +26,11 @@ from tts.verify.consensus.clusters import SCALES
 from tts.verify.consensus.reliability import Reliability
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
-PHOTO, BLANK = sign_bytes("Wilhelmsburg", "Hamburg"), plain_photo(320, 240)
-OTARU, SAPPORO, OSAKA = LatLon(lat=43.19, lon=140.99), LatLon(lat=43.06, lon=141.35), LatLon(lat=34.69, lon=135.5)
+PHOTO = sign_bytes("Wilhelmsburg", "Hamburg")
+BLANK = plain_photo(320, 240)
+OTARU = LatLon(lat=43.19, lon=140.99)
+SAPPORO = LatLon(lat=43.06, lon=141.35)
+OSAKA = LatLon(lat=34.69, lon=135.5)
 HAMBURG = LatLon(lat=53.55, lon=9.99)
 DEALT = {"large": 4, "small": 2, "signs": 1, "script": 1}  # of eight rollouts, by shares of 4, 2, 1 and 1
 ASKED = {"n_parallel": 8, "depth": "deep", "stop": "none", "seed": 3, "deadline_s": 60}

@@ -19,7 +19,9 @@ from tts.domain.trajectory import fold
 pytestmark = pytest.mark.slow
 
 OPTIONS = LocateOptions(n_parallel=2)
-TURNS, TURN_S, LEASE_S = 4, 1.0, 0.8
+TURNS = 4
+TURN_S = 1.0
+LEASE_S = 0.8
 
 
 @pytest.fixture(scope="module")

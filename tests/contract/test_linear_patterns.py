@@ -27,7 +27,9 @@ from tts.domain.text_between_marks import Enclosure
 
 pytestmark = pytest.mark.slow
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-LENGTH, MOST_S, PATIENCE_S = 20_000, 0.15, 0.6  # of processor time
+LENGTH = 20_000
+MOST_S = 0.15  # of processor time
+PATIENCE_S = 0.6  # too
 BOUNDED = {"tts.clues.postal_addresses": postal_addresses._MOST_CHARS}  # modules that look at no longer text
 WHOLE = {"tts.clues.hint_names._DENIAL", "tts.net.url_secrets._NAME", "tts.verify.evidence.small_print._DOMAIN"}
 AT_ONE_PLACE = {"tts.dialects.released.json5._SPACE", "tts.rewards.released.reverse_marks._CLOSING"}

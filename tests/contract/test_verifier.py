@@ -26,7 +26,9 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner
 
-COIMBRA, PORTO, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=41.1496, lon=-8.611), LatLon(lat=34.69, lon=135.50)
+COIMBRA = LatLon(lat=40.2056, lon=-8.4196)
+PORTO = LatLon(lat=41.1496, lon=-8.611)
+OSAKA = LatLon(lat=34.69, lon=135.50)
 
 
 def trajectories(*points, grounded=True):

@@ -11,7 +11,8 @@ from tts.inference.vllm.engine import VllmModel
 from tts.ports.model_client import ModelRequest, Sampling
 
 pytestmark = pytest.mark.timeout(420)
-BLOCKS, BLOCK = 12, 128
+BLOCKS = 12
+BLOCK = 128
 TOKENS = 500  # each of four generations writes so many: together more than the cache holds
 
 

@@ -37,7 +37,8 @@ PLACES = {"otaru": OTARU, "hefei": HEFEI}
 class Places:
     """Knows two towns."""
 
-    name, needs_network = "test", False
+    name = "test"
+    needs_network = False
 
     def owns(self, place_id):
         return any(place.id == place_id for place in PLACES.values())
@@ -63,7 +64,8 @@ class Places:
 class Web:
     """Two hits for every query, none for "nothing"."""
 
-    name, needs_network = "test", False
+    name = "test"
+    needs_network = False
 
     async def search(self, query, *, limit, context):
         if query == "nothing":
@@ -80,7 +82,8 @@ class Web:
 class Maps:
     """A grey square for every point."""
 
-    name, needs_network = "test", False
+    name = "test"
+    needs_network = False
     styles: frozenset[Style] = frozenset({"map", "satellite"})
 
     async def picture(self, point, *, style, zoom, width, height, context):

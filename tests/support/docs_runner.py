@@ -36,7 +36,8 @@ _ELIDED = re.compile(r'"[^"]*…"')
 _KEY = re.compile(r"\bgt_[\w-]{20,}")
 _VOLATILE = re.compile(r"\d+\.\d s\b")
 _FAILED_EVENT = re.compile(r'^event: error$|"type":"error"', re.MULTILINE)
-_START_S, _COMMAND_S = 300, 300  # beside other work a start takes minutes
+_START_S = 300  # beside other work a start takes minutes
+_COMMAND_S = 300
 _KEYS = ("GOOGLE_MAPS_API_KEY", "AMAP_API_KEY", "SERPER_API_KEY", "GOOGLE_VISION_API_KEY")
 NO_KEYS = dict.fromkeys(_KEYS, "none")  # they open nothing
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 
-FLOAT, INT64 = 1, 7
+FLOAT = 1
+INT64 = 7
 SIDE = 64
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from support.endpoint import Play, chunk, saying
 from tts.domain.geo import LatLon
 
-OTARU, HEFEI = LatLon(lat=43.19, lon=140.99), LatLon(lat=31.82, lon=117.23)
+OTARU = LatLon(lat=43.19, lon=140.99)
+HEFEI = LatLon(lat=31.82, lon=117.23)
 
 
 def _call(name: str, **arguments: Any) -> str:

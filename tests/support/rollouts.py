@@ -10,7 +10,8 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import Fact, PlaceFact, ToolCall, ToolResult, WebFact
 from tts.domain.trajectory import Trajectory, Turn
 
-COIMBRA, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=34.6937, lon=135.5022)
+COIMBRA = LatLon(lat=40.2056, lon=-8.4196)
+OSAKA = LatLon(lat=34.6937, lon=135.5022)
 
 
 def answered_rollout(

@@ -5,9 +5,12 @@ Written as the protobuf wire format of onnx.proto, because the package `onnx` is
 
 from pathlib import Path
 
-SIDE, CELL = 64, 16
+SIDE = 64
+CELL = 16
 DIMENSIONS = 3 * (SIDE // CELL) ** 2
-_FLOAT, _INTS, _INT = 1, 7, 2
+_FLOAT = 1
+_INTS = 7
+_INT = 2
 
 
 def write_encoder(path: Path, *, output: str = "image_embeds", side: int = SIDE) -> Path:

@@ -7,7 +7,9 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import fold
 
-COIMBRA, PORTO, OSAKA = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=41.1496, lon=-8.611), LatLon(lat=34.69, lon=135.50)
+COIMBRA = LatLon(lat=40.2056, lon=-8.4196)
+PORTO = LatLon(lat=41.1496, lon=-8.611)
+OSAKA = LatLon(lat=34.69, lon=135.50)
 
 
 def trajectory(i, point, *, tool=True, name="Vila X", claim="a sign names X", confidence=None):

@@ -6,7 +6,8 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 
-LYON, OSAKA = LatLon(lat=45.76, lon=4.84), LatLon(lat=34.69, lon=135.5)
+LYON = LatLon(lat=45.76, lon=4.84)
+OSAKA = LatLon(lat=34.69, lon=135.5)
 
 
 def rollout_at(i, point, *, running=False, place=None, reason=StopReason.ANSWERED):

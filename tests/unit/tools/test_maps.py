@@ -23,7 +23,8 @@ PLACES = {
     "Greenland": (72.0, -42.0, 4.0), "pole": (-88.0, 0.0, 3.0), "whole": (0.0, 0.0, 1.0), "ocean": (0.0, -30.0, 6.0),
     "deep": (52.37, 4.9, 12.0),
 }  # fmt: skip
-lats, lons = st.floats(-84, 84), st.floats(-180, 179.9)
+lats = st.floats(-84, 84)
+lons = st.floats(-180, 179.9)
 views = st.builds(lambda lat, lon, zoom: View(LatLon(lat=lat, lon=lon), zoom, 500, 400), lats, lons, st.floats(2, 12))
 
 

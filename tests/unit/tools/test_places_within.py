@@ -11,7 +11,8 @@ from tts.geodata import place_facts
 from tts.geodata.datum import as_wgs84
 from tts.ports.toolbox import ToolContext
 
-NEAR, FAR = LatLon(lat=39.91, lon=116.40), LatLon(lat=31.23, lon=121.47)
+NEAR = LatLon(lat=39.91, lon=116.40)
+FAR = LatLon(lat=31.23, lon=121.47)
 BEIJING = Circle(centre=as_wgs84(NEAR, "GCJ-02"), radius_km=0.1)
 
 

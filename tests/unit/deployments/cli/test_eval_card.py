@@ -14,7 +14,8 @@ from tts.domain.usage import Usage
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 
-PARIS, TOKYO = LatLon(lat=48.857, lon=2.352), LatLon(lat=35.68, lon=139.76)
+PARIS = LatLon(lat=48.857, lon=2.352)
+TOKYO = LatLon(lat=35.68, lon=139.76)
 
 
 def a_record(number, truth, error_km, *, confidence=0.5, tags=(), sources=("", ""), **more):

@@ -19,7 +19,8 @@ from tts.inference.openai.endpoint.states import STATES, EndpointStates
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 PAGES = {"/v1/models": {"data": [{"id": "m"}]}}
-DESK, OPS = "gt_desk", "gt_ops"
+DESK = "gt_desk"
+OPS = "gt_ops"
 
 
 def play(body, number):

@@ -20,7 +20,8 @@ ZOOM = (
     '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [%d, 0, 406, 238]}}</tool_call>'
 )
 ANSWER = "<answer>\nCountry: Japan\nCity: Otaru\nLatitude: 43.19\nLongitude: 140.99\n</answer>"
-PLANNER, OBSERVER = Price(input=100.0, output=1000.0), Price(input=500.0, output=5000.0)
+PLANNER = Price(input=100.0, output=1000.0)
+OBSERVER = Price(input=500.0, output=5000.0)
 LOOKED = 300  # prompt tokens of a question to the observer
 
 

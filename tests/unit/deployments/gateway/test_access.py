@@ -16,7 +16,8 @@ from tts.config import AccessConfig, AppArgs, GatewayConfig, ScriptedEngine, loa
 from tts.errors import ConfigError
 
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
-DESK, PRESS = "gt_desk", "gt_press"
+DESK = "gt_desk"
+PRESS = "gt_press"
 
 
 @pytest.fixture

@@ -107,7 +107,8 @@ async def test_the_same_photo_may_come_again_after_it_was_erased(kept):
 
 async def test_a_failed_erasure_is_reported_as_one_and_can_be_tried_again(data_store):
     class Unwilling:
-        willing, asked = False, []
+        willing = False
+        asked = []
 
         async def purge(self):
             return

@@ -167,7 +167,8 @@ async def test_a_cancelled_request_has_cost_what_probe_and_verifier_were_answere
 class Dear:
     """A model that writes as much as it may."""
 
-    name, price = "dear", Price(input=0.0, output=1e6)
+    name = "dear"
+    price = Price(input=0.0, output=1e6)
 
     async def generate(self, request):
         await asyncio.sleep(0.01)

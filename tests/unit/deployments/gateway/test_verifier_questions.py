@@ -36,8 +36,10 @@ from tts.ports.verification import VerifyRequest
 from tts.toolkit.toolbox import LocalToolbox
 
 pytestmark = pytest.mark.slow
-NAME, STREET = "Panda Market", "Linden Avenue 33"
-WRONG, RIGHT = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=54.9038, lon=23.8923)
+NAME = "Panda Market"
+STREET = "Linden Avenue 33"
+WRONG = LatLon(lat=40.2056, lon=-8.4196)
+RIGHT = LatLon(lat=54.9038, lon=23.8923)
 PAGES = {
     "Coimbra": f"{NAME}, Castle Street 7, Coimbra. Open daily.",
     "Kaunas": f"{NAME}, {STREET}, Kaunas, Lithuania. Open daily.",

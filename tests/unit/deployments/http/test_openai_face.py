@@ -184,7 +184,8 @@ async def test_an_answer_as_a_json_object_is_given(client):
 
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "openai_client.py"
-FOUND, NOT_FOUND = '{"lat": 43.19, "lon": 140.99, "country": "Japan"}', '{"lat": null, "lon": null, "level": "none"}'
+FOUND = '{"lat": 43.19, "lon": 140.99, "country": "Japan"}'
+NOT_FOUND = '{"lat": null, "lon": null, "level": "none"}'
 
 
 @pytest.mark.parametrize(

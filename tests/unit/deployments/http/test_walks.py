@@ -16,8 +16,11 @@ from tts.bundle.zip_archive import unpack
 from tts.package_files import sample_photos
 
 SAMPLES = sample_photos()
-BELLINZONA, SEOUL = SAMPLES["town-sign-latin.jpg"].read_bytes(), SAMPLES["pharmacy-korean.jpg"].read_bytes()
-LUGANO, STATION, BLANK = sign_bytes("Lugano"), sign_bytes("Stazione"), sign_bytes("....")
+BELLINZONA = SAMPLES["town-sign-latin.jpg"].read_bytes()
+SEOUL = SAMPLES["pharmacy-korean.jpg"].read_bytes()
+LUGANO = sign_bytes("Lugano")
+STATION = sign_bytes("Stazione")
+BLANK = sign_bytes("....")
 GIVEN = {"n_parallel": 2, "seed": 1}
 
 

@@ -33,7 +33,8 @@ SECRETS = {  # several keys each: a refused one is not used again
     "OPENAI_API_KEY": "engine-secret-1",
     "GEOTTS_REDIS_PASSWORD": "redis-secret-1",
 }
-CALLER_KEY, TILE_KEY = "gt_caller-secret-1", "tile-secret-1"
+CALLER_KEY = "gt_caller-secret-1"
+TILE_KEY = "tile-secret-1"
 CALLS = [
     ("web_search", {"query": ["bakery", "tram stop"]}),
     ("poi_keyword_search", {"query": "Coimbra"}),

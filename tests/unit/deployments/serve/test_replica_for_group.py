@@ -18,7 +18,9 @@ from tts.errors import ReplicaLost
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.group_size import Room
 
-SHARED, OWN = 3500, 4 * 875  # what is expected before any rollout has ended
+# tokens that are expected before any rollout has ended
+SHARED = 3500
+OWN = 4 * 875
 
 
 def a_group(sign_photo, n, request="loc_a", **fields):
@@ -103,7 +105,8 @@ def test_where_nothing_is_known_any_replica_will_do(sign_photo, placing_with):
 
 
 class Engine:
-    kv_tokens, kv_used_tokens = 32_000, 3000
+    kv_tokens = 32_000
+    kv_used_tokens = 3000
 
 
 def test_a_replica_reports_what_neither_use_nor_promises_take():

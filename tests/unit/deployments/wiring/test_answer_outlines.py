@@ -9,11 +9,9 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
 from tts.domain.outline import NO_OUTLINES
 
-NICOSIA, BELLINZONA, ZURICH = (
-    LatLon(lat=35.17, lon=33.36),
-    LatLon(lat=46.19, lon=9.02),
-    LatLon(lat=47.37, lon=8.54),
-)
+NICOSIA = LatLon(lat=35.17, lon=33.36)
+BELLINZONA = LatLon(lat=46.19, lon=9.02)
+ZURICH = LatLon(lat=47.37, lon=8.54)
 
 
 def covers(outline, point):

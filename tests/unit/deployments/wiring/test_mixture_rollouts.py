@@ -25,7 +25,8 @@ from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.consensus.clusters import SCALES
 from tts.verify.consensus.reliability import Reliability
 
-LISBON, OSAKA = {"lat": 38.7223, "lon": -9.1393}, {"lat": 34.6937, "lon": 135.5023}
+LISBON = {"lat": 38.7223, "lon": -9.1393}
+OSAKA = {"lat": 34.6937, "lon": 135.5023}
 DOWN = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="gone")  # nothing listens there: the port of `discard`
 
 

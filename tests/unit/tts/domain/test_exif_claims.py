@@ -9,7 +9,8 @@ from PIL.TiffImagePlugin import IFDRational
 from tts.domain.exif_claims import FileClaim, file_claim
 from tts.domain.geo import LatLon
 
-GPS, DETAIL = 0x8825, 0x8769
+GPS = 0x8825
+DETAIL = 0x8769
 
 
 def jpeg(gps=None, detail=None, **tags) -> bytes:

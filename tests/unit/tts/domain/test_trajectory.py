@@ -19,7 +19,8 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 
 PARIS = Hypothesis(point=LatLon(lat=48.85, lon=2.35), city="Paris")
-rollouts, turns = st.integers(0, 2), st.integers(0, 3)
+rollouts = st.integers(0, 2)
+turns = st.integers(0, 3)
 results = st.builds(ToolResult, call_id=st.sampled_from("ab"), name=st.just("geocode"), text=st.text(max_size=5))
 anything = st.one_of(
     st.builds(RolloutStarted, rollout_id=rollouts, seed=st.integers(0, 9)),

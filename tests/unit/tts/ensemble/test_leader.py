@@ -31,7 +31,8 @@ from tts.routing.depth_router import DepthRouter
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.verifiers.fallback import fallback_verdict
 
-PARIS, ROME = (48.8566, 2.3522, "Paris", "France"), (41.9028, 12.4964, "Rome", "Italy")
+PARIS = (48.8566, 2.3522, "Paris", "France")
+ROME = (41.9028, 12.4964, "Rome", "Italy")
 
 
 def answer(place, why="The sign says it."):
@@ -257,7 +258,8 @@ NAMED = """\
 3. The shop name "Kafe Zora": look the shop up.
 </directions>
 """
-PHONE, SHOP = "The phone number on the sign: look up its area code.", 'The shop name "Kafe Zora": look the shop up.'
+PHONE = "The phone number on the sign: look up its area code."
+SHOP = 'The shop name "Kafe Zora": look the shop up.'
 
 
 class Remembering(ScriptedModel):

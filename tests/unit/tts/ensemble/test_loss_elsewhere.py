@@ -11,7 +11,9 @@ from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.ensemble.consensus_watch import ConsensusWatch
 
-RADIUS_KM, N, PHOTOS = 25.0, 5, 500
+RADIUS_KM = 25.0
+N = 5
+PHOTOS = 500
 TRUTH = LatLon(lat=20.0, lon=10.0)
 
 

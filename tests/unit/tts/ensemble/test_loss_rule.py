@@ -24,11 +24,19 @@ from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
 
 QUITO = LatLon(lat=-0.18, lon=-78.47)
-NAMES_NO_TOWN_CENTRE, NAMES_A_TOWN_CENTRE = (lambda _: math.inf), (lambda _: 0.1)
-PAIR, ALONE = Cell(2, 0, False), Cell(1, 0, False)
+PAIR = Cell(2, 0, False)
+ALONE = Cell(1, 0, False)
 
 
-def used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=NAMES_NO_TOWN_CENTRE):
+def names_no_town_centre(_):
+    return math.inf
+
+
+def names_a_town_centre(_):
+    return 0.1
+
+
+def used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=names_no_town_centre):
     """How many rollouts of one request end before the others are stopped."""
     watch = ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses, experience=experience)
     for count in range(1, len(points) + 1):
@@ -72,9 +80,9 @@ def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_wha
     experience = StopExperience()
     for _ in range(30):
         experience.open(Band.TOWN, 0.01)
-    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=NAMES_NO_TOWN_CENTRE) > 1
-    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=NAMES_A_TOWN_CENTRE) == 1
-    assert used([LYON, OSAKA, QUITO], guesses=NAMES_A_TOWN_CENTRE) > 1
+    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_no_town_centre) > 1
+    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_a_town_centre) == 1
+    assert used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
 
 
 def test_rollouts_that_never_change_their_answer_are_stopped_sooner_than_the_table_says():
@@ -134,12 +142,12 @@ def cases():
 
 def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_families(cases, gazetteer, countries):
     world = World(gazetteer, countries)
-    made = fit_stop({"mine": cases}, world, NAMES_NO_TOWN_CENTRE).bands[Band.TOWN]
+    made = fit_stop({"mine": cases}, world, names_no_town_centre).bands[Band.TOWN]
     assert made.worth[1] > 0.4  # two agree at last, and they are right
     assert made.loss(PAIR, 1) == made.loss(PAIR, 2) == 0.0
     assert made.loss(Cell(1, 1, False), 2) > 0.15
     same = [Case(c.key, c.truth, (c.trajectories[2], c.trajectories[3]) * 2) for c in cases]
-    both = fit_stop({"mine": cases, "same": same}, world, NAMES_NO_TOWN_CENTRE).bands[Band.TOWN]
+    both = fit_stop({"mine": cases, "same": same}, world, names_no_town_centre).bands[Band.TOWN]
     assert both.loss(Cell(1, 1, False), 2) == pytest.approx(made.loss(Cell(1, 1, False), 2))
 
 

@@ -16,7 +16,9 @@ def rollout(number, *turns):
     return Trajectory(rollout_id=number, turns=made)
 
 
-A, B, C = {"query": "a"}, {"query": "b", "country": "PL"}, {"query": "c"}
+A = {"query": "a"}
+B = {"query": "b", "country": "PL"}
+C = {"query": "c"}
 
 
 def test_a_call_is_shared_if_a_sibling_makes_it_in_its_first_two_turns():

@@ -13,7 +13,8 @@ from tts.inference.simulated_kv import SimulatedKv
 from tts.ports.engine_offers import EngineCapacity
 from tts.ports.model_client import ModelRequest, Sampling
 
-PROMPT, WORDS = 100, 40
+PROMPT = 100
+WORDS = 40
 
 
 async def all_used(engine, n):

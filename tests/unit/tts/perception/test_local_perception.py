@@ -11,7 +11,8 @@ from tts.domain.request import RequestContext
 from tts.perception.local import LocalPerception
 
 CONTEXT = RequestContext(id="loc_1", remaining_s=10.0)
-LEFT, RIGHT = Box(x0=0, y0=0, x1=0.5, y1=1), Box(x0=0.5, y0=0, x1=1, y1=1)
+LEFT = Box(x0=0, y0=0, x1=0.5, y1=1)
+RIGHT = Box(x0=0.5, y0=0, x1=1, y1=1)
 
 
 class _Reader:

@@ -16,7 +16,8 @@ from tts.errors import ModelError
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports.model_client import Delta
 
-OTARU, SAPPORO = (43.19, 140.99), (43.06, 141.35)
+OTARU = (43.19, 140.99)
+SAPPORO = (43.06, 141.35)
 
 
 def answer(point):

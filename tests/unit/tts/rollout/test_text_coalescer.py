@@ -8,7 +8,8 @@ from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, Text
 from tts.rollout.text_coalescer import PendingText, TextCoalescer, to_events
 
-TAKE, PAUSE = "<take>", "<pause>"
+TAKE = "<take>"
+PAUSE = "<pause>"
 steps = st.lists(st.one_of(st.sampled_from([TAKE, PAUSE]), st.text(min_size=1, max_size=3)), max_size=30)
 
 

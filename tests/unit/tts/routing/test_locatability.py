@@ -25,7 +25,9 @@ from tts.routing.probe import ProbeLocator, parse_probe
 from tts.routing.segmentation import area_shares, class_weights, visual_rating
 from tts.routing.small_copy import small_copy
 
-ROAD, SKY, BED = 6, 2, 7
+ROAD = 6
+SKY = 2
+BED = 7
 
 
 def line(text, script="Latn"):

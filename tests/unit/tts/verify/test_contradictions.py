@@ -17,8 +17,12 @@ from tts.package_files import SAMPLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("read_once")]
 
-TOWN, ARABIC, CHINESE = "town-sign-latin.jpg", "station-arabic.jpg", "station-chinese.jpg"
-KOREAN, THAI, JAPANESE = "pharmacy-korean.jpg", "opening-hours-thai.jpg", "price-list-japanese.jpg"
+TOWN = "town-sign-latin.jpg"
+ARABIC = "station-arabic.jpg"
+CHINESE = "station-chinese.jpg"
+KOREAN = "pharmacy-korean.jpg"
+THAI = "opening-hours-thai.jpg"
+JAPANESE = "price-list-japanese.jpg"
 
 
 def locate(sample, *options):

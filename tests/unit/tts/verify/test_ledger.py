@@ -15,8 +15,11 @@ from tts.verify.evidence.phantom_tool_use import phantom_tool_use
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import World
 
-COIMBRA, ATLANTIC = LatLon(lat=40.2056, lon=-8.4196), LatLon(lat=35.0, lon=-40.0)
-SUPPORTED, UNSUPPORTED, CONTRADICTED = Finding.SUPPORTED, Finding.UNSUPPORTED, Finding.CONTRADICTED
+COIMBRA = LatLon(lat=40.2056, lon=-8.4196)
+ATLANTIC = LatLon(lat=35.0, lon=-40.0)
+SUPPORTED = Finding.SUPPORTED
+UNSUPPORTED = Finding.UNSUPPORTED
+CONTRADICTED = Finding.CONTRADICTED
 FOUND = PlaceFact(id="gn:1", name="Coimbra", point=COIMBRA, score=1.0, source="test")
 PAGE = WebFact(number=1, title="Coimbra", snippet="a town", url="https://example.org/1")
 

@@ -10,7 +10,8 @@ from tts.domain.reading import Reading, TextLine
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
-LISBON, WARSAW = LatLon(lat=38.7169, lon=-9.1399), LatLon(lat=52.2298, lon=21.0118)
+LISBON = LatLon(lat=38.7169, lon=-9.1399)
+WARSAW = LatLon(lat=52.2298, lon=21.0118)
 KRAKOW = LatLon(lat=50.0614, lon=19.9366)
 
 
@@ -25,7 +26,9 @@ def line(text, row):
     return TextLine(text=text, box=box, confidence=0.95)
 
 
-SHOP, NUMBER, TOWN = line("Sklep spożywczy", 1), line("+48 601 345 678", 3), line("Nowy Targ", 5)
+SHOP = line("Sklep spożywczy", 1)
+NUMBER = line("+48 601 345 678", 3)
+TOWN = line("Nowy Targ", 5)
 SHOWN = (Reading(photo_sha256="0" * 64, lines=(SHOP, NUMBER, TOWN)),)
 
 
