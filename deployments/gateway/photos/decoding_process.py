@@ -92,6 +92,7 @@ class _Child(asyncio.Protocol):
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
+        self._of_system = psutil.Process(process.pid)  # made once: each reads when the process was started
         self._loop = asyncio.get_running_loop()
         self._wire: asyncio.Transport
         self._ready: asyncio.Future[Photo | None] = self._loop.create_future()
@@ -182,7 +183,7 @@ class _Child(asyncio.Protocol):
     def _worked_s(self) -> float:
         """Seconds on the processor so far; 0 when it is gone."""
         with suppress(psutil.Error):
-            times = psutil.Process(self._process.pid).cpu_times()
+            times = self._of_system.cpu_times()
             return times.user + times.system
         return 0.0
 
