@@ -170,6 +170,7 @@ def kept_in(redis_url):
             b"stream": redis.xrange,
             b"zset": lambda key: redis.zrange(key, 0, -1),
             b"set": redis.smembers,
+            b"none": redis.get,  # it has expired since the scan found it
         }
         return b"\n".join(repr((key, read[redis.type(key)](key))).encode() for key in redis.scan_iter())
 
