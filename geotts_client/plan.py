@@ -29,10 +29,7 @@ class PlanDepth(StrEnum):
 
 
 class Limits(Value):
-    """Budgets of one rollout. Effective limits are the minimum of request, plan and dialect.
-
-    `max_cost_usd` in the configuration is for all rollouts of a request together; a plan divides it among them.
-    """
+    """Budgets of one rollout. Effective limits are the minimum of request, plan and dialect."""
 
     max_turns: Annotated[int, Field(ge=1, le=64)] = Field(
         default=8, description="most turns of a rollout: generations, and the tool calls between them"
@@ -43,7 +40,7 @@ class Limits(Value):
     )
     max_cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="most US dollars; in the configuration for all rollouts of a request together; null: no limit",
+        description="most US dollars; a plan divides those of the configuration among the rollouts; null: no limit",
     )
     answer_draws: Annotated[int, Field(ge=1, le=16)] | None = Field(
         default=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tts.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall
-from tts.ports.toolbox import ToolContext
+from tts.ports.toolbox import ToolContext, ToolOutcome
 
 
 @click.group()
@@ -63,7 +64,7 @@ def call_tool(
     photos = (load_photo(photo.read_bytes()),) if photo else ()
     options = LocateOptions(allow_region_search=allow_region_search)
     context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos, options)
-    outcome = asyncio.run(local_tools(without_gateway(args)).toolbox.call(call, context))
+    outcome = asyncio.run(_called(args, call, context))
     click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
     for attachment in outcome.attachments if save else ():
         assert save is not None
@@ -72,6 +73,11 @@ def call_tool(
         path.write_bytes(attachment.data)
         click.echo(f"saved {path}", err=True)
     return 0 if outcome.result.ok else 1
+
+
+async def _called(args: AppArgs, call: ToolCall, context: ToolContext) -> ToolOutcome:
+    async with aclosing(local_tools(without_gateway(args))) as tools:
+        return await tools.toolbox.call(call, context)
 
 
 def _argument(text: str) -> tuple[str, Any]:

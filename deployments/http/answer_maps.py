@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import threading
 from typing import Final, Literal
 
 from tts.domain.answer import Answer
@@ -24,7 +23,6 @@ class AnswerMaps:
     def __init__(self, data_dir: str | None) -> None:
         self._data_dir = data_dir
         self._opened: Cartographer | None = None
-        self._opening = threading.Lock()
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     async def draw(self, answer: Answer, view: MapView) -> bytes | None:
@@ -48,7 +46,6 @@ class AnswerMaps:
 
     def cartographer(self) -> Cartographer:
         """The map data, opened once. Raises DataError where it is not."""
-        with self._opening:
-            if self._opened is None:
-                self._opened = DataStore(self._data_dir).cartographer()
-            return self._opened
+        if self._opened is None:
+            self._opened = DataStore(self._data_dir).cartographer()
+        return self._opened

@@ -85,6 +85,8 @@ async def talking_to(args: AppArgs, store: RunStore | None = None, **headers: st
 async def _client_of(
     gateway: Gateway, args: AppArgs, metrics: Metrics, headers: dict[str, str]
 ) -> AsyncIterator[httpx.AsyncClient]:
+    """`create_app` would close a fetcher of its own at the end of its lifespan, which needs one task for start and end:
+    fixtures have two."""
     async with aclosing(PhotoFetcher(args.gateway)) as fetcher, aclosing(gateway):
         app = create_app(gateway, args, metrics=metrics, fetch=fetcher.fetch if args.gateway.fetch_urls else None)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -86,7 +86,7 @@ class DeploymentsConfig(Value):
 
     gateway: DeploymentConfig = Field(
         default=DeploymentConfig(max_ongoing=512, max_queued=512),
-        description="the HTTP interface; it also runs rollouts and the verifier if their engine is an endpoint",
+        description="the HTTP interface; it also runs the rollouts and the verifier if `colocate` is true",
     )
     locatability: DeploymentConfig = Field(
         default=DeploymentConfig(), description="the score that says how easily a photo can be located"

@@ -19,7 +19,7 @@ Coords = Literal["fraction", "thousand", "pixels"]
 
 
 class SamplingSettings(Value):
-    """How tokens are drawn; temperature 0 is greedy."""
+    """How tokens are drawn."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] = Field(
         default=0.0, description="temperature of the draws; 0: the most probable token"

@@ -59,10 +59,7 @@ class ResizeRule(Value):
 
 
 class PictureRules(Value):
-    """One rule for whole photos and one for everything else: crops and maps.
-
-    `boxes_in_pixels`: the model states boxes in pixels of the scaled picture, so engines must not scale it further.
-    """
+    """One rule for whole photos and one for everything else."""
 
     photo: ResizeRule = Field(default=ResizeRule(), description="size of whole photos")
     crop: ResizeRule = Field(

@@ -14,7 +14,7 @@ _MILLION = 1e6
 
 
 class Price(Value):
-    """US dollars for a million tokens. Without `cached_input` a cached prompt token costs what another does."""
+    """What an endpoint asks for its tokens."""
 
     input: Dollars = Field(description="US dollars for a million tokens of the prompt")
     cached_input: Dollars | None = Field(

@@ -29,14 +29,14 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.maps import build as maps
 from tts.geodata.maps.cartographer import Cartographer
 
-Opened = TypeVar("Opened")
+_Part = TypeVar("_Part")
 State = Literal["ready", "missing", "outdated", "corrupt"]
 Progress = Callable[[str, float], None]
 GAZETTEER = "gazetteer"
 LEXICON = "lexicon"
 MAPS = "maps"
 _MANIFEST = "manifest.json"
-_OPEN: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary()  # closed when nobody uses it
+_OPEN: WeakValueDictionary[tuple[tuple[str, int, int], ...], Any] = WeakValueDictionary()  # closed when nobody uses it
 _OPENING = RLock()  # opening the maps opens the gazetteer
 
 
@@ -78,15 +78,15 @@ class DataStore:
 
     def gazetteer(self) -> Gazetteer:
         """The gazetteer of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._opened(GAZETTEER, Gazetteer)
+        return self._shared(Gazetteer, GAZETTEER)
 
     def lexicon(self) -> Lexicon:
         """The lexicon of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._opened(LEXICON, Lexicon)
+        return self._shared(Lexicon, LEXICON)
 
     def cartographer(self) -> Cartographer:
         """The map data of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._opened(MAPS, lambda folder: Cartographer(folder, self.gazetteer()))
+        return self._shared(lambda folder: Cartographer(folder, self.gazetteer()), MAPS, GAZETTEER)
 
     @property
     def ready(self) -> bool:
@@ -120,16 +120,16 @@ class DataStore:
                 shutil.rmtree(folder)
         return freed
 
-    def _opened(self, name: str, opened: Callable[[Path], Opened]) -> Opened:
-        """One for all who use it: each has some 25 files open. After a rebuild, a new one."""
-        folder = self._ready(name)
-        made = (folder / _MANIFEST).stat()
-        key = (str(folder), made.st_ino, made.st_mtime_ns)
+    def _shared(self, open_part: Callable[[Path], _Part], *names: str) -> _Part:
+        """What reads the first of these data sets: one for all who use it, because each has dozens of files open. After
+        one of the data sets was built again, a new one."""
+        folders = [self._ready(name) for name in names]
+        key = tuple(_built(folder) for folder in folders)
         with _OPENING:
-            found: Opened | None = _OPEN.get(key)
-            if found is None:
-                _OPEN[key] = found = opened(folder)
-            return found
+            part: _Part | None = _OPEN.get(key)
+            if part is None:
+                _OPEN[key] = part = open_part(folders[0])
+            return part
 
     def _ready(self, name: str) -> Path:
         status = next(status for status in self.status(deep=False) if status.name == name)
@@ -179,6 +179,12 @@ class DataStore:
         with handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
+
+
+def _built(folder: Path) -> tuple[str, int, int]:
+    """Differs after each build of a data set."""
+    manifest = (folder / _MANIFEST).stat()
+    return str(folder), manifest.st_ino, manifest.st_mtime_ns
 
 
 def _first_damage(folder: Path, files: dict[str, dict[str, str | int]], *, deep: bool) -> str | None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
+from functools import cached_property
 from typing import cast
 
 import orjson
@@ -92,7 +93,6 @@ class _Child(asyncio.Protocol):
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
-        self._of_system = psutil.Process(process.pid)  # made once: each reads when the process was started
         self._loop = asyncio.get_running_loop()
         self._wire: asyncio.Transport
         self._ready: asyncio.Future[Photo | None] = self._loop.create_future()
@@ -180,10 +180,15 @@ class _Child(asyncio.Protocol):
         self._too_slow = self._worked_s() - self._worked_before_s >= _AT_WORK * _LONGEST_S
         self._process.kill()
 
+    @cached_property
+    def _measured(self) -> psutil.Process:
+        """Made once: making it costs more than a measurement."""
+        return psutil.Process(self._process.pid)
+
     def _worked_s(self) -> float:
         """Seconds on the processor so far; 0 when it is gone."""
         with suppress(psutil.Error):
-            times = self._of_system.cpu_times()
+            times = self._measured.cpu_times()
             return times.user + times.system
         return 0.0
 
