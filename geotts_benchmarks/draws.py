@@ -16,7 +16,7 @@ from geotts_benchmarks.harness import Result, median, report, say
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
-from tts.inference.vllm.seam import installed
+from tts.inference.vllm.seam import has_cuda, installed
 
 _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer
 
@@ -27,19 +27,29 @@ _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the
 @click.option("--tokens", type=click.IntRange(4, 4096), default=48, show_default=True, help="Tokens in each turn.")
 @click.option("--draws", type=click.IntRange(2, 16), default=4, show_default=True, help="Draws of each answer.")
 @click.option("--repeats", type=click.IntRange(1, 15), default=7, show_default=True)
+@click.option(
+    "--shape",
+    type=click.Choice([str(shape) for shape in Shape]),
+    default=str(Shape.TINY_QWEN3_VL),
+    show_default=True,
+    help="Of the random model. qwen3-vl-4b needs CUDA.",
+)
 @click.option("--quick", is_flag=True, help="Run one repeat.")
-def command(n: int, turns: int, tokens: int, draws: int, repeats: int, quick: bool) -> None:
-    """Rollouts that zoom, on vLLM with a tiny random model: with answer draws and without."""
-    report("draws", lambda: measure(n, turns, tokens, draws, 1 if quick else repeats))
+def command(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: str, quick: bool) -> None:
+    """Rollouts that zoom, on vLLM with a random model: with answer draws and without."""
+    report("draws", lambda: measure(n, turns, tokens, draws, 1 if quick else repeats, Shape(shape)))
 
 
-def measure(n: int, turns: int, tokens: int, draws: int, repeats: int) -> Result:
-    """The figures of `compare` on a tiny random model; null and a reason where vLLM is not installed."""
-    if not installed():
-        reason = "vLLM is not installed: run it with the Python of `make vllm-env`"
-        return {"cached_share": None, "wall_ratio": None, "skipped": reason}
-    options = cpu_options() | {"max_running": max(16, n * draws)}
-    with engine(Shape.TINY_QWEN3_VL, **options) as model:
+def measure(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: Shape = Shape.TINY_QWEN3_VL) -> Result:
+    """The figures of `compare` on a random model; null and a reason where vLLM or CUDA is missing."""
+    missing = "" if installed() else "vLLM is not installed: run it with the Python of `make vllm-env`"
+    if not missing and shape is Shape.QWEN3_VL_4B and not has_cuda():
+        missing = "there is no CUDA device"
+    if missing:
+        return {"cached_share": None, "wall_ratio": None, "skipped": missing}
+    running = {"max_running": max(16, n * draws)}
+    options = {"max_model_len": 32_768} if shape is Shape.QWEN3_VL_4B else cpu_options()
+    with engine(shape, **(options | running)) as model:
         say("the engine is ready")
         return asyncio.run(compare(model, n=n, turns=turns, tokens=tokens, draws=draws, repeats=repeats))
 

@@ -37,25 +37,31 @@ PARTS = (
         "tests",
         ("-m", "pytest", "-q", "-m", "gpu", "tests/real_vllm"),
         ("-m", "pytest", "-q", "tests/real_vllm/test_engine.py"),
-        500.0,
+        460.0,
     ),
     Part(
         "bench",
         ("-c", _GENERATED, "bench", "gpu", "--n", "1,2,4,8,16"),
         ("-c", _GENERATED, "bench", "gpu", "--quick", "--n", "1,2,4", *_TINY),
-        540.0,
+        460.0,
+    ),
+    Part(
+        "draws",
+        ("-c", _GENERATED, "bench", "draws", "--tokens", "128", "--repeats", "9", "--shape", "qwen3-vl-4b"),
+        ("-c", _GENERATED, "bench", "draws", "--quick", "--n", "2", "--turns", "2"),
+        240.0,
     ),
     Part(
         "cancel",
         ("-m", "geotts_benchmarks.gpu_cancel"),
         ("-m", "geotts_benchmarks.gpu_cancel", "--repeats", "2", *_TINY),
-        220.0,
+        160.0,
     ),
     Part(
         "agreement",
         ("-m", "geotts_benchmarks.gpu_agreement"),
         ("-m", "geotts_benchmarks.gpu_agreement"),
-        220.0,
+        160.0,
     ),
 )
 """Their limits are 24 min 40 s together."""
@@ -67,7 +73,7 @@ PARTS = (
     "--only", type=click.Choice([part.name for part in PARTS]), multiple=True, help="Run only this part. Repeatable."
 )
 def main(rehearse: bool, only: tuple[str, ...]) -> None:
-    """Tests, goodput and cache hits, memory freed after a cancellation, and agreement with the CPU.
+    """Tests, goodput and cache hits, draws of answers, memory freed after a cancellation, agreement with the CPU.
 
     A table on stderr, and one JSON object as the last line of stdout. Exit code 1 when a part failed.
     """

@@ -67,7 +67,11 @@ def write_checkpoint(folder: Path, shape: Shape, corpus: str) -> Path:
 
 
 def _write_tokenizer(folder: Path, corpus: str, vocabulary: int) -> dict[str, int]:
-    """Train and save; returns the ids of the special tokens. Unused ids get names of their own, so that all decode."""
+    """Train and save; returns the ids of the special tokens, which are the last ones.
+
+    Ids between them and the trained ones get names of their own, so that all decode. They are in the vocabulary of the
+    model: 150,000 added tokens cost half a minute in each process that reads the tokenizer.
+    """
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: PLC0415  optional: vLLM brings it
 
     tokenizer = Tokenizer(models.BPE())
@@ -79,12 +83,19 @@ def _write_tokenizer(folder: Path, corpus: str, vocabulary: int) -> dict[str, in
         show_progress=False,
     )
     tokenizer.train_from_iterator([corpus], trainer)
+    tokenizer = Tokenizer.from_str(_with_unused(tokenizer.to_str(), vocabulary - len(SPECIAL) - len(MARKUP)))
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
     tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in MARKUP])
-    known = tokenizer.get_vocab_size()
-    tokenizer.add_tokens([AddedToken(f"«{i}»", normalized=False) for i in range(known, vocabulary)])
     tokenizer.save(str(folder / "tokenizer.json"))
     return {token: tokenizer.token_to_id(token) for token in SPECIAL}
+
+
+def _with_unused(tokenizer: str, size: int) -> str:
+    """The JSON of a tokenizer, its vocabulary filled up to so many tokens with ones that no text is split into."""
+    content = json.loads(tokenizer)
+    vocabulary: dict[str, int] = content["model"]["vocab"]
+    vocabulary.update({f"<unused{i}>": i for i in range(len(vocabulary), size)})
+    return json.dumps(content)
 
 
 def _model(shape: Shape, ids: dict[str, int], vocabulary: int) -> dict[str, Any]:
