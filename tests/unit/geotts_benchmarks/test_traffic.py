@@ -29,7 +29,7 @@ async def test_every_kind_of_request_ends_as_it_should_and_nothing_is_left_runni
 
 async def test_flat_out_says_how_many_answers_a_second_there_were():
     async with serving(an_app(ScriptedEngine(turns=1, tokens_per_turn=2, turn_s=0.1))) as (url, _):
-        assert 1 < await traffic_at(url).flat_out(clients=2, seconds=1.0) < 25
+        assert 0 < await traffic_at(url).flat_out(clients=2, seconds=2.0) < 25
 
 
 async def test_what_cannot_be_reached_is_a_failure():
