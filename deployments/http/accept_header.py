@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from fastapi import Depends, Request
 
 from tts.errors import RequestError
 
@@ -51,6 +53,17 @@ def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
     if ranges and weight <= 0:
         raise NotAcceptable(f"none of the media types in Accept is offered; offered are: {', '.join(offered)}")
     return best if weight > 0 else offered[0]
+
+
+def offers(*media_types: str) -> Any:
+    """A dependency of routes that reply in one of these media types and need not know which one the caller prefers.
+    A request that accepts none of them is refused with a 406 before the route does anything.
+    """
+
+    async def acceptable(request: Request) -> None:
+        preferred(request.headers.getlist("accept"), media_types)
+
+    return Depends(acceptable)
 
 
 def _wanted(kind: str, ranges: Iterable[_Range]) -> tuple[float, int]:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.cases import Cases
+from deployments.http.accept_header import offers
 from deployments.http.openapi import CASE_PROBLEMS, body_of
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_json, refused
@@ -28,7 +29,7 @@ _ADDED = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
 
 def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     """Add the routes under `/cases` to `app`."""
-    router = APIRouter(prefix="/cases", tags=["cases"], responses=CASE_PROBLEMS)
+    router = APIRouter(prefix="/cases", tags=["cases"], responses=CASE_PROBLEMS, dependencies=[offers(JSON)])
 
     @router.post("", response_model=Case, status_code=201, openapi_extra=_DRAFT, operation_id="create_case")
     async def create(request: Request) -> Response:

@@ -16,7 +16,7 @@ from deployments.gateway.arrival import Fetch
 from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import offers
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
@@ -58,13 +58,13 @@ def add_openai(app: FastAPI, service: Service) -> None:
     router = APIRouter(prefix="/v1", tags=["openai"], responses=PROBLEMS)
     gateway = service.gateway
 
-    @router.get("/models", operation_id="models", response_class=Response)
+    @router.get("/models", operation_id="models", response_class=Response, dependencies=[offers(JSON)])
     async def models(request: Request) -> Response:
         """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
         service.caller(request)
         return _json({"object": "list", "data": [_model(name) for name in MODELS]})
 
-    @router.get("/models/{name}", operation_id="model", response_class=Response)
+    @router.get("/models/{name}", operation_id="model", response_class=Response, dependencies=[offers(JSON)])
     async def model(request: Request, name: str) -> Response:
         """One model."""
         service.caller(request)
@@ -78,6 +78,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
         openapi_extra=_BODY,
         operation_id="chat",
         response_class=Response,
+        dependencies=[offers(JSON, SSE)],  # the body chooses
     )
     async def chat(request: Request) -> Response:
         """Where were the images of this conversation taken? `content` is the answer as JSON; `reasoning_content` has
@@ -85,7 +86,6 @@ def add_openai(app: FastAPI, service: Service) -> None:
         text before the first answer has no effect: use `geotts.hint` for a hint. A message after an answer continues
         its request, as `/locate/{request_id}/continue` does."""
         caller = await service.caller_within_rate(request)
-        preferred(request.headers.getlist("accept"), (JSON, SSE))  # the body chooses, but one of them must be welcome
         key = idempotency_key(request)
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)

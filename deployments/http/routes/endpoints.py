@@ -12,7 +12,8 @@ import time
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import JSONResponse, Response
 
-from deployments.http.replies import NO_STORE
+from deployments.http.accept_header import offers
+from deployments.http.replies import JSON, NO_STORE
 from deployments.http.service import Service
 from tts.domain.value import Value
 from tts.errors import NotFound, RequestError
@@ -37,7 +38,7 @@ class Change(Value):
 
 def add_endpoints(app: FastAPI, service: Service) -> None:
     """Add `GET /endpoints` and `POST /endpoints` to `app`; both require an operator."""
-    router = APIRouter(prefix="/endpoints", include_in_schema=False)
+    router = APIRouter(prefix="/endpoints", include_in_schema=False, dependencies=[offers(JSON)])
 
     async def listed(**more: bool) -> Response:
         return JSONResponse({"endpoints": await service.endpoints.described(), **more}, headers=NO_STORE)

@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from deployments.gateway.auth import Caller
 from deployments.gateway.uploads import Ticket, Uploads
+from deployments.http.accept_header import offers
 from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import PROBLEMS
 from deployments.http.replies import JSON, NO_STORE
@@ -102,7 +103,14 @@ class McpRoutes:
             body = await read_body(request, self._service.args.gateway, limit=_MAX_MESSAGE_BYTES)
             return _Handled(self._manager, body)
 
-        @router.post("/uploads", status_code=201, response_model=Ticket, openapi_extra=_UPLOAD, operation_id="upload")
+        @router.post(
+            "/uploads",
+            status_code=201,
+            response_model=Ticket,
+            openapi_extra=_UPLOAD,
+            operation_id="upload",
+            dependencies=[offers(JSON)],
+        )
         async def upload(request: Request) -> Response:
             """Upload a photo (the body), and get a ticket that names it in tool calls. The ticket is valid for
             10 minutes, with the same key."""

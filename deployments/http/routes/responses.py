@@ -18,7 +18,7 @@ from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import offers
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
@@ -57,7 +57,12 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     gateway = service.gateway
 
     @router.post(
-        "", responses=NOTHING_WORKED, openapi_extra=_BODY, operation_id="create_response", response_class=Response
+        "",
+        responses=NOTHING_WORKED,
+        openapi_extra=_BODY,
+        operation_id="create_response",
+        response_class=Response,
+        dependencies=[offers(JSON, SSE)],  # the body chooses
     )
     async def create(request: Request) -> Response:
         """Where were the images of this input taken? The text is the answer as JSON; the summary of the reasoning has
@@ -66,7 +71,6 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         `/locate/{request_id}/continue`."""
         caller = await service.caller_within_rate(request)
         webhook = gateway.webhooks.checked(request.headers.get(HEADER))
-        preferred(request.headers.getlist("accept"), (JSON, SSE))
         async with gateway.arriving(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
             fetch = arrival.fetching(service.fetch)
@@ -98,7 +102,13 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         with attended:
             return await while_connected(request, _whole(gateway, meta, request, headers, forget=asked.store is False))
 
-    @router.get("/{response_id}", openapi_extra=_STREAM, operation_id="response", response_class=Response)
+    @router.get(
+        "/{response_id}",
+        openapi_extra=_STREAM,
+        operation_id="response",
+        response_class=Response,
+        dependencies=[offers(JSON, SSE)],  # `stream` chooses
+    )
     async def retrieve(
         request: Request,
         response_id: ResponseId,
@@ -123,14 +133,21 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         body = _frames(gateway, meta, after=-1 if starting_after is None else starting_after)
         return AttendedStream(body, attended, media_type=SSE, headers=headers)
 
-    @router.post("/{response_id}/cancel", operation_id="cancel_response", response_class=Response)
+    @router.post(
+        "/{response_id}/cancel",
+        operation_id="cancel_response",
+        response_class=Response,
+        dependencies=[offers(JSON)],
+    )
     async def cancel(request: Request, response_id: ResponseId) -> Response:
         """Stop the work. The reply is the response. It comes when the work has stopped."""
         meta = await _meta(gateway, response_id, service.caller(request))
         await gateway.cancel(meta.request_id)
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
-    @router.delete("/{response_id}", operation_id="delete_response", response_class=Response)
+    @router.delete(
+        "/{response_id}", operation_id="delete_response", response_class=Response, dependencies=[offers(JSON)]
+    )
     async def delete(request: Request, response_id: ResponseId) -> Response:
         """Stop the work and erase all data of the request."""
         meta = await _meta(gateway, response_id, service.caller(request))

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import offers, preferred
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
 from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.http.request_body import Malformed
@@ -74,7 +74,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
             gateway, request_id, media_type, after=after, attended=attended, headers={"X-Request-Id": request_id}
         )
 
-    @router.delete("", response_model=Cancelled, operation_id="cancel")
+    @router.delete("", response_model=Cancelled, operation_id="cancel", dependencies=[offers(JSON)])
     async def cancel(request: Request, request_id: RequestId, erase: Annotated[bool, Query()] = False) -> Response:
         """Stop the work. With `?erase=true`, all data of the request are erased too. The reply comes when this is
         done."""

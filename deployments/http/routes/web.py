@@ -10,6 +10,7 @@ from starlette.responses import Response
 from deployments.http.accept_header import preferred
 from deployments.http.api_reference import reference
 from deployments.http.docs_page import docs_page
+from deployments.http.openapi import PROBLEMS
 from deployments.http.replies import JSON
 from deployments.http.service import Service
 from deployments.web.site import PAGE, StaticFile, package_file, page_policy, static_files
@@ -87,7 +88,9 @@ def add_web(app: FastAPI, service: Service) -> None:
     index = _index(service)
     policy = page_policy(tuple(source.origin for source in service.args.gateway.map_tiles))
 
-    @router.get("/", response_model=ServiceIndex, openapi_extra=_PAGE, operation_id="index")
+    @router.get(
+        "/", response_model=ServiceIndex, responses={406: PROBLEMS[406]}, openapi_extra=_PAGE, operation_id="index"
+    )
     async def home(request: Request) -> Response:
         """The web page of the service, or a JSON index if `Accept` prefers `application/json`. Needs no key."""
         if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:

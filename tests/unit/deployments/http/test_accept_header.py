@@ -43,21 +43,99 @@ UNMET = [
 ]
 
 
+# files and pictures have one form; monitoring has its own `Accept`; the SDK of MCP checks what that protocol asks for
+SERVED_TO_ALL = (
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/mcp",
+    "/tiles/{z}/{x}/{y}.png",
+    "/locate/{request_id}/map",
+    "/locate/{request_id}/report",
+    "/locate/{request_id}/bundle",
+    "/locate/{request_id}/files/{sha256}",
+)
+CASE = "case_6f1d0c9a3b2e4d5f7a81"
+
+
+async def doors_of(http, done):
+    """Method and path of every route whose reply depends on `Accept`, for the request `done`."""
+    schema = (await http.get("/openapi.json")).json()["paths"]
+    assert set(SERVED_TO_ALL) <= set(schema)
+    described = [(method, path) for path in schema if path not in SERVED_TO_ALL for method in schema[path]]
+    ids = {"request_id": done, "response_id": f"resp_{done[4:]}", "case_id": CASE, "name": "geotts"}
+    hidden = [("get", "/docs"), ("get", "/endpoints"), ("post", "/endpoints")]
+    return [(method, path.format(**ids)) for method, path in [*described, *hidden]]
+
+
 @pytest.mark.parametrize("accept", UNMET)
 async def test_what_cannot_be_met_is_refused_at_every_door(data_store, accept):
-    chat = {"messages": [{"role": "user", "content": "where?"}]}
-    headers = {"Accept": accept}
     async with talking_to(an_app()) as http:
         done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
-        for reply in (
-            await http.post("/locate", files={"image": PHOTO}, headers=headers),
-            await http.get(f"/locate/{done}", headers=headers),
-            await http.get(f"/locate/{done}/events", headers=headers),
-            await http.post("/v1/chat/completions", json=chat, headers=headers),
-        ):
-            assert (reply.status_code, reply.headers["content-type"]) == (406, "application/problem+json")
+        doors = await doors_of(http, done)
+        named = {path for _, path in doors}
+        assert {"/check", f"/locate/{done}/continue", "/v1/responses", "/v1/models", "/cases", "/endpoints"} <= named
+        for method, path in doors:
+            if path in ("/", "/docs") and HTML in accept:
+                continue
+            reply = await http.request(method, path, headers={"Accept": accept})
+            got = (reply.status_code, reply.headers["content-type"])
+            assert got == (406, "application/problem+json"), f"{method} {path}: {got}"
             assert reply.json()["type"] == "urn:geotts:problem:not-acceptable"
             assert "offered are: " in reply.json()["detail"]
+
+
+async def test_every_door_that_can_refuse_says_so_in_the_schema(data_store):
+    async with talking_to(an_app()) as http:
+        schema = (await http.get("/openapi.json")).json()["paths"]
+    silent = [
+        (method, path)
+        for path in schema
+        if path not in SERVED_TO_ALL
+        for method, operation in schema[path].items()
+        if "406" not in operation["responses"]
+    ]
+    assert silent == []
+
+
+async def test_a_request_that_is_refused_changes_nothing(data_store):
+    unmet = {"Accept": "image/png"}
+    async with talking_to(an_app()) as http:
+        done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
+        assert (await http.post("/cases", json={"title": "Square"}, headers=unmet)).status_code == 406
+        assert (await http.delete(f"/locate/{done}?erase=true", headers=unmet)).status_code == 406
+        assert (await http.delete(f"/v1/responses/resp_{done[4:]}", headers=unmet)).status_code == 406
+        assert (await http.get("/cases")).json() == {"cases": []}
+        assert (await http.get(f"/locate/{done}")).json()["status"] == "done"
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/*", "application/json", "text/html, */*;q=0.1"])
+async def test_json_is_served_to_who_accepts_it_or_states_nothing(data_store, accept):
+    async with talking_to(an_app()) as http:
+        done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
+        response = f"/v1/responses/resp_{done[4:]}"
+        for path in ("/cases", "/v1/models", "/v1/models/geotts", response, "/endpoints"):
+            request = http.build_request("GET", path)
+            del request.headers["Accept"]
+            if accept is not None:
+                request.headers["Accept"] = accept
+            reply = await http.send(request)
+            assert (reply.status_code, reply.headers["content-type"]) == (200, JSON), path
+
+
+@pytest.mark.parametrize("accept", [SSE, JSON])
+async def test_a_response_is_streamed_also_to_clients_that_always_accept_json(data_store, accept):
+    async with talking_to(an_app()) as http:
+        done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
+        path = f"/v1/responses/resp_{done[4:]}?stream=true"
+        reply = await http.get(path, headers={"Accept": accept})
+    assert (reply.status_code, reply.headers["content-type"].partition(";")[0]) == (200, SSE)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_monitoring_is_answered_whatever_it_accepts(data_store, path):
+    async with talking_to(an_app()) as http:
+        assert (await http.get(path, headers={"Accept": "image/png"})).status_code == 200
 
 
 @pytest.mark.parametrize(("accept", "form"), FORMS)
