@@ -1,7 +1,7 @@
 # The image of GeoTTS: the service, its built data and the command line. Debian 12 has the Python 3.11 of the lock files.
 #
-#   docker build -t geotts .                              # the embedded engine, and any endpoint
-#   docker build -t geotts:cuda --build-arg ENGINE=cuda . # vLLM too, with the CUDA libraries that its wheels bring
+#   docker build -t geotts .                              # the embedded engine, and any endpoint; shown only: needs a container runtime
+#   docker build -t geotts:cuda --build-arg ENGINE=cuda . # vLLM too, with its CUDA libraries; shown only: needs a container runtime
 #
 # It runs as user 10001 with a read-only root. Writable are /tmp (Ray's session and sockets), /var/lib/geotts (caches, run
 # store) and /dev/shm (Ray's object store): give it --read-only --tmpfs /tmp --shm-size 2g -v geotts:/var/lib/geotts.

@@ -1,5 +1,5 @@
-"""The commands and code of the documentation: fenced blocks of Markdown, commands in headers of configurations, and in
-docstrings of examples. Each is run as it is written, or says why it is not:
+"""The commands and code of the documentation: fenced blocks of Markdown, commands in headers of configurations
+(`compose.yaml` and the `Dockerfile` are two), and in docstrings of examples. Each is run as it is written, or says why it is not:
 
     <!-- shown only: needs a GPU -->        above a block
     geotts serve …   # shown only: needs a GPU      behind one command
@@ -78,13 +78,14 @@ def documents() -> list[Path]:
         *ROOT.glob("tts/data/samples/*.md"),
         *ROOT.glob("geotts_client/*.md"),
     ]
-    others = [*ROOT.glob("ray_configs/**/*.yaml"), *ROOT.glob("examples/*.py")]
+    headers = [*ROOT.glob("ray_configs/**/*.yaml"), ROOT / "compose.yaml", ROOT / "Dockerfile"]
+    others = [*headers, *ROOT.glob("examples/*.py")]
     return sorted(path for path in [*markdown, *others] if path.name != "CHANGELOG.md")
 
 
 def blocks_of(path: Path, root: Path = ROOT) -> list[Block]:
     """The blocks of one document below `root`."""
-    reader = {".md": _of_markdown, ".yaml": _of_header, ".py": _of_docstring}[path.suffix]
+    reader = {".md": _of_markdown, ".yaml": _of_header, "": _of_header, ".py": _of_docstring}[path.suffix]
     return list(reader(str(path.relative_to(root)), path.read_text()))
 
 

@@ -54,6 +54,13 @@ def test_the_documents_that_users_read_first_are_among_them():
     assert {"ray_configs/profiles/generic.yaml", "examples/locate_stream.py", "geotts_client/README.md"} <= files
 
 
+def test_of_the_container_files_only_what_docker_does_is_not_run():
+    found = [block for block in BLOCKS if block.file in ("compose.yaml", "Dockerfile")]
+    assert [block.file for block in found] == ["Dockerfile"] * 2 + ["compose.yaml"] * 3
+    for block in found:
+        assert block.shown_only == ("needs a container runtime" if "docker " in block.text else ""), block
+
+
 def test_a_block_without_language_or_reason_is_found(tmp_path):
     path = tmp_path / "x.md"
     path.write_text("text\n\n```\nls\n```\n\n<!-- shown only: needs a GPU -->\n\n```bash\nnvidia-smi\n```\n")
