@@ -29,6 +29,7 @@ REASONS = (
     "needs your own",
     "takes long",
     "make targets",
+    "a make target that .ci/run does not run",
     "ends with 1",
     "a drawing",
 )
