@@ -17,10 +17,17 @@ def pins(name):
     return re.findall(r"^([\w.-]+)==(\S+)", (ROOT / name).read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-vllm.lock"])
+LOCKS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.lock"), *ROOT.glob("image/*.lock")))
+
+
+def test_the_locks_of_the_image_are_among_them():
+    assert LOCKS == ["image/cpu.lock", "image/cuda.lock", "requirements-vllm.lock", "requirements.lock"]
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_package_of_a_lock_has_hashes(name):
     text = (ROOT / name).read_text()
-    parts = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^(?=[^\s#])", text, flags=re.MULTILINE)[1:]  # a requirement that is no pin would be one more
     assert len(parts) == len(pins(name)) > 100
     assert [part.split()[0] for part in parts if "--hash=sha256:" not in part] == []
 
