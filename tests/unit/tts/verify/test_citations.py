@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rollouts import COIMBRA, answered_rollout, place
+from support.rollouts import COIMBRA, answered_rollout, page, place
 
 from deployments.cli import cli
 from tts.clues.clue import ClueKind
@@ -49,19 +49,39 @@ def test_evidence_of_an_answer_links_to_the_place_it_quotes(data_store, sample):
         assert found.name in evidence["claim"], evidence
 
 
+def a_place(name, number):
+    return place(COIMBRA, ident=f"gn:{number}", name=name, url=f"https://example.org/{number}")
+
+
+def a_page(name, number):
+    return page(name, f"https://example.org/{number}")
+
+
+WORDS = ("a walk", "streets and shops")
+
+
 @settings(max_examples=80)
 @given(
-    names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=4),
-    claims=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((*NAMES, "", "a line of the photo")))),
+    found=st.lists(st.tuples(st.sampled_from((a_place, a_page)), st.sampled_from(NAMES)), min_size=1, max_size=4),
+    claims=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((*NAMES, *WORDS, "", "a line of the photo")))),
 )
-def test_a_link_goes_to_a_place_that_says_what_is_quoted(world, names, claims):
-    facts = [place(COIMBRA, ident=f"gn:{i}", name=name, url=f"https://example.org/{i}") for i, name in enumerate(names)]
+def test_a_link_goes_to_a_place_or_page_that_says_what_is_quoted(world, found, claims):
+    facts = [made(name, number) for number, (made, name) in enumerate(found)]
     stated = [Claim(text=f"{name} is in PT", call_id="c1", quote=quote) for name, quote in claims]
-    ledger = build_ledger(answered_rollout(0, COIMBRA, facts=facts, city=names[0], claims=stated), (), world)
+    ledger = build_ledger(answered_rollout(0, COIMBRA, facts=facts, city=found[0][1], claims=stated), (), world)
     by_url = {fact.url: normalise(statement_of(fact)) for fact in facts}
     for entry in ledger.entries:
         if entry.url is not None:
             assert normalise(entry.quote) in by_url[entry.url], entry
+
+
+@pytest.mark.parametrize("quote", ["Coimbra: a walk", "streets and shops"])
+def test_a_quote_of_a_page_links_to_the_page(world, quote):
+    facts = [a_place("Zaozhuang", 0), a_page("Coimbra", 1)]
+    claims = [Claim(text="Coimbra is in PT", call_id="c1", quote=quote)]
+    ledger = build_ledger(answered_rollout(0, COIMBRA, facts=facts, city="Coimbra", claims=claims), (), world)
+    (cited,) = [entry for entry in ledger.entries if entry.about == "cited"]
+    assert (cited.url, cited.supports) == ("https://example.org/1", True)
 
 
 def test_wording_of_another_country_is_listed_against(world):
