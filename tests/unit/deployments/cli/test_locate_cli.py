@@ -15,8 +15,6 @@ from support.basics import sign_bytes
 from deployments.cli import cli
 from deployments.cli import locate as locate_module
 
-pytestmark = pytest.mark.slow
-
 ENGINE = ("--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed")
 PROGRAM = "import sys; from deployments.cli import main; sys.argv[0] = 'geotts'; main()"
 
@@ -33,6 +31,7 @@ def locate(*arguments, **options):
     return CliRunner().invoke(cli, ["locate", *arguments, *ENGINE], standalone_mode=False, **options)
 
 
+@pytest.mark.slow
 def test_plain_lines_and_the_answer_when_nobody_watches(photo):
     done = locate("SECRETNAME.jpg", "-n", "2")
     assert (done.return_value, done.exception) == (0, None)
@@ -49,11 +48,13 @@ def test_json_is_one_object_a_photo_and_nothing_else_on_stdout(photo):
     assert "SECRETNAME" not in json.dumps([reply | {"photo": ""} for reply in replies])
 
 
+@pytest.mark.slow
 def test_geojson_is_a_collection_of_features(photo):
     collection = json.loads(locate("SECRETNAME.jpg", "--geojson").stdout)
     assert collection["type"] == "FeatureCollection"
 
 
+@pytest.mark.slow
 def test_a_budget_instead_of_n_and_depth(photo):
     done = locate("SECRETNAME.jpg", "--budget", "20s,5k-tokens")
     assert (done.return_value, done.exception) == (0, None)
@@ -63,6 +64,7 @@ def test_a_budget_instead_of_n_and_depth(photo):
         assert "budget" in str(locate("SECRETNAME.jpg", *wrong).exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "diverse"),
     [((), None), (("--diverse-first-calls",), True), (("--no-diverse-first-calls",), False)],
@@ -79,12 +81,14 @@ def test_diverse_first_calls_are_asked_for_or_refused_by_an_option(photo, monkey
     assert asked == [diverse]
 
 
+@pytest.mark.slow
 def test_stdin_and_a_folder(photo):
     assert json.loads(locate("-", "--json", input=photo.read_bytes()).stdout)["photo"] == "stdin"
     Image.new("RGB", (50, 50)).save(photo.with_name("b.png"))
     assert len(locate(".", "--json").stdout.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_a_broken_photo_is_reported_and_the_others_go_on(photo):
     photo.with_name("broken.jpg").write_bytes(b"not a picture")
     done = locate("broken.jpg", "SECRETNAME.jpg", "--json")
@@ -96,6 +100,7 @@ def test_a_broken_photo_is_reported_and_the_others_go_on(photo):
     assert done.stderr.count("not a picture we read") == 1
 
 
+@pytest.mark.slow
 def test_claims_of_the_file_are_reported_only_when_asked(photo):
     exif = Image.Exif()
     exif.get_ifd(0x8825).update({1: "N", 2: (48.0, 51.0, 24.0), 3: "E", 4: (2.0, 21.0, 3.6)})
@@ -107,6 +112,7 @@ def test_claims_of_the_file_are_reported_only_when_asked(photo):
     assert claim["point"] == {"lat": 48.8566667, "lon": 2.351}
 
 
+@pytest.mark.slow
 def test_reports_are_numbered_when_there_are_several(photo, tmp_path):
     assert locate("SECRETNAME.jpg", "--html", "one.html").return_value == 0
     locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--html", "r.html")
@@ -114,6 +120,7 @@ def test_reports_are_numbered_when_there_are_several(photo, tmp_path):
     assert (tmp_path / "one.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_a_report_that_can_not_be_written_ends_with_1_and_a_message(photo):
     done = locate("SECRETNAME.jpg", "SECRETNAME.jpg", "--json", "--html", "x" * 250 + ".html")
     assert (done.return_value, done.exception) == (1, None)
@@ -121,6 +128,7 @@ def test_a_report_that_can_not_be_written_ends_with_1_and_a_message(photo):
     assert len(done.stdout.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_eval_explains_wrong_use_as_well(photo):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "eval", "run", "folder", ".", "--stop", "bad"], capture_output=True, text=True,
@@ -130,6 +138,7 @@ def test_eval_explains_wrong_use_as_well(photo):
     assert done.stderr.startswith("geotts: stop: must be none, quorum")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -167,6 +176,7 @@ def test_wrong_use_is_explained_with_its_exit_code(photo, arguments, message):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_cancels_cleanly(photo):
     slow = (
         "--set",
