@@ -20,7 +20,7 @@ from geotts_benchmarks.depth_leader import measure_leading
 from geotts_benchmarks.first_calls import measure_first_calls
 from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
 from geotts_benchmarks.photos import bench_options
-from geotts_benchmarks.recorded_rollouts import recorded_photos
+from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, draw, frontier
 from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
 from tts.aio import closing
@@ -36,6 +36,7 @@ from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import shipped_stop_table
 from tts.eval.datasets import load_dataset
+from tts.eval.kind_of_n import KindOfN, RolloutsOfAnswer, kinds_in_words, rollouts_of
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
 from tts.pipeline import solve
@@ -75,22 +76,26 @@ def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
 
 
 def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> Result:
-    """The figures of one `part`, or of all; `plot` None writes no SVG, `fit_on` None compares no families."""
-    result: Result = {}
+    """The figures of one `part`, or of all; `plot` None writes no SVG, `fit_on` None compares no families.
+
+    `kind_of_n` says of each part whether its rollouts are samples of one policy or of a mixture of models.
+    """
+    found: list[Result] = []
     if part in ("logs", "all"):
-        result |= _recorded(logs, plot, 1 if quick else 8)
+        found.append(_recorded(logs, plot, 1 if quick else 8))
         if fit_on is not None:
-            result |= stopped_elsewhere(logs, fit_on, make_world(None), 1 if quick else 8)
+            found.append(stopped_elsewhere(logs, fit_on, make_world(None), 1 if quick else 8))
     if part in ("time", "all"):
-        result |= asyncio.run(_times(40 if quick else 200))
+        found.append(asyncio.run(_times(40 if quick else 200)))
     if part in ("leader", "all"):
-        result |= measure_leading(make_world(None), quick=quick)
+        found.append(measure_leading(make_world(None), quick=quick))
     if part in ("first_calls", "all"):
-        result |= measure_first_calls(make_world(None), quick=quick)
+        found.append(measure_first_calls(make_world(None), quick=quick))
     if part in ("photos", "all"):
         samples = chosen(load_dataset("folder", photos, seed=0), (), None)
-        result |= asyncio.run(_auto(samples[:: 8 if quick else 1]))
-    return result
+        found.append(asyncio.run(_auto(samples[:: 8 if quick else 1])))
+    kinds = {name: kind for row in found for name, kind in row.get("kind_of_n", {}).items()}
+    return {**{name: value for row in found for name, value in row.items()}, "kind_of_n": kinds}
 
 
 def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
@@ -100,7 +105,7 @@ def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
         draw(found, plot)
     default = {f"{target:g}": _named(points, DEFAULT).keys() for target, points in found.items()}
     everything = {f"{target:g} {point.policy}": point.keys() for target, points in found.items() for point in points}
-    return {"policy": DEFAULT, "by_target_km": default, "frontier": everything}
+    return {"kind_of_n": {"logs": KIND_OF_LOGS}, "policy": DEFAULT, "by_target_km": default, "frontier": everything}
 
 
 def _named(points: Sequence[Point], name: str) -> Point:
@@ -143,6 +148,7 @@ async def _times(count: int) -> Result:
     late = await _all([[1e6] * 4] * count, "none", 1.0)
     say(f"p95 with a straggler: {p95['none']:.2f} s without a watch, {p95['quorum:2']:.2f} s under quorum")
     return {
+        "kind_of_n": {"time": f"scripted {KindOfN.ONE_POLICY}, 4 a photo"},
         "straggler_p95_cut": round(1.0 - p95["quorum:2"] / p95["none"], 3),
         "deadline_p99_ms": round(1e3 * percentile([abs(took - 1.0) for took in late], 0.99), 1),
     }
@@ -175,6 +181,7 @@ async def _all(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -
 async def _auto(samples: Sequence[Sample]) -> Result:
     calls: dict[str, int] = {}
     hits: dict[str, int] = {}
+    kinds: list[RolloutsOfAnswer] = []
     args = AppArgs()
     for depth in (Depth.DEEP, Depth.AUTO):
         solver = LocalSolver(local_ports(args), deadline_s=120.0)
@@ -185,11 +192,13 @@ async def _auto(samples: Sequence[Sample]) -> Result:
             answer = (await solver(f"loc_{depth}_{i}", sample.load(), options)).answer
             if answer is None:
                 continue
+            kinds += [kind] if (kind := rollouts_of([one.source for one in answer.rollouts])) is not None else []
             calls[depth] += answer.usage.tool_calls
             point, truth = answer.point, sample.truth
             hits[depth] += point is not None and distance_km(point, truth.point) < max(_CLASSIC_KM, truth.slack_km)
         say(f"{depth}: {hits[depth]} of {len(samples)} within {_CLASSIC_KM:g} km, {calls[depth]} tool calls")
     return {
+        "kind_of_n": {"photos": kinds_in_words(kinds)},
         "auto_tool_share": round(calls[Depth.AUTO] / max(1, calls[Depth.DEEP]), 3),
         "auto_acc_loss": round(100.0 * (hits[Depth.DEEP] - hits[Depth.AUTO]) / max(1, len(samples)), 2),
     }

@@ -27,6 +27,7 @@ from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
+from tts.eval.kind_of_n import KindOfN
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing
@@ -158,4 +159,5 @@ def _right(run: Run, play: _Play) -> bool:
 
 def measure_leading(world: World, *, quick: bool) -> Result:
     """`leading` over 200 photos, 20 with `quick`, in an event loop of its own."""
-    return asyncio.run(leading(world, 20 if quick else 200))
+    found = asyncio.run(leading(world, 20 if quick else 200))
+    return {"kind_of_n": {"leader": f"scripted {KindOfN.ONE_POLICY}, 4 and 8 a photo"}, **found}

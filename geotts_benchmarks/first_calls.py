@@ -25,6 +25,7 @@ from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, fold
+from tts.eval.kind_of_n import KindOfN
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
 from tts.eval.metrics.shared_calls import shared_calls
@@ -51,7 +52,8 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
     """
     scripted = asyncio.run(_scripted(world, 40 if quick else 400))
     embedded = asyncio.run(_embedded(12 if quick else 60))
-    return {"first_calls": {"scripted": scripted, "embedded": embedded}}
+    kind = f"{KindOfN.ONE_POLICY}, {_N} a photo: scripted, and of the embedded engine"
+    return {"kind_of_n": {"first_calls": kind}, "first_calls": {"scripted": scripted, "embedded": embedded}}
 
 
 async def _scripted(world: World, count: int) -> Result:

@@ -1,4 +1,4 @@
-"""What more samples of one policy gain on the same photos, with intervals over photos."""
+"""What more rollouts gain on the same photos, with intervals over photos."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, distance_km
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.runs.record import Record
@@ -30,7 +31,7 @@ def gain_of_n(runs: dict[int, list[Record]]) -> Result:
     columns = {f"acc_{km:g}": gains[:, i] for i, km in enumerate(CLASSIC_KM[:4])} | {"mean": gains[:, :4].mean(axis=1)}
     return {
         "gain": {
-            "kind_of_n": "samples of one policy",
+            "kind_of_n": kind_of_records(runs[many]),
             "of": many,
             "over": few,
             "photos": len(gains),

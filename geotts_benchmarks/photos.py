@@ -19,6 +19,7 @@ from tts.config import AppArgs
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.datasets import load_dataset
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.run_metrics import Figures, figures, measure
 from tts.eval.runs.configuration import config_digest
@@ -90,6 +91,8 @@ def measure_photos(
             runs[n] += records
     parts = ("text", "notext") if split == "all" else ()
     result: Result = {"split": split, "photos": len(samples), "seeds": seeds, "by_n": by_n(args, runs)}
+    for n, row in result["by_n"].items():
+        say(row_in_words(n, row))
     result |= gain_of_n(runs)
     for part in parts:
         kept = {n: [record for record in records if part in record.tags] for n, records in runs.items()}
@@ -134,9 +137,24 @@ def bench_options(n: int) -> LocateOptions:
 
 
 def by_n(args: AppArgs, runs: dict[int, list[Record]]) -> dict[str, Result]:
-    """Accuracy, radii, calibration and time of the records, by number of rollouts (as text: the keys are JSON)."""
+    """Accuracy, radii, calibration and time of the records, by number of rollouts (as text: the keys are JSON).
+
+    `kind_of_n` says whether the rollouts are samples of one policy or of a mixture of models.
+    """
     names = PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())
-    return {str(n): _keys(figures(measure(records, names))) for n, records in runs.items()}
+    return {
+        str(n): {"kind_of_n": kind_of_records(records), **_keys(figures(measure(records, names)))}
+        for n, records in runs.items()
+    }
+
+
+def row_in_words(n: str, row: Result) -> str:
+    """The share of photos whose answer is within 25 km, and the share in which at least one rollout is."""
+    best = "not known" if row["best_of_n_25"] is None else f"{row['best_of_n_25']:.1f} %"
+    return (
+        f"n={n}: within 25 km are the answers to {row['acc_25']:.1f} % of the photos, and at least one rollout of "
+        f"{best} (best_of_n_25). Kind of N: {row['kind_of_n']}"
+    )
 
 
 def _keys(found: Figures) -> Result:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from geotts_benchmarks.harness import Result, say
-from geotts_benchmarks.recorded_rollouts import recorded_photos
+from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, frontier
 from tts.ensemble.guesses import TownCentres
 from tts.eval.calibration_fitting import cases_of
@@ -24,6 +24,7 @@ def stopped_elsewhere(one: Path, other: Path, world: World, shuffles: int) -> Re
         saved[target] = round(sum(figures) / len(figures), 2)
     mean = round(sum(saved.values()) / len(saved), 2)
     return {
+        "kind_of_n": {"elsewhere": KIND_OF_LOGS},
         "elsewhere": {
             name: {target: {**point.keys(), "loss_at_most_1": point.within_allowed} for target, point in points.items()}
             for name, points in ways.items()

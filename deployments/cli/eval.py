@@ -111,6 +111,8 @@ def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> Non
         table.add_row(row.name, f"{row.first:.2f}", f"{row.second:.2f}", str(row.difference), f"{row.p:.4f}")
     _STDOUT.print(table)
     _STDOUT.print(f"{found.n} photos compared; {found.left_out} left out: they are in one run only, or failed in one")
+    for path, kind in zip((first, second), found.kinds_of_n, strict=True):
+        _STDOUT.print(f"Kind of N in {path.stem}: {kind}", soft_wrap=True)
 
 
 @command.command(name="report")

@@ -66,8 +66,8 @@ def cost_rows(costs: Costs) -> list[Row]:
 
 
 def quality_rows(found: Quality) -> list[Row]:
-    """pass@n, verifier@n, abstentions and radii."""
-    rows: list[Row] = []
+    """The kind of n, pass@n, verifier@n, abstentions and radii."""
+    rows: list[Row] = [("kind of N", found.kind_of_n, "", "")]
     n = found.rollouts
     for at in found.at:
         km = f"{at.threshold_km:g} km"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vector
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import hits, median_km
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.metrics.sampling import best_of_n_km
@@ -46,7 +47,8 @@ class Cover(Value):
 
 
 class Quality(Value):
-    """Of `photos` that the engine worked on; abstentions are misses. `rollouts` is the n of pass@n.
+    """Of `photos` that the engine worked on; abstentions are misses. `rollouts` is the n of pass@n, and
+    `kind_of_n` says whether they are samples of one policy or of a mixture of models.
 
     `same_place` counts photos whose answer is far off and lies where most such answers lie: a model that is not shown
     the photo answers so.
@@ -54,6 +56,7 @@ class Quality(Value):
 
     photos: int
     rollouts: int
+    kind_of_n: str
     abstained: Rate
     same_place: Rate
     median_km: float | None
@@ -70,6 +73,7 @@ def quality(measured: Measured, rollouts: int) -> Quality:
     return Quality(
         photos=len(measured.records),
         rollouts=rollouts,
+        kind_of_n=kind_of_records(measured.records),
         abstained=Rate.counted(np.isnan(measured.errors_km)),
         same_place=Rate.counted(_in_one_place(measured)),
         median_km=median_km(measured.errors_km),

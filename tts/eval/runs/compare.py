@@ -9,6 +9,7 @@ import numpy as np
 from tts.domain.geo import Floats
 from tts.domain.value import Value
 from tts.errors import DataError
+from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import PAPER_KM, geoscores, hits
 from tts.eval.metrics.calibration_error import Bools
 from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, sign_flip_p
@@ -28,10 +29,14 @@ class Difference(Value):
 
 
 class Comparison(Value):
-    """Only samples that both runs answered or abstained on count; `left_out` are the others."""
+    """Only samples that both runs answered or abstained on count; `left_out` are the others.
+
+    `kinds_of_n` says for each of the two runs whether its rollouts are samples of one policy or of a mixture of models.
+    """
 
     n: int
     left_out: int
+    kinds_of_n: tuple[str, str]
     rows: tuple[Difference, ...]
 
 
@@ -53,7 +58,12 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
     rows.append(_share("city %", one.city, two.city))
     rows.append(_mean("GeoScore", geoscores(one.errors_km), geoscores(two.errors_km)))
     rows.append(_mean("seconds", _seconds(one), _seconds(two)))
-    return Comparison(n=len(shared), left_out=len(all_samples) - len(shared), rows=tuple(rows))
+    return Comparison(
+        n=len(shared),
+        left_out=len(all_samples) - len(shared),
+        kinds_of_n=(kind_of_records(one.records), kind_of_records(two.records)),
+        rows=tuple(rows),
+    )
 
 
 def _hit(measured: Measured, threshold_km: float) -> Bools:

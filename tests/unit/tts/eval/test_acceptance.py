@@ -7,7 +7,7 @@ from support.made_answers import EVIL, an_answer
 
 from deployments.cli.photo_readings import photo_readings
 from tts.config import AppArgs
-from tts.domain.answer import RunCount, StopReason
+from tts.domain.answer import RolloutStatus, RunCount, StopReason
 from tts.domain.calibration import CalibrationState
 from tts.domain.events import Routed
 from tts.domain.failure import RolloutFailure
@@ -331,6 +331,22 @@ def test_an_acceptance_run_ends_without_time_money_or_usable_results():
         assert silent.go_on()
         silent.count(record(i, failure="away"))
     assert silent.hopeless
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind"),
+    [(("", ""), "samples of one policy, 2 a photo"), (("small", "large"), "a mixture of models, 2 a photo")],
+)
+def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, kind):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    rollouts = tuple(
+        RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
+        for i, source in enumerate(sources)
+    )
+    found = assessed([record(0, rollout(0), rollout(1), answer=an_answer(rollouts=rollouts))], args, names)
+    rows = [line for line in acceptance_markdown(found).splitlines() if line.startswith("| kind of N ")]
+    assert [row.split("|")[2].strip() for row in rows] == [kind]
+    assert f"<td>kind of N</td><td>{kind}</td>" in acceptance_page(found)
 
 
 def test_the_report_tells_what_is_wrong_first_and_no_text_of_a_model_becomes_markup(names):

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import orjson
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import golden, leftover_tasks
 
+from deployments.cli import cli
 from tts.config import AppArgs, VllmEngine
 from tts.dialects.settings import DialectSettings
-from tts.domain.answer import Answer, Radius, RunCount, StopReason, Timing
+from tts.domain.answer import Answer, Radius, RolloutStatus, RunCount, StopReason, Timing
 from tts.domain.events import Answered, RolloutFinished, RolloutStarted, ToolResulted
 from tts.domain.geo import LatLon, destination
 from tts.domain.hypothesis import Hypothesis, Level
@@ -330,6 +332,27 @@ def test_compared_runs_are_paired(names):
     assert at_25.p < 1e-4
     with pytest.raises(DataError, match="share no sample"):
         compare(first, [record("x", a_run())], names)
+
+
+def test_compared_runs_say_which_kind_of_n_each_has(names, tmp_path, data_store):
+    def with_sources(sample, *sources):
+        rollouts = [
+            RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
+            for i, source in enumerate(sources)
+        ]
+        made = record(sample, a_run(1.0))
+        return made.model_copy(update={"answer": made.answer.model_copy(update={"rollouts": tuple(rollouts)})})
+
+    files = {"alike": ("", ""), "mixed": ("small", "large")}
+    for name, sources in files.items():
+        (tmp_path / f"{name}.jsonl").write_bytes(with_sources("a", *sources).json_line() + b"\n")
+    paths = [str(tmp_path / f"{name}.jsonl") for name in files]
+    kinds = ("samples of one policy, 2 a photo", "a mixture of models, 2 a photo")
+    shown = CliRunner().invoke(cli, ["eval", "compare", *paths])
+    assert shown.exit_code == 0, shown.output
+    assert f"Kind of N in alike: {kinds[0]}\nKind of N in mixed: {kinds[1]}\n" in shown.stdout
+    found = orjson.loads(CliRunner().invoke(cli, ["eval", "compare", *paths, "--json"]).stdout)
+    assert tuple(found["kinds_of_n"]) == kinds
 
 
 def test_a_report_stands_beside_the_published_rows(names):
