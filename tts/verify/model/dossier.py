@@ -3,6 +3,9 @@
 Branches are shuffled and named by letters, without scores, confidences, votes or style: only results of
 tools and the photo may influence the choice. Text of tools and models is quoted; lines with instructions to their
 reader are left out. Evidence is added branch by branch, firmest first, until the token budget is spent.
+
+Where the rollouts of a request are of several models, branches show which of them share one. The models have numbers,
+not names: a name would be a reason to believe that no tool gave.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import json
 import random
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
@@ -64,12 +67,16 @@ class Dossier:
         return next((branch for branch in self.branches if branch.label == label), None)
 
 
-def make_dossier(ledgers: Sequence[RolloutLedger], *, token_budget: int, seed: str) -> Dossier:
-    """Condense ledgers with a point. The same seed shuffles the same way."""
+def make_dossier(
+    ledgers: Sequence[RolloutLedger], *, token_budget: int, seed: str, sources: Mapping[int, str] | None = None
+) -> Dossier:
+    """Condense ledgers with a point. The same seed shuffles the same way. `sources` names the model of each rollout of
+    the request; with several models, the branches show which of them share one."""
     pointed = [ledger for ledger in ledgers if ledger.hypothesis.point is not None]
     random.Random(seed).shuffle(pointed)
     branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(pointed))
-    lines = {branch.label: [_headline(branch)] for branch in branches}
+    models = _model_numbers(branches, sources or {})
+    lines = {branch.label: [_headline(branch, models.get(branch.label))] for branch in branches}
     remaining_chars = int(token_budget * MIXED_CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
     waiting = {branch.label: _entries(branch.ledger) for branch in branches}
     exhibits: dict[str, Exhibit] = {}
@@ -106,7 +113,17 @@ def _entries(ledger: RolloutLedger) -> list[LedgerEntry]:
     return kept
 
 
-def _headline(branch: Branch) -> str:
+def _model_numbers(branches: Sequence[Branch], sources: Mapping[int, str]) -> dict[str, int]:
+    """The number of the model of each branch, in the order in which branches are shown. Nothing for a lone branch, or
+    where all rollouts of the request are of one model."""
+    if len(branches) < 2 or len({source for source in sources.values() if source}) < 2:
+        return {}
+    known = {branch.label: source for branch in branches if (source := sources.get(branch.ledger.rollout_id))}
+    numbers = {source: number for number, source in enumerate(dict.fromkeys(known.values()), start=1)}
+    return {label: numbers[source] for label, source in known.items()}
+
+
+def _headline(branch: Branch, model: int | None) -> str:
     hypothesis = branch.ledger.hypothesis
     names = ", ".join(
         name for name in (hypothesis.place, hypothesis.city, hypothesis.region, hypothesis.country) if name
@@ -114,7 +131,8 @@ def _headline(branch: Branch) -> str:
     if speaks_to_the_model(names):
         names = ""
     where = f"{branch.point.lat:.4f}, {branch.point.lon:.4f}"
-    return f"Branch {branch.label}: {where} {_quoted(names) if names else ''}".rstrip()
+    named = f" {_quoted(names)}" if names else ""
+    return f"Branch {branch.label}: {where}{named}{'' if model is None else f' (model {model})'}"
 
 
 def _line(exhibit: Exhibit) -> str:

@@ -119,6 +119,52 @@ async def test_the_model_sees_the_photo_and_the_evidence_but_no_scores_numbers_o
     assert orders == {prompt}, "the dossier depends on what the branches say, not on their order"
 
 
+def mixture(*sources):
+    """A rollout at Coimbra, one at Osaka and one at Porto, each of a model."""
+    pairs = zip((COIMBRA, OSAKA, PORTO), sources, strict=True)
+    return [trajectory(i, point).model_copy(update={"source": source}) for i, (point, source) in enumerate(pairs)]
+
+
+def models_in(prompt):
+    """The model that each branch shows, by the latitude of the branch."""
+    shown = re.findall(r"^Branch \w+: (-?[\d.]+), .*?(?:\(model (\d+)\))?$", prompt, re.MULTILINE)
+    return {float(lat): number for lat, number in shown}
+
+
+async def test_the_model_is_told_which_branches_share_a_model_and_not_its_name(judged):
+    judge = Judge(wants(COIMBRA))
+    await judged(judge, mixture("acme-large", "other-small", "acme-large"))
+    shown = models_in(judge.prompts[0])
+    assert set(shown.values()) == {"1", "2"}
+    assert shown[COIMBRA.lat] == shown[PORTO.lat] != shown[OSAKA.lat]
+    assert "acme" not in str(judge.requests[0])
+    assert "share its errors" in judge.requests[0].messages[0].text
+
+
+@pytest.mark.parametrize("source", ["", "acme-large"])
+async def test_rollouts_of_one_model_show_no_model(judged, source):
+    judge = Judge(wants(COIMBRA))
+    await judged(judge, mixture(source, source, source))
+    assert set(models_in(judge.prompts[0]).values()) == {""}
+
+
+async def test_in_heats_the_rollouts_of_one_model_show_it_too(judged):
+    runs = [trajectory(i, LatLon(lat=36.0 + i, lon=-4.0)) for i in range(6)]
+    sources = ["one"] * 5 + ["two"]
+    runs = [run.model_copy(update={"source": source}) for run, source in zip(runs, sources, strict=True)]
+    judge = Judge(wants(COIMBRA))
+    await judged(judge, runs, tournament_above=5)
+    assert len(judge.prompts) == 3
+    assert all("" not in models_in(prompt).values() for prompt in judge.prompts)
+    assert "1" in {number for prompt in judge.prompts for number in models_in(prompt).values()}
+
+
+async def test_a_branch_judged_alone_shows_no_model(judged):
+    judge = Judge(wants(OSAKA))
+    await judged(judge, mixture("one", "two", "one"), mode="self_verify")
+    assert {number for prompt in judge.prompts for number in models_in(prompt).values()} == {""}
+
+
 async def test_the_dossier_keeps_to_its_budget(judged):
     judge = Judge(wants(COIMBRA))
     runs = [trajectory(i, COIMBRA if i % 2 else PORTO, claim="many words " * 40) for i in range(8)]
