@@ -13,7 +13,6 @@ from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_logs import (
     LogFamily,
     compared,
-    consensus_errors_km,
     cover_elsewhere,
     regions_in_halves,
 )
@@ -29,6 +28,7 @@ from tts.eval.calibration_fitting import held_out, mean_of
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.panel import Panel
+from tts.eval.source_reliability import consensus_errors_km
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
 from tts.eval.synthetic.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.verify.evidence.world import World
@@ -105,7 +105,7 @@ def _on_logs(
         other = LogFamily.read(fit_on, parser, seed) if fit_on is not None else None
     except DataError as error:
         raise click.BadParameter(error.detail, param_hint="--logs") from error
-    anonymous = _rounded(consensus_errors_km(family.panels, family.names, world, None))
+    anonymous = _rounded(consensus_errors_km(family.named_cases(), world, None))
     by_system = {name: _rounded(family.single[:, i]) for i, name in enumerate(family.names)}
     say(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
     by_sources = compared(family, world)

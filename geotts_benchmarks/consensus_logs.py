@@ -13,18 +13,27 @@ from pathlib import Path
 import numpy as np
 
 from geotts_benchmarks.harness import Result
-from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
+from tts.domain.geo import Floats, LatLon, distance_km
 from tts.eval.answer_parsers import ParserName
-from tts.eval.calibration_fitting import Case, Judged, judged, known_areas, measured, part_of, thinned, with_regions
+from tts.eval.calibration_fitting import (
+    Case,
+    Judged,
+    cases_of_panels,
+    judged,
+    known_areas,
+    measured,
+    part_of,
+    thinned,
+    with_regions,
+)
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.panel import Panel, panels_from_logs
+from tts.eval.source_reliability import consensus_errors_km, errors_by_other_half, reliability_from
 from tts.verify.consensus.radius_fitting import fit
-from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.consensus import judge
 
 _ORDERS = 5  # shuffles of the medoid's ties
 
@@ -52,17 +61,22 @@ class LogFamily:
         """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
         return judged(thinned(self._cases()), world)
 
+    def named_cases(self) -> list[Case]:
+        """All photos; each rollout names its source."""
+        return cases_of_panels(self.names, self.panels)
+
     def _cases(self) -> list[Case]:
         return [Case(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
 
 
 def compared(family: LogFamily, world: World) -> Result:
     """Anonymous consensus, medoid, and both kinds of reliability, each with its differences."""
-    anonymous = consensus_errors_km(family.panels, family.names, world, None)
+    cases = family.named_cases()
+    anonymous = consensus_errors_km(cases, world, None)
     best = family.single[:, int(np.argmax([accuracy_percent(row)[-1] for row in family.single.T]))]
     medoids = [_medoid_errors_km(family.panels, order) for order in range(_ORDERS)]
-    labelled = _other_half(family, world)
-    agreed = consensus_errors_km(family.panels, family.names, world, _from_agreement(family))
+    labelled = errors_by_other_half(cases, world)
+    agreed = consensus_errors_km(cases, world, reliability_from(cases, labels=False))
     return {
         "medoid": np.round(np.mean([accuracy_percent(row) for row in medoids], axis=0), 2).tolist(),
         "minus_medoid": _differences(np.mean([_hits(row) for row in medoids], axis=0), _hits(anonymous)),
@@ -101,43 +115,10 @@ def regions_in_halves(family: LogFamily, world: World) -> Result:
     return region_figures(areas).model_dump()
 
 
-def consensus_errors_km(
-    panels: Sequence[Panel], names: Sequence[str], world: World, reliability: Reliability | None
-) -> Floats:
-    """(n,) errors of the consensus; sources are looked at only where a reliability is given."""
-    found: list[LatLon | None] = []
-    for panel in panels:
-        trust = None
-        if reliability is not None:
-            trust = {number: reliability.of(names[source]) for number, source in enumerate(panel.sources)}
-        clusters = judge(panel.trajectories, (), world, trust=trust).clusters
-        found.append(clusters[0].centre if clusters else None)
-    return errors_km(found, panels)
-
-
 def errors_km(points: Sequence[LatLon | None], panels: Sequence[Panel]) -> Floats:
     """(n,) errors in km, NaN for no point."""
     pairs = zip(points, panels, strict=True)
     return np.array([np.nan if p is None else distance_km(p, panel.truth) for p, panel in pairs], dtype=np.float64)
-
-
-def _other_half(family: LogFamily, world: World) -> Floats:
-    """Each photo is judged with a reliability from the labels of the half that it is not in."""
-    half = np.random.default_rng(0).permutation(len(family.panels)) % 2
-    found = np.full(len(half), np.nan)
-    for side in (0, 1):
-        known, asked = np.flatnonzero(half != side), np.flatnonzero(half == side)
-        made = from_labels({name: family.single[known, i] for i, name in enumerate(family.names)})
-        found[asked] = consensus_errors_km([family.panels[i] for i in asked], family.names, world, made)
-    return found
-
-
-def _from_agreement(family: LogFamily) -> Reliability:
-    km = np.full((len(family.panels), len(family.names), len(family.names)), np.nan)
-    for row, panel in zip(km, family.panels, strict=True):
-        at = [i for i, point in enumerate(panel.guesses) if point is not None]
-        row[np.ix_(at, at)] = distance_matrix_km([point for point in panel.guesses if point is not None])
-    return from_agreement(family.names, km)
 
 
 def _medoid_errors_km(panels: Sequence[Panel], order: int) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
@@ -14,7 +15,8 @@ from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibration_fitting import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
-from tts.eval.source_reliability import reliability_from
+from tts.eval.metrics.accuracy import PAPER_KM
+from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.region_fitting import MIN_CASES
@@ -39,7 +41,8 @@ from tts.verify.consensus.region_fitting import MIN_CASES
 @click.option(
     "--sources",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the reliability of each engine to this file (for `verifier.sources`).",
+    help="Also write the reliability of each engine to this file (for `verifier.sources`), and fit the radii to "
+    "verdicts with it.",
 )
 @click.option(
     "--anonymous", is_flag=True, help="For --sources: use agreement only, as if the true places were not known."
@@ -63,15 +66,21 @@ def command(
     Name the file in the configuration (`verifier.calibration`). To ship it with GeoTTS, store it as
     tts/data/calibration/ENGINE.yaml. Runs without tools cannot show what grounding is worth: --made-up adds synthetic
     cases for this. The last line of stdout is one JSON object: how well calibrations that were fitted to random halves
-    of the runs hold on the other halves.
+    of the runs hold on the other halves. With --sources, it also has the accuracy (`by_sources`) with named sources
+    (reliability from the true places of the other half), anonymous ones (from agreement), and the same weight for each.
     """
     world = make_world(args.data_dir)
     every = [case for source in runs for case in cases_of(source)]
+    reliability = by_sources = None
     if sources is not None:
-        sources.write_bytes(reliability_from(every, labels=not anonymous).json_bytes() + b"\n")
+        reliability = reliability_from(every, labels=not anonymous)
+        sources.write_bytes(reliability.json_bytes() + b"\n")
         STDERR.print(f"{sources}: from {len(every)} photos", soft_wrap=True)
+        by_sources = accuracy_by_sources(every, world)
+        for line in _accuracy_lines(by_sources):
+            STDERR.print(line, soft_wrap=True)
     cases = thinned(every)
-    whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world)
+    whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world, reliability)
     origin = origin or ", ".join(path.stem for path in runs)
     if regions_of is not None:
         only_regions = with_regions(load(regions_of), whole, origin=origin)
@@ -79,19 +88,37 @@ def command(
         STDERR.print(f"{out}: {_fitted_regions(only_regions)}", soft_wrap=True)
         return
     made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
-    how = _command(runs, made_up=made_up, stated=stated)
+    how = _command(runs, made_up=made_up, stated=stated, sources=sources, anonymous=anonymous)
     made.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()}).write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
+    summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
         STDERR.print(styled((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
-        click.echo(orjson.dumps({"runs": made.runs, "splits": splits, **found.model_dump()}).decode())
+        summary = {"runs": made.runs, "splits": splits, **found.model_dump(), **summary}
+    if summary:
+        click.echo(orjson.dumps(summary).decode())
 
 
-def _command(runs: Sequence[Path], *, made_up: int, stated: bool) -> str:
+def _accuracy_lines(found: AccuracyBySources) -> list[str]:
+    """A line for each of the three ways to weigh sources."""
+    ways = {
+        "named sources, reliability from the true places of the other half": found.named,
+        "anonymous sources, reliability from agreement": found.anonymous,
+        "the same weight for each source": found.equal,
+    }
+    thresholds = ", ".join(f"{km:g}" for km in PAPER_KM)
+    head = f"percent of {found.photos} photos within {thresholds} km:"
+    return [head, *(f"  {way}: {', '.join(f'{share:.1f}' for share in shares)}" for way, shares in ways.items())]
+
+
+def _command(
+    runs: Sequence[Path], *, made_up: int, stated: bool, sources: Path | None = None, anonymous: bool = False
+) -> str:
     options = [*([f"--made-up {made_up}"] if made_up else []), *(["--stated"] if stated else [])]
+    options += [] if sources is None else [f"--sources {sources.name}", *(["--anonymous"] if anonymous else [])]
     return " ".join(["geotts calibrate", *(path.name for path in runs), *options])
 
 

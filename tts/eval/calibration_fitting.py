@@ -32,9 +32,10 @@ from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.peaks import peaks_of
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.region_fitting import RegionCase, fit_regions
+from tts.verify.consensus.reliability import Reliability
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.consensus import judge
+from tts.verify.verifiers.consensus import judge, trust_in
 
 _THINNED_ONE_IN = 4
 
@@ -93,12 +94,16 @@ def cases_of(source: Path) -> list[Case]:
         DataError: when it is neither, or holds nothing.
     """
     if source.is_dir():
-        names, panels = panels_from_logs(source)
-        return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
+        return cases_of_panels(*panels_from_logs(source))
     if not source.exists():
         raise DataError(f"there is no run at {source}")
     records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
     return [Case(r.sample, r.truth.point, r.run.trajectories) for r in records if r.run is not None and not r.failure]
+
+
+def cases_of_panels(names: Sequence[str], panels: Sequence[Panel]) -> list[Case]:
+    """The cases of published logs; each rollout names the log that it is from."""
+    return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
 
 
 def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
@@ -134,11 +139,11 @@ def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int =
     return found
 
 
-def judged(cases: Iterable[Case], world: World) -> Judged:
-    """Verdicts and their errors in km."""
+def judged(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> Judged:
+    """Verdicts and their errors in km. Without `reliability` all sources count the same."""
     spreads, errors, beliefs = [], [], []
     for case in cases:
-        verdict = judge(case.trajectories, case.readings, world)
+        verdict = judge(case.trajectories, case.readings, world, trust=trust_in(case.trajectories, reliability))
         if verdict.spread is not None:
             spreads.append(verdict.spread)
             errors.append(distance_km(verdict.clusters[0].centre, case.truth))

@@ -1,4 +1,7 @@
-"""Reliability of the models of a mixture, from recorded runs: with the true places, or from agreement alone."""
+"""Reliability of the models of a mixture, from recorded runs: with the true places, or from agreement alone.
+
+Also what each kind is worth: the accuracy of the consensus with it, on photos that it was not learned from.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,69 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tts.domain.geo import LatLon, distance_km, distance_matrix_km
+from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
+from tts.domain.value import Value
 from tts.errors import DataError
 from tts.eval.calibration_fitting import Case
+from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.medoid import medoid_of
 from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.consensus import judge, trust_in
+
+
+class AccuracyBySources(Value):
+    """Percent of photos within each of `thresholds_km`, by what the consensus knows of the sources.
+
+    `named` is with reliability from the true places of the other half of the photos, `anonymous` with reliability from
+    agreement, which needs no true place, and `equal` with the same weight for each source.
+    """
+
+    photos: int
+    thresholds_km: tuple[float, ...] = PAPER_KM
+    named: tuple[float, ...]
+    anonymous: tuple[float, ...]
+    equal: tuple[float, ...]
+
+
+def accuracy_by_sources(cases: Sequence[Case], world: World) -> AccuracyBySources:
+    """The consensus over cases of several sources, three times; a photo without a point is a miss.
+
+    Raises:
+        DataError: as `reliability_from`, also for a half of the cases.
+    """
+    agreed = consensus_errors_km(cases, world, reliability_from(cases, labels=False))
+    return AccuracyBySources(
+        photos=len(cases),
+        named=_percent(errors_by_other_half(cases, world)),
+        anonymous=_percent(agreed),
+        equal=_percent(consensus_errors_km(cases, world, None)),
+    )
+
+
+def consensus_errors_km(cases: Sequence[Case], world: World, reliability: Reliability | None) -> Floats:
+    """(n,) errors of the consensus, NaN without a point; sources are looked at only where a reliability is given."""
+    found = []
+    for case in cases:
+        trust = trust_in(case.trajectories, reliability)
+        clusters = judge(case.trajectories, case.readings, world, trust=trust).clusters
+        found.append(_error_km(clusters[0].centre if clusters else None, case.truth))
+    return np.array(found, dtype=np.float64)
+
+
+def errors_by_other_half(cases: Sequence[Case], world: World) -> Floats:
+    """(n,) errors; each photo is judged with a reliability from the true places of the half that it is not in."""
+    half = np.random.default_rng(0).permutation(len(cases)) % 2
+    found = np.full(len(half), np.nan)
+    for side in (0, 1):
+        known, asked = np.flatnonzero(half != side), np.flatnonzero(half == side)
+        made = reliability_from([cases[int(i)] for i in known], labels=True)
+        found[asked] = consensus_errors_km([cases[int(i)] for i in asked], world, made)
+    return found
+
+
+def _percent(errors_km: Floats) -> tuple[float, ...]:
+    return tuple(round(share, 2) for share in accuracy_percent(errors_km, PAPER_KM))
 
 
 def reliability_from(cases: Sequence[Case], *, labels: bool) -> Reliability:

@@ -13,7 +13,7 @@ from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import Case, Held, held_out, judged, mean_of, thinned, with_regions
 from tts.eval.runs.record import Record
-from tts.verify.consensus.calibration_in_use import calibration_in_use
+from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.consensus.installed_calibrations import install, installed
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.evidence.world import World
@@ -67,7 +67,7 @@ def fit_and_install(
         for record in records
         if record.run is not None and not record.failure
     ]
-    whole = judged(thinned(cases), world)
+    whole = judged(thinned(cases), world, reliability_in_use(args))
     photos = len(whole.spreads)
     if photos < MIN_RUNS:
         return Fitted(photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state)
