@@ -86,11 +86,11 @@ class BudgetPlanner:
         return _cheapest_of_the_best(fitting)
 
     def cost(self, row: BudgetRow) -> BudgetCost:
-        """As recorded; of another engine what any model usually takes, and no time."""
+        """As recorded, but no row is faster than one that does less; of another engine the usual tokens, and no time."""
         if not self._transferred:
             return BudgetCost(
                 tokens=row.tokens,
-                seconds=row.seconds,
+                seconds=self.table.seconds_of(row),
                 money_usd=self._money(row.tokens, row.prompt_tokens),
             )
         depth = PlanDepth.DIRECT if row.turns == 1 else PlanDepth.DEEP

@@ -70,6 +70,12 @@ class BudgetRow(Value):
         limits = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**31, answer_draws=self.answer_draws)
         return limits if keeps_turns else limits.model_copy(update={"max_turns": self.turns})
 
+    def includes(self, other: BudgetRow) -> bool:
+        """Whether it does all that another row does under the same stop policy, and writes at least as many tokens."""
+        counts = ((self.n, other.n), (self.turns, other.turns), (self.answer_draws, other.answer_draws),
+                  (self.questions, other.questions), (self.tokens.mean, other.tokens.mean))  # fmt: skip
+        return self.stop == other.stop and all(own >= its for own, its in counts)
+
     @property
     def label(self) -> str:
         """In words: what differs from plain rollouts is named."""
@@ -85,6 +91,16 @@ class BudgetTable(RecordedTable):
 
     engine: str
     rows: Annotated[tuple[BudgetRow, ...], Field(min_length=1)]
+
+    def seconds_of(self, row: BudgetRow) -> Amount | None:
+        """The seconds of a row: at least those of each row that it includes.
+
+        Rows are recorded in several sessions. More work that was recorded in a faster session is not faster.
+        """
+        if row.seconds is None:
+            return None
+        known = [row.seconds, *(one.seconds for one in self.rows if one.seconds is not None and row.includes(one))]
+        return Amount(mean=max(one.mean for one in known), p90=max(one.p90 for one in known))
 
     def write(self, path: Path) -> None:
         """As YAML, one line for a row."""

@@ -94,6 +94,42 @@ def test_a_larger_budget_is_never_expected_to_be_less_right(small, more):
     assert chosen(tokens=small + more).right.value >= chosen(tokens=small).right.value - 0.5
 
 
+def test_more_work_that_was_recorded_in_a_faster_session_is_not_faster(tmp_path):
+    """The rows differ in nothing but their times: the one with questions was recorded while nothing else ran."""
+    plain, small = row(4, 60, 2000, 4), row(2, 60, 1000, 3)
+    asking, drawing = row(4, 60, 2000, 1, questions=4), row(4, 60, 2500, 1, answer_draws=3)
+    stopped = row(8, 60, 4000, 1, stop="loss:1.0")
+    table = BudgetTable(origin="made up", engine="clues", rows=(small, plain, asking, drawing, stopped))
+    planner = BudgetPlanner(table, "clues", PRICE)
+    assert [planner.cost(one).seconds.p90 for one in table.rows] == [3, 4, 4, 4, 1]
+    assert [planner.cost(one).seconds.mean for one in table.rows] == pytest.approx([2.4, 3.2, 3.2, 3.2, 0.8])
+    own = tmp_path / "table.yaml"
+    table.model_copy(update={"rows": table.rows[:4]}).write(own)
+    shown = plan("--budget", "60s", "--set", f"routing.budget_table={own}")
+    assert "2 rollouts of up to 8 turns; stop none" in shown
+    (questions,) = (line for line in shown.splitlines() if "4 questions" in line)
+    assert questions.endswith("4.0 s")
+
+
+def test_the_shipped_table_never_counts_more_work_as_faster():
+    table = shipped_budget_table("clues")
+    planner = BudgetPlanner(table, "clues")
+    for large in table.rows:
+        for small in table.rows:
+            if large.includes(small):
+                times = [planner.cost(one).seconds for one in (large, small)]
+                assert (times[0].mean, times[0].p90) >= (times[1].mean, times[1].p90)
+
+
+@given(seconds=st.floats(0.1, 1000), tokens=st.integers(16, 10**6), radius_km=st.sampled_from([25.0, 200.0, 750.0]))
+def test_the_shipped_table_never_plans_questions_draws_or_a_stop(seconds, tokens, radius_km):
+    """docs/routing.md says so: such rows are not more often right there than two plain rollouts."""
+    planner = BudgetPlanner(shipped_budget_table("clues"), "clues")
+    for budget in (Budget(seconds=seconds), Budget(tokens=tokens), Budget(seconds=seconds, tokens=tokens)):
+        chosen_row = planner.choose(budget, radius_km).row
+        assert (chosen_row.questions, chosen_row.answer_draws, chosen_row.stop) == (0, 1, "none")
+
+
 def test_of_another_engine_costs_are_those_of_any_model_and_time_is_not_known():
     other = BudgetPlanner(TABLE, "openai", PRICE)
     choice = chosen(other, seconds=2.0)
