@@ -86,7 +86,7 @@ class BudgetPlanner:
         return _cheapest_of_the_best(fitting)
 
     def cost(self, row: BudgetRow) -> BudgetCost:
-        """As recorded, but no row is faster than one that does less; of another engine the usual tokens, and no time."""
+        """As recorded, but no row is faster than one that does less; of another engine the usual tokens and no time."""
         if not self._transferred:
             return BudgetCost(
                 tokens=row.tokens,
