@@ -1,6 +1,7 @@
 """The weights of verdicts, grounding, the watch and beliefs: `tts/data/weights`, one file for each.
 
-Every weight says where it is from: `fitted` on a data set by a command, or `hand-set` for a reason, with the date.
+Every weight says where it is from, with the date: `fitted` on a data set that a command measures, or `hand-set` for a
+reason.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ class HandSet(_Row):
 
 
 class Fitted(_Row):
-    """A weight that `command` found on `data`."""
+    """A weight that was chosen by what `command` measures on `data`."""
 
     source: Literal["fitted"]
     data: Annotated[str, Field(min_length=3)]
-    command: Annotated[str, Field(min_length=3)]
+    command: Annotated[str, Field(pattern=r"^geotts \w")]
+    reason: str = ""
 
 
 class WeightsFile(BaseModel):

@@ -26,6 +26,9 @@ Floats = npt.NDArray[np.float64]
 
 WGS84 = Geod(ellps="WGS84")
 EARTH_RADIUS_KM = 6371.0088
+"""The mean radius: of a sphere that stands for the ellipsoid."""
+EQUATOR_KM = 2 * math.pi * WGS84.a / 1000
+"""Length of the equator, and of the world of Web Mercator."""
 DEGREE_KM = 111.0
 """About a degree of latitude."""
 SHORTEST_DEGREE_KM = 110.5

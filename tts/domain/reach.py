@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.geo import Floats
 from tts.domain.request import LocateOptions
 
-_SLACK_KM = 5.0  # a town stands for all of itself: places in neighbouring quarters are some km apart
+_SLACK_KM = weights("photos")["walk_slack_km"]
 
 
 @dataclass(frozen=True, slots=True)

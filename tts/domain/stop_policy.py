@@ -26,14 +26,16 @@ from typing import Annotated
 from pydantic import Field
 
 from geotts_client.options import STOP_PATTERN
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.domain.value import Value
 from tts.extensions import Registry
 
 __all__ = ["STOP_PATTERN", "STOP_POLICIES", "Ballot", "StopKind", "StopPolicy", "StopView"]
 
-_PROBABILITY = 0.85
-_LOSS_POINTS = 1.0
+_W = weights("watch")
+_PROBABILITY = _W["stop_probability"]
+_LOSS_POINTS = _W["stop_loss_points"]
 
 
 class StopKind(StrEnum):

@@ -23,7 +23,7 @@ from tts.domain.value import Value
 MOST_VOTES = 3
 MOST_AGAINST = 2
 _UNSEEN = 1.0
-_UNSEEN_ROLLOUT = 0.005  # loss for each rollout more than the recorded runs had; a pair lost 0.004 on IMAGEO-2
+_UNSEEN_ROLLOUT = weights("watch")["stop_unseen_rollout"]
 Share = Annotated[float, Field(ge=-1, le=1)]
 
 

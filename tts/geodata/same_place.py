@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rapidfuzz import fuzz
 
+from tts.decision_weights import weights
 from tts.geodata.names import normalise
 
-_SAME_NAME = 85.0
+_SAME_NAME = weights("names")["same_name"]
 
 
 def same_place(one: str, other: str) -> bool:

@@ -9,13 +9,13 @@ from PIL import Image
 from support.basics import a_context
 
 from tools.providers.offline_maps import OfflineMaps
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.geo import EQUATOR_KM, LatLon, distance_km
 from tts.errors import DataError
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.furniture import Pin, Ring, pin_boxes, scale_bar, strip_boxes
 from tts.geodata.maps.labels import Name, Rect, Sheet
 from tts.geodata.maps.lettering import Lettering, writable
-from tts.geodata.maps.view import EQUATOR_KM, View, zoom_for
+from tts.geodata.maps.view import View, zoom_for
 
 TEXT = Lettering(12, "regular", (0, 0, 0))
 PLACES = {

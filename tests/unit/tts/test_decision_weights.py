@@ -11,7 +11,7 @@ from pydantic import ValidationError
 import deployments.web
 import tts
 from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
-from tts.domain.geo import EARTH_RADIUS_KM
+from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM
 
 FOLDER = Path(tts.__file__).parent
 FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
@@ -22,10 +22,10 @@ def test_verdict_grounding_watch_and_belief_have_their_files():
     assert {"belief", "grounding", "inquiry", "misleading", "verdict", "votes", "watch"} <= set(FILES)
 
 
-DECIDING = ("clues/conclusion", "ensemble/stragglers", "inference/clues/questions", "inference/clues/rereads")
+DECIDING = ("clues/conclusion", "ensemble/stragglers", "inference/clues/answer_texts", "inference/clues/questions")
 
 
-@pytest.mark.parametrize("module", [*DECIDING, "inference/clues/unknown_words"])
+@pytest.mark.parametrize("module", [*DECIDING, "inference/clues/rereads", "inference/clues/unknown_words"])
 def test_the_embedded_engine_and_the_watch_have_no_thresholds_of_their_own(module):
     """Other numbers than small whole ones stand in their file of weights. 0.25 and 0.5 divide a photo; `gumbel` and
     `round` need none."""
@@ -64,12 +64,19 @@ def test_each_weight_is_used(name):
         {"value": 1.0, "source": "hand-set", "date": "2026-11-24"},
         {"value": 1.0, "source": "hand-set", "date": "2026-11-24", "reason": "so"},
         {"value": 1.0, "source": "fitted", "date": "2026-11-24", "data": "runs"},
+        {"value": 1.0, "source": "fitted", "date": "2026-11-24", "data": "runs", "command": "by looking at them"},
         {"value": 1.0, "source": "guessed", "date": "2026-11-24", "reason": "somebody thought that it was about right"},
     ],
 )
 def test_a_weight_without_its_source_is_refused(row):
     with pytest.raises(ValidationError):
         WeightsFile.model_validate({"version": 1, "weights": {"a": row}})
+
+
+def test_the_limits_of_claims_name_the_data_and_the_command_that_they_were_chosen_by():
+    rows = weights_file("claims").weights
+    limits = [rows["supported_from"], rows["contradicted_to"]]
+    assert all(isinstance(row, Fitted) and row.command.startswith("geotts bench check") for row in limits)
 
 
 @pytest.mark.parametrize("name", ["calibration/*.yaml", "claims/*.yaml", "budget/*.yaml", "stopping.yaml"])
@@ -87,7 +94,11 @@ def test_each_fit_says_by_which_command_and_when_it_was_made(name):
 def test_the_radius_of_the_earth_stands_in_one_place():
     """Beside those of the authors' code, which is followed as it is."""
     ours = [path for path in FOLDER.rglob("*.py") if "released" not in path.parts]
-    assert [path.name for path in ours if re.search(r"6371|6378\.1|6378137", path.read_text())] == ["geo.py"]
+    assert [path.name for path in ours if re.search(r"6371|6378\.?1|4007[45]", path.read_text())] == ["geo.py"]
+
+
+def test_the_equator_is_that_of_the_ellipsoid():
+    assert pytest.approx(2 * math.pi * 6378.137, abs=1e-6) == EQUATOR_KM
 
 
 def test_the_page_computes_the_radius_of_the_earth_from_the_ellipsoid_that_utm_needs():

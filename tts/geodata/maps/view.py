@@ -14,11 +14,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import LatLon
+from tts.domain.geo import EQUATOR_KM, LatLon
 
 Floats = npt.NDArray[np.floating[Any]]
 MAX_LATITUDE: Final = 85.0511
-EQUATOR_KM: Final = 40075.017
 MIN_ZOOM = 1.0
 MAX_ZOOM = 12.0
 

@@ -13,6 +13,7 @@ from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion, conclusion_at, place_at
 from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import TextLine
@@ -21,6 +22,15 @@ from tts.geodata.english_names import country_name
 from tts.geodata.gazetteer import Place
 from tts.inference.clues.notes import Notes
 
+_BELIEF = weights("belief")
+_ANSWER_KM = _BELIEF["answer_km"]
+_TOWN_KM = _BELIEF["town_km"]
+_W = weights("embedded")
+_NAMED_COUNTRY = _W["named_country"]
+_LIKELY = _W["likely"]
+_ALMOST_CERTAIN = _W["almost_certain"]
+_CITED_NATS = _W["cited_nats"]
+_POSITION_NATS = _W["stated_position_nats"]
 _SHOWN_LINES = 6
 _SHOWN_CLUES = 5
 _MARKS = re.compile("[“”„＂：，｛｝]")
@@ -36,22 +46,24 @@ def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) ->
     telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
     sentences += [f"“{clue.quote}”: {clue.why}." for clue in telling]
     ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
-    likely = ", ".join(f"{countries.name(code)} ({_likelihood(share)})" for code, share in ranked if share >= 0.1)
+    likely = ", ".join(
+        f"{countries.name(code)} ({_likelihood(share)})" for code, share in ranked if share >= _NAMED_COUNTRY
+    )
     sentences.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
     return " ".join(sentences)
 
 
 def _likelihood(share: float) -> str:
     """A share of the belief in words, because the number is not calibrated and an answer has a calibrated one."""
-    if share >= 0.95:
+    if share >= _ALMOST_CERTAIN:
         return "almost certain"
-    return "likely" if share >= 0.5 else "possible"
+    return "likely" if share >= _LIKELY else "possible"
 
 
 def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
     """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
     point, _ = belief.best_point()
-    within = belief.mass(point, 750.0)
+    within = belief.mass(point, _ANSWER_KM)
     if not answers(belief, leads):
         text = f"{explanation} That is too little to name a place."
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
@@ -104,7 +116,7 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     for fact, result in known.places():
         quote = _quoted(fact.name, leads.mentions)
         read = quote is not None or result.name != AROUND  # what is around proves nothing unless the photo names it
-        if read and place is not None and fact.point is not None and distance_km(fact.point, place.point) < 25.0:
+        if read and place is not None and fact.point is not None and distance_km(fact.point, place.point) < _TOWN_KM:
             claim = f"{fact.name} is in {country_name(fact.country_code)}"
             cited.append({"claim": claim, "call": result.call_id, "quote": quote or fact.name})
     cited += [
@@ -113,7 +125,7 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     ]
     code = place.country_code if place is not None else belief.country[0]
     for clue in sorted(leads.clues, key=_spread, reverse=True):
-        if clue.kind is not ClueKind.COORDINATES and clue.weight(code) > -1.0 and _spread(clue) >= 1.0:
+        if clue.kind is not ClueKind.COORDINATES and clue.weight(code) > -_CITED_NATS and _spread(clue) >= _CITED_NATS:
             cited.append({"claim": clue.why, "call": None, "quote": clue.quote})
     return cited[:8]
 
@@ -129,7 +141,7 @@ def _quoted(name: str, mentions: tuple[Mention, ...]) -> str | None:
 def _spread(clue: Clue) -> float:
     """How much a clue can tell countries apart, in nats."""
     values = [clue.other, *clue.weights.values()]
-    return max(values) - min(values) + (10.0 if clue.point is not None else 0.0)
+    return max(values) - min(values) + (_POSITION_NATS if clue.point is not None else 0.0)
 
 
 def _dump(answer: dict[str, Any]) -> str:

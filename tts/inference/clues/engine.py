@@ -20,6 +20,7 @@ from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
 from tts.clues.ruled_out import RuledOut
 from tts.config import CluesEngine
+from tts.decision_weights import weights
 from tts.domain.text_length import LATIN_CHARS_A_TOKEN
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
@@ -30,7 +31,7 @@ from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports.model_client import Delta, ModelRequest
 
 _CHUNK = 24
-_NOISE = 0.6  # standard deviation of the log-rates of names at temperature 1
+_NOISE = weights("embedded")["name_noise"]
 _TOKENS_A_CALL = 8
 _LAST_QUESTIONS = 2  # turns in which it asks; then it answers
 

@@ -11,12 +11,15 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolResult
 from tts.ports.model_client import ModelRequest
 
-_DROPPED = 0.25  # share of the lesser lines that a rollout at temperature 1 does not follow
+_W = weights("embedded")
+_DROPPED = _W["dropped_lines"]
+_USUAL_TEMPERATURE = _W["usual_temperature"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Notes:
 def notes(request: ModelRequest, temperature: float) -> Notes:
     """Read a conversation. `temperature` is the engine's; a greedy request makes it 0."""
     turn = sum(message.role == "assistant" for message in request.messages)
-    drawn = request.sampling.temperature * temperature / 0.7
+    drawn = request.sampling.temperature * temperature / _USUAL_TEMPERATURE
     seed = (request.sampling.seed or 0) - turn  # a dialect counts the turns of a rollout up from its seed
     draw = "/".join([str(seed), *(photo.sha256 for photo in request.photos)])
     calls = [call for message in request.messages for call in message.tool_calls]
