@@ -17,22 +17,23 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
 
 _W = weights("signs")
+_FORM_NATS = weights("forms")
 _NATS = {"domain": _W["domain"], "script": _W["script"], "postcode": _W["postcode"]}
 _WORDS_FOR_BRAND = {1: _W["word_for_brand"], 2: _W["words_for_brand"]}
 _SOLD = re.compile(r"(?i)(?:\bwww\.|@)[\w.\-]{1,250}\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)")
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
 _DISTINCT_POSTCODES = (
-    (_UK_POSTCODE, "GB IM JE GG", 5.0),
-    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d\b"), "CA", 5.0),
-    (re.compile(r"\b[1-9]\d{3} ?[A-Z]{2}\b"), "NL", 1.5),
-    (re.compile(r"\b\d{2}-\d{3}\b"), "PL", 1.5),
-    (re.compile(r"\b\d{4}-\d{3}\b"), "PT", 1.5),
-    (re.compile(r"\b\d{5}-\d{3}\b"), "BR", 4.0),
-    (re.compile(r"〒 ?\d{3}-?\d{4}"), "JP", 5.0),
-    (re.compile(r"\b\d{3} \d{2}\b(?= \w)"), "CZ SK SE GR", 1.2),
-    (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", 2.0),
-    (re.compile(r"\b(?:LT|LV|MD|AZ|AD)-?\d{3,5}\b"), "LT LV MD AZ AD", 2.5),
+    (_UK_POSTCODE, "GB IM JE GG", "postcode_of_letters"),
+    (re.compile(r"\b[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d\b"), "CA", "postcode_of_letters"),
+    (re.compile(r"\b[1-9]\d{3} ?[A-Z]{2}\b"), "NL", "short_postcode"),
+    (re.compile(r"\b\d{2}-\d{3}\b"), "PL", "short_postcode"),
+    (re.compile(r"\b\d{4}-\d{3}\b"), "PT", "short_postcode"),
+    (re.compile(r"\b\d{5}-\d{3}\b"), "BR", "postcode_of_eight"),
+    (re.compile(r"〒 ?\d{3}-?\d{4}"), "JP", "postcode_with_mark"),
+    (re.compile(r"\b\d{3} \d{2}\b(?= \w)"), "CZ SK SE GR", "postcode_of_four_countries"),
+    (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", "postcode_with_label"),
+    (re.compile(r"\b(?:LT|LV|MD|AZ|AD)-?\d{3,5}\b"), "LT LV MD AZ AD", "postcode_with_country"),
 )
 _LONELY_POSTCODE = re.compile(r"^[\w .'-]+(?:(?<!\d),|, )([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
 
@@ -122,10 +123,10 @@ def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool
 
 
 def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
-    for form, codes, nats in _DISTINCT_POSTCODES:
+    for form, codes, kind in _DISTINCT_POSTCODES:
         if match := form.search(text):
             why = f"a postcode as in {listed(codes.split())}"
-            clue = pointing(ClueKind.POSTCODE, match.group(), why, codes.split(), nats)
+            clue = pointing(ClueKind.POSTCODE, match.group(), why, codes.split(), _FORM_NATS[kind])
             if clue is not None:
                 yield clue
                 return

@@ -23,14 +23,14 @@ _MONTH_FIRST = re.compile(rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? (?:1[5-9]|20
 _DAY_FIRST = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? (?:1[5-9]|20)\d\d\b", re.IGNORECASE)
 _AMERICAN = ("US", "PH", "CA", "PR", "LR")
 _ERAS = (
-    (re.compile(r"(?:令和|平成|昭和) ?(?:\d{1,2}|元) ?年"), "JP", "Japanese eras", 4.0),
-    (re.compile(r"民[國国] ?\d{1,3} ?年"), "TW", "the years of the Republic of China", 4.0),
-    (re.compile(r"พ\.? ?ศ\.? ?2[45]\d\d"), "TH", "the Buddhist era", 4.0),
+    (re.compile(r"(?:令和|平成|昭和) ?(?:\d{1,2}|元) ?年"), "JP", "Japanese eras"),
+    (re.compile(r"民[國国] ?\d{1,3} ?年"), "TW", "the years of the Republic of China"),
+    (re.compile(r"พ\.? ?ศ\.? ?2[45]\d\d"), "TH", "the Buddhist era"),
 )
 _CALENDARS = (  # years in the other calendars, the order they are written in, and where
-    (range(2440, 2600), "DMY", "TH LA KH", "the Buddhist era", 4.0),
-    (range(1340, 1430), "YMD", "IR AF", "the solar Hijri calendar", 3.0),
-    (range(2060, 2100), "YMD", "NP", "the calendar of Nepal", 3.0),
+    (range(2440, 2600), "DMY", "TH LA KH", "the Buddhist era", "buddhist_year"),
+    (range(1340, 1430), "YMD", "IR AF", "the solar Hijri calendar", "other_year"),
+    (range(2060, 2100), "YMD", "NP", "the calendar of Nepal", "other_year"),
 )
 _YEARS_APART = re.compile(r"(?<!\d)((?:1[0-9]|20)\d\d) ?[-–/] ?((?:1[0-9]|20)\d\d)(?!\d)")
 _SPAN_YEARS = 120
@@ -38,6 +38,7 @@ _HOURS = re.compile(r"(?<!\d)[0-2]?\d[.:h][0-5]\d ?(?:[-–]|to|bis|à|a) ?[0-2]
 _MODERN = range(1500, 2060)
 _SHORT = range(100)
 _W = weights_of("signs")
+_FORM_NATS = weights_of("forms")
 _OTHER_MARKS = _W["date_marks"]
 _OTHER_ORDER = _W["date_order"]
 _TECHNICAL = _W["date_technical"]
@@ -77,9 +78,9 @@ def _in_words(text: str) -> Iterator[Clue | None]:
 
 
 def _of_eras(text: str) -> Iterator[Clue | None]:
-    for form, code, era, nats in _ERAS:
+    for form, code, era in _ERAS:
         if match := form.search(text):
-            yield pointing(ClueKind.DATE, match.group(), f"a year of {era}", (code,), nats)
+            yield pointing(ClueKind.DATE, match.group(), f"a year of {era}", (code,), _FORM_NATS["era"])
 
 
 def without_dates(text: str) -> str:
@@ -132,8 +133,9 @@ def _form_clue(date: _Date) -> Clue:
 
 def _of_another_calendar(match: re.Match[str]) -> Clue | None:
     first, middle, last = (int(part) for part in match.group(1, 3, 4))
-    for years, order, codes, calendar, nats in _CALENDARS:
+    for years, order, codes, calendar, kind in _CALENDARS:
         year, day = (first, last) if order == "YMD" else (last, first)
         if year in years and _day_and_month(day, middle):
-            return pointing(ClueKind.DATE, match.group(), f"a year of {calendar}", codes.split(), nats)
+            why = f"a year of {calendar}"
+            return pointing(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
     return None

@@ -25,12 +25,13 @@ _PHONE_WORD = re.compile(
 )
 _DOLLAR = re.compile(r"(?<![\w])\$\s?\d")
 _NAIRA = re.compile(r"(?<![\w$])N ?\d{1,3}(?:,\d{3})+(?!\w)")  # recognisers read ₦ as N, and people write it so
+_FORM_NATS = weights_of("forms")
 _UNITS = (
-    (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", 2.5),
-    (re.compile(r"\bspeed\W{0,3}limit\b", re.IGNORECASE), "US CA PH LR", 1.5),
-    (re.compile(r"\b\d+ ?(?:miles?|yds?|yards)\b", re.IGNORECASE), "US GB LR MM PR", 1.8),
-    (re.compile(r"\b\d+ ?(?:sq\.? ?ft|lbs?|gal)\b", re.IGNORECASE), "US CA GB IN", 1.0),
-    (re.compile(r"\b\d+ ?°F\b"), "US", 2.5),
+    (re.compile(r"\b\d+ ?(?:mph|m\.p\.h)\b", re.IGNORECASE), "US GB PR", "speed_in_miles"),
+    (re.compile(r"\bspeed\W{0,3}limit\b", re.IGNORECASE), "US CA PH LR", "speed_limit"),
+    (re.compile(r"\b\d+ ?(?:miles?|yds?|yards)\b", re.IGNORECASE), "US GB LR MM PR", "distance_in_miles"),
+    (re.compile(r"\b\d+ ?(?:sq\.? ?ft|lbs?|gal)\b", re.IGNORECASE), "US CA GB IN", "size_in_feet_or_pounds"),
+    (re.compile(r"\b\d+ ?°F\b"), "US", "fahrenheit"),
 )
 _DEGREES = re.compile(
     r"(\d{1,2})\s?[°º]\s?(?:(\d{1,2}(?:[.,]\d+)?)\s?['′’]\s?)?(?:(\d{1,2}(?:[.,]\d+)?)\s?(?:[\"″”]|'')\s?)?([NS])\W{0,4}"
@@ -124,9 +125,10 @@ def _price_words() -> re.Pattern[str]:
 
 
 def _units(text: str) -> Iterator[Clue | None]:
-    for form, codes, nats in _UNITS:
+    for form, codes, kind in _UNITS:
         if match := form.search(text):
-            yield pointing(ClueKind.UNIT, match.group(), "units and words that few countries use", codes.split(), nats)
+            why = "units and words that few countries use"
+            yield pointing(ClueKind.UNIT, match.group(), why, codes.split(), _FORM_NATS[kind])
 
 
 def _coordinates(text: str) -> Iterator[Clue]:
