@@ -34,9 +34,6 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
 from tts.verify.evidence.several_photos import Apart, apart_verdict, photos_apart
 from tts.verify.evidence.world import World
-from tts.verify.model.adjudication import Adjudication
-from tts.verify.model.model_verdict import verdict_of_model
-from tts.verify.model.own_point import ledgers_at, own_point
 
 _NOWHERE = RuledOut()
 _AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
@@ -71,6 +68,16 @@ class ConsensusVerifier:
         self._calibration = calibration
         self._reliability = reliability
 
+    @property
+    def world(self) -> World:
+        """What is known of countries, towns and lettering."""
+        return self._world
+
+    @property
+    def calibration(self) -> Calibration:
+        """What makes probabilities and radii of clusters."""
+        return self._calibration
+
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
         """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
         large = sum(len(trajectory.text) for trajectory in request.trajectories) > _AT_ONCE_CHARS
@@ -94,30 +101,17 @@ class ConsensusVerifier:
     def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
         """The verdict. `judged` saves the work where `judge` was called before for this request."""
         judged = judged or self.judge(request)
-        return self._answering_the_caller(request, judged, self._decide(request, judged))
+        return self.answering_the_caller(request, judged, self._decide(request, judged))
 
-    def adjudicated(self, request: VerifyRequest, judged: Judgement, adjudication: Adjudication) -> Verdict:
-        """The verdict for a branch that a verifier model chose."""
-        point, options = own_point(adjudication), request.options
-        moved = (
-            ledgers_at(point, adjudication, request.trajectories, request.readings, self._world, options.hint)
-            if point is not None
-            else {}
-        )
-        found = verdict_of_model(
-            adjudication,
-            clusters=judged.clusters,
-            votes=judged.votes,
-            ledgers=judged.ledgers,
-            rollouts=len(request.trajectories),
-            calibration=self._calibration,
-            target_radius_km=options.target_radius_km,
-            world=self._world,
-            within=options.within,
-            moved=moved,
-            lines=judged.lines,
-        )
-        return self._answering_the_caller(request, judged, found)
+    def answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
+        """The verdict with what became of the hint, and of the places that were ruled out."""
+        verdict = with_rejected(verdict, judged.rejected)
+        hint = request.options.hint
+        if not hint or self._world.clues is None:
+            return verdict
+        firm = any(v.ledger.grounding >= FIRM for cluster in judged.clusters[:1] for v in cluster.members)
+        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
+        return with_hint(verdict, outcome, hint)
 
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
@@ -166,16 +160,6 @@ class ConsensusVerifier:
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
         return apart_verdict(answers, [one.read for one in apart.photos], blank, apart.why)
-
-    def _answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
-        """With what became of the hint, and of the places that were ruled out."""
-        verdict = with_rejected(verdict, judged.rejected)
-        hint = request.options.hint
-        if not hint or self._world.clues is None:
-            return verdict
-        firm = any(v.ledger.grounding >= FIRM for cluster in judged.clusters[:1] for v in cluster.members)
-        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
-        return with_hint(verdict, outcome, hint)
 
 
 def trust_in(

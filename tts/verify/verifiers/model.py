@@ -18,6 +18,7 @@ from dataclasses import replace
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
+from tts.domain.answer import Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.usage import Usage
@@ -29,7 +30,9 @@ from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier
+from tts.verify.model.model_verdict import verdict_of_model
 from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
+from tts.verify.model.own_point import ledgers_at, own_point
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
@@ -96,6 +99,32 @@ class ModelVerifier:
                 yield piece
 
 
+def adjudicated(
+    consensus: ConsensusVerifier, request: VerifyRequest, judged: Judgement, adjudication: Adjudication
+) -> Verdict:
+    """The verdict for the branch that a verifier model chose. `judged` is what `consensus` made of the request."""
+    point, options, world = own_point(adjudication), request.options, consensus.world
+    moved = (
+        ledgers_at(point, adjudication, request.trajectories, request.readings, world, options.hint)
+        if point is not None
+        else {}
+    )
+    found = verdict_of_model(
+        adjudication,
+        clusters=judged.clusters,
+        votes=judged.votes,
+        ledgers=judged.ledgers,
+        rollouts=len(request.trajectories),
+        calibration=consensus.calibration,
+        target_radius_km=options.target_radius_km,
+        world=world,
+        within=options.within,
+        moved=moved,
+        lines=judged.lines,
+    )
+    return consensus.answering_the_caller(request, judged, found)
+
+
 class _Case:
     """One request before the verifier."""
 
@@ -144,7 +173,7 @@ class _Case:
             verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, adjudication.problem)})
             await send(VerdictText(text=verdict.explanation))
         else:
-            verdict = self._consensus.adjudicated(self._request, judged, adjudication)
+            verdict = adjudicated(self._consensus, self._request, judged, adjudication)
         await send(verdict)
 
     async def _adjudicate(self, judged: Judgement, send: Send[VerifierItem]) -> Adjudication:
