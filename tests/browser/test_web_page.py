@@ -14,6 +14,7 @@ from support.basics import sign_bytes
 from support.chromium import CHROMIUM, MISSING, chromium
 from support.dialect_rollouts import Web
 from support.made_answers import EVIL
+from support.ports import free_port
 from support.provider_server import answering, config_for
 from support.rude_server import rude_server
 from support.service import an_app, idle, ports_of, serving
@@ -21,7 +22,6 @@ from support.service import an_app, idle, ports_of, serving
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.rollouts import LocalRollouts
-from geotts_benchmarks.harness import free_port
 from tools.web import web_search_tool
 from tts.config import (
     AccessConfig,

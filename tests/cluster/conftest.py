@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from support.ports import free_port
 
 from deployments.launch.cluster import Served, served
-from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs
 
 

@@ -5,11 +5,11 @@ import orjson
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
+from support.ports import free_port
 from support.rude_server import rude_server
 from support.service import samples
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,

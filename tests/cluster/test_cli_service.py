@@ -13,11 +13,11 @@ import httpx
 import psutil
 import pytest
 from support.endpoint import Endpoint, serving_in_a_thread
+from support.ports import free_port
 from support.process_family import assert_nothing_left, family_of
 from support.profile_scripts import HEFEI, play_of, verifies
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError

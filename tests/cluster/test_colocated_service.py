@@ -6,10 +6,10 @@ import httpx
 import pytest
 import pytest_asyncio
 from ray import serve
+from support.plain_photo import plain_photo
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

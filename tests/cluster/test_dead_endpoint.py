@@ -4,10 +4,10 @@ import socket
 
 import httpx
 import pytest
+from support.plain_photo import plain_photo
+from support.ports import free_port
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
-from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, OpenAIEngine, RoutingConfig
 
 pytestmark = pytest.mark.cluster

@@ -11,10 +11,10 @@ from ray.serve.schema import ServeDeploySchema
 from support.basics import sign_bytes
 from support.endpoint import DONE, chunk, serving_in_a_thread, usage
 from support.geotts_process import geotts
+from support.ports import free_port
 
 from deployments.launch.cluster import prepare_ports
 from deployments.serve.ray_start import start_ray, stop_ray
-from geotts_benchmarks.harness import free_port
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 PHOTOS = [sign_bytes(f"Street {i}") for i in range(15)]  # so many that each endpoint is home to some

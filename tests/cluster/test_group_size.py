@@ -12,10 +12,10 @@ from collections import defaultdict
 import httpx
 import pytest
 import pytest_asyncio
+from support.plain_photo import plain_photo
+from support.ports import free_port
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
-from geotts_benchmarks.plain_photo import plain_photo
 from geotts_client import Client, LocateOptions
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
 

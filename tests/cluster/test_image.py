@@ -16,10 +16,10 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from support.ports import free_port
 from support.process_family import assert_nothing_left, family_of
 
 from deployments.gateway.auth import fingerprint, new_key
-from geotts_benchmarks.harness import free_port
 from tts.package_files import sample_photos
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
 from support.endpoint import saying, serving
+from support.ports import free_port
 from support.rude_server import rude_server
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,

@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 from support.basics import sign_bytes
+from support.ports import free_port
 from support.provider_server import PUBLIC_URL, config_for, samples
 from support.rude_server import RudeServer, as_json, rude_server
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.harness import free_port
 from tts.config import (
     AppArgs,
     DeploymentConfig,

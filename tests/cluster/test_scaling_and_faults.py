@@ -1,12 +1,12 @@
 """The Rollout deployment under load that comes and goes, and under fire."""
 
 import pytest
+from support.ports import free_port
 
 from deployments.launch.cluster import served
 from geotts_benchmarks import autoscale, faults
 from geotts_benchmarks.autoscale import flaps, scaling_args, step
 from geotts_benchmarks.faults import fault_args
-from geotts_benchmarks.harness import free_port
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 

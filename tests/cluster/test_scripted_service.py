@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 from support.hostile import corpus
 from support.mcp_client import mcp_client, uploaded
+from support.plain_photo import plain_photo
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.harness import locate
-from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

@@ -4,10 +4,10 @@ import time
 
 import httpx
 import pytest
+from support.otlp_receiver import receiving
+from support.plain_photo import plain_photo
+from support.ports import free_port
 
-from geotts_benchmarks.harness import free_port
-from geotts_benchmarks.otlp_receiver import receiving
-from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine, TelemetryConfig
 
 PORT = free_port()

@@ -8,10 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 from support.endpoint import serving_in_a_thread
+from support.ports import free_port
 from support.profile_scripts import play_of
 from support.wheels import PACKAGES, ROOT, Environment, build_client_wheel, build_main_wheel
-
-from geotts_benchmarks.harness import free_port
 
 PROFILE = "thinking_with_map"
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]

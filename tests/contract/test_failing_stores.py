@@ -15,6 +15,7 @@ import httpx
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ReadOnlyError
+from support.ports import free_port
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, ports_of, serving
 
@@ -24,7 +25,6 @@ from deployments.observability.audit import AuditLog
 from deployments.runstore import LogEntry, RunMeta, StoreUnavailable
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
-from geotts_benchmarks.harness import free_port
 from tts.config import ScriptedEngine
 from tts.toolkit.broker.sqlite_store import SqliteStore
 

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from redis.asyncio import Redis
 from support.basics import leftover_tasks
+from support.ports import free_port
 from support.redis_server import running_redis
 
 from deployments.runstore import (
@@ -24,7 +25,6 @@ from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
-from geotts_benchmarks.harness import free_port
 from tts.domain.outgoing import Outgoing
 from tts.errors import ConfigError
 from tts.ports.toolbox import Attachment

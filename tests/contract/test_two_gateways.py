@@ -8,6 +8,7 @@ import random
 
 import httpx
 import pytest
+from support.cutting_network import CuttingTransport
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
@@ -15,7 +16,6 @@ from deployments.gateway.auth import fingerprint
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
-from geotts_benchmarks.cutting_network import CuttingTransport
 from tts.api.client import Client
 from tts.config import AccessConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

@@ -8,8 +8,7 @@ from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import serving
 from support.geotts_process import geotts
-
-from geotts_benchmarks.harness import free_port
+from support.ports import free_port
 
 
 async def doctor(play, pages, model, *more):

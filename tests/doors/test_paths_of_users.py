@@ -14,8 +14,8 @@ from support.chat_servers import BY_NAME, playing
 from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import Reply, serving
+from support.ports import free_port
 
-from geotts_benchmarks.harness import free_port
 from tts.package_files import SAMPLES
 
 PHOTO = str(SAMPLES / "town-sign-latin.jpg")

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 from support.basics import a_context
+from support.ports import free_port
 
-from geotts_benchmarks.harness import free_port
 from tts.config import OpenAIEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect

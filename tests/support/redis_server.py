@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from geotts_benchmarks.harness import free_port
+from support.ports import free_port
 
 
 def redis_program() -> str:

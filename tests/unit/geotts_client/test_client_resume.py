@@ -5,10 +5,10 @@ from contextlib import aclosing
 
 import httpx
 import pytest
+from support.cutting_network import CuttingTransport
+from support.ports import free_port
 from support.service import PHOTO, an_app, idle, serving
 
-from geotts_benchmarks.cutting_network import CuttingTransport
-from geotts_benchmarks.harness import free_port
 from tts.api.client import Client, ServerUnreachable
 from tts.api.sync_client import SyncClient
 from tts.config import ScriptedEngine

@@ -9,9 +9,9 @@ from contextlib import aclosing
 
 import httpx
 import pytest
+from support.cutting_network import CuttingTransport
 from support.service import PHOTO, an_app, idle, serving
 
-from geotts_benchmarks.cutting_network import CuttingTransport
 from tts.api.client import Client
 from tts.api.sse import sse_frame
 from tts.api.sync_client import SyncClient

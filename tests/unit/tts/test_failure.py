@@ -13,10 +13,10 @@ import pytest
 from support.basics import sign_bytes
 from support.endpoint import CUT, Reply, chunk, saying
 from support.endpoint import serving as an_endpoint
+from support.ports import free_port
 from support.service import PHOTO, serving
 
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.harness import free_port
 from tts.api.client import Client
 from tts.api.sse import parse_sse
 from tts.api.sync_client import SyncClient

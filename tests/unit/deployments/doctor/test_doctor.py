@@ -3,12 +3,12 @@ import socket
 
 import pytest
 from click.testing import CliRunner
+from support.ports import free_port
 
 from deployments.cli import cli
 from deployments.doctor import installation as doctor
 from deployments.doctor.installation import examine
 from deployments.sizing.gpu_plan import Gpus
-from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, GatewayConfig, ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.tesseract import Installed

@@ -5,13 +5,13 @@ import pytest
 from click.testing import CliRunner
 from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.ports import free_port
 from support.profile_scripts import HEFEI, OTARU, TURNS, play_of, verifies
 from support.service import PHOTO, serving
 
 from deployments.cli import cli
 from deployments.doctor.profile import explain
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.harness import free_port
 from tts.config import load_config
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import ConfigError

@@ -9,9 +9,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from support.basics import sign_bytes
+from support.otlp_receiver import receiving
 
 from deployments.mcp.photo_arguments import AllowedRoots
-from geotts_benchmarks.otlp_receiver import receiving
 from tts.errors import RequestError
 
 ENGINE = ["--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--set", "routing.method=fixed"]

@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
+from support.ports import free_port
 
 from deployments.seam.ray import reuse_address
-from geotts_benchmarks.harness import free_port
 
 
 def listener(port=0):
@@ -43,7 +43,6 @@ SERVER = """
 import asyncio, sys
 from ray.serve._private import replica
 from ray.serve.config import HTTPOptions
-from geotts_benchmarks.harness import free_port
 from deployments.seam.ray import install_listeners
 
 async def app(scope, receive, send):

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 from support.endpoint import saying
 from support.openai_calls import a_model_request, against, deltas_of
+from support.played_rollouts import made_photo
 
 from deployments.wiring.parts import make_dialect
-from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.reverse.played import play
 from tts.config import load_config
 from tts.dialects.base import Task

@@ -4,10 +4,8 @@ import asyncio
 import json
 
 import pytest
+from support.played_rollouts import PlayedTransport, made_photo, played_rollout, played_toolbox
 
-from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
-from geotts_benchmarks.released_rows.played_tools import played_toolbox
-from geotts_benchmarks.released_rows.played_transport import PlayedTransport
 from tts.dialects import DIALECTS
 from tts.dialects.base import Surroundings
 from tts.dialects.settings import DialectSettings
