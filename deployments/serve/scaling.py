@@ -22,8 +22,9 @@ _CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stand
 
 def generations_of(engines: Sequence[ModelClient]) -> int | None:
     """Generations that all engines of a replica run; None when one of them does not count its own."""
-    counting = [engine for engine in engines if isinstance(engine, EngineLoad)]
-    return sum(engine.running for engine in counting) if len(counting) == len(engines) else None
+    counts = [engine.running if isinstance(engine, EngineLoad) else None for engine in engines]
+    counted = [count for count in counts if count is not None]
+    return sum(counted) if len(counted) == len(engines) else None
 
 
 def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
@@ -36,8 +37,9 @@ def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
     """
     generations = generations_of(engines)
     load = {GENERATIONS: float(rollouts if generations is None else generations)}
-    if caches := [engine.kv_use for engine in engines if isinstance(engine, EngineHealth)]:
-        load[KV_USE] = max(caches)
+    caches = [engine.kv_use for engine in engines if isinstance(engine, EngineHealth)]
+    if shares := [share for share in caches if share is not None]:
+        load[KV_USE] = max(shares)
     return load
 
 

@@ -75,14 +75,15 @@ class ModelWithObserver:
         return _price_of(self._planner)
 
     @property
-    def running(self) -> int:
-        """Generations of both."""
-        return sum(engine.running for engine in (self._planner, self._observer) if isinstance(engine, EngineLoad))
+    def running(self) -> int | None:
+        """Generations of both; None where one of them does not count its own."""
+        planner, observer = (_running_on(engine) for engine in (self._planner, self._observer))
+        return None if planner is None or observer is None else planner + observer
 
     @property
-    def kv_use(self) -> float:
-        """Share of the KV cache in use of whichever has less room, 0 to 1."""
-        return max((engine.kv_use for engine in self._healthy), default=0.0)
+    def kv_use(self) -> float | None:
+        """Share of the KV cache in use of whichever has less room, 0 to 1; None where neither has a cache here."""
+        return max((engine.kv_use for engine in self._healthy if engine.kv_use is not None), default=None)
 
     @property
     def kv_tokens(self) -> int | None:
@@ -194,6 +195,10 @@ class ModelWithObserver:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _running_on(model: ModelClient) -> int | None:
+    return model.running if isinstance(model, EngineLoad) else None
 
 
 def _price_of(model: ModelClient) -> Price | None:

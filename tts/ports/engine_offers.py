@@ -38,8 +38,8 @@ class EngineHealth(Protocol):
     """What an engine in this process may tell about itself."""
 
     @property
-    def kv_use(self) -> float:
-        """Share of the KV cache in use, 0 to 1."""
+    def kv_use(self) -> float | None:
+        """Share of the KV cache in use, 0 to 1; None where there is no cache here."""
         ...
 
     async def check_health(self) -> None:
@@ -64,9 +64,9 @@ class EngineCapacity(Protocol):
 
 @runtime_checkable
 class EngineLoad(Protocol):
-    """An engine that counts what it runs."""
+    """An engine that may count what it runs."""
 
     @property
-    def running(self) -> int:
-        """Generations that it was given and that have not ended."""
+    def running(self) -> int | None:
+        """Generations that it was given and that have not ended; None where not all of them are counted."""
         ...

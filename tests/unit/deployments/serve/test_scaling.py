@@ -6,6 +6,7 @@ import pytest
 
 from deployments.serve.request_router import rendezvous
 from deployments.serve.scaling import GENERATIONS, KV_USE, RolloutScaling, load_of
+from tts.inference.with_observer import ModelWithObserver
 
 
 @dataclass
@@ -51,6 +52,13 @@ def test_the_generations_of_all_engines_of_a_replica_count_and_the_fullest_cache
 def test_beside_an_engine_that_does_not_count_the_rollouts_are_counted():
     assert load_of([object()], rollouts=8) == {GENERATIONS: 8.0}
     assert load_of([Engine(), object()], rollouts=8) == {GENERATIONS: 8.0, KV_USE: 0.4}
+
+
+def test_beside_a_planner_that_does_not_count_the_generations_of_its_observer_are_not_the_load():
+    """As with `engine.name: clues`, whose replicas would be scaled by looks at photos alone."""
+    assert load_of([ModelWithObserver(object(), Engine(1, 0.4))], rollouts=8) == {GENERATIONS: 8.0, KV_USE: 0.4}
+    assert load_of([ModelWithObserver(object(), object())], rollouts=8) == {GENERATIONS: 8.0}
+    assert load_of([ModelWithObserver(Engine(2, 0.3), Engine(1, 0.4))], rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
 
 
 def test_calls_in_a_queue_count_as_the_group_they_carry():
