@@ -15,6 +15,7 @@ OPTIONS = LocateOptions(n_parallel=2, deadline_s=60, include="none")
 
 
 def main(folder: str, url: str = "http://127.0.0.1:8000") -> None:
+    """Submit every photo, then print one line of JSON for each as it ends."""
     paths = sorted(Path(folder).glob("*.jpg"))
     if not paths:
         sys.exit(f"there is no *.jpg in {folder}")

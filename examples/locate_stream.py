@@ -13,6 +13,7 @@ from geotts_client.events import Answered, Hypothesised, Routed, ToolCalled
 
 
 async def main(photo: Path, url: str = "http://127.0.0.1:8000") -> None:
+    """Print the events that tell of the place, one line each, with the seconds since the start."""
     options = LocateOptions(n_parallel=4, target_radius_km=25)
     async with Client(url) as client, aclosing(client.stream(photo, options)) as events:
         async for event in events:  # a cut connection is resumed; leaving this loop early cancels the work

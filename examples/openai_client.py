@@ -14,6 +14,7 @@ from openai.types.chat import ChatCompletionContentPartParam
 
 
 def main(path: str, url: str = "http://127.0.0.1:8000") -> None:
+    """Print the reasoning as it comes, then the place that the answer names."""
     client = OpenAI(base_url=f"{url}/v1", api_key=os.environ.get("GEOTTS_API_KEY", "none"))
     picture = "data:image/jpeg;base64," + base64.b64encode(Path(path).read_bytes()).decode()
     parts: list[ChatCompletionContentPartParam] = [

@@ -88,6 +88,7 @@ TABLES = {"admin1": admin1, "brands": brands, "published": published}
 
 
 def main() -> None:
+    """Convert the table that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=list(TABLES))
     parser.add_argument("source", type=Path)

@@ -176,6 +176,7 @@ TABLES = {"countries": countries, "waters": waters, "fonts": fonts}
 
 
 def main() -> None:
+    """Convert the table that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=list(TABLES))
     parser.add_argument("source", type=Path)

@@ -81,16 +81,19 @@ async def empty(tab: Tab, folder: Path) -> None:
 
 
 async def answer(tab: Tab, folder: Path) -> None:
+    """An answer with its map."""
     await located(tab, TOWN)
 
 
 async def photo(tab: Tab, folder: Path) -> None:
+    """The photo of an answer, enlarged once."""
     await located(tab, TOWN)
     await tab.js("document.querySelector('.photo-strip button').click()")
     await tab.press("+", 187, "+")
 
 
 async def queue(tab: Tab, folder: Path) -> None:
+    """Five photos of different places, two of them answered."""
     await choose(tab, TOWN, KOREAN, GEORGIAN, GREEK, CYRILLIC)
     await tab.js("document.getElementById('apart').click(); document.getElementById('go').click()")
     await tab.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length >= 2")
@@ -98,6 +101,7 @@ async def queue(tab: Tab, folder: Path) -> None:
 
 
 async def case(tab: Tab, folder: Path) -> None:
+    """A case of two photos with title, tags, notes and a statement, after it was saved."""
     await choose(tab, TOWN, GEORGIAN)
     await tab.js("document.getElementById('apart').click(); document.getElementById('go').click()")
     await tab.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
@@ -113,20 +117,24 @@ async def case(tab: Tab, folder: Path) -> None:
 
 
 async def cases(tab: Tab, folder: Path) -> None:
+    """The list of cases, with the one that `case` saved."""
     await tab.js("location.hash = '#cases'")
     await tab.until("document.querySelectorAll('#cases-list li').length")
     await top(tab, "#cases")
 
 
 async def check(tab: Tab, folder: Path) -> None:
+    """A claim that is checked: the town of the sign."""
     await claimed(tab, "Lugano")
 
 
 async def compare(tab: Tab, folder: Path) -> None:
+    """Three claims that are compared."""
     await claimed(tab, "Lugano", "Bellinzona", "Italy")
 
 
 async def continued(tab: Tab, folder: Path) -> None:
+    """The answer to a request that continues one, without its first candidate."""
     await located(tab, TOWN)
     await tab.js("document.querySelector('.candidate .small-button').click()")
     await tab.until("Boolean(document.querySelector('.changed'))")
@@ -135,6 +143,7 @@ async def continued(tab: Tab, folder: Path) -> None:
 
 
 async def unknown(tab: Tab, folder: Path) -> None:
+    """An abstention: a photo of one colour."""
     nothing = folder / "plain.jpg"
     Image.new("RGB", (900, 600), (146, 170, 190)).save(nothing)
     await choose(tab, nothing)
@@ -144,6 +153,7 @@ async def unknown(tab: Tab, folder: Path) -> None:
 
 
 async def refused(tab: Tab, folder: Path) -> None:
+    """A request that is refused, as its area has no such name."""
     await choose(tab, TOWN)
     await tab.js("document.getElementById('more').open = true")
     await write(tab, "within", "Atlantis")
@@ -152,6 +162,7 @@ async def refused(tab: Tab, folder: Path) -> None:
 
 
 async def live(tab: Tab, folder: Path) -> None:
+    """Four rollouts at work, with tool calls that succeeded."""
     await choose(tab, TOWN)
     await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
     await tab.until(f"{LANES} == 4 && document.querySelectorAll('.call.ok').length >= 4")
@@ -159,6 +170,7 @@ async def live(tab: Tab, folder: Path) -> None:
 
 
 async def reference(tab: Tab, folder: Path) -> None:
+    """The reference of the API, with an example that was tried."""
     await tab.open(await tab.js("new URL('docs', document.baseURI).href"))
     await tab.until("document.querySelectorAll('.try details').length > 20")
     section = "document.getElementById('post-check').closest('section')"

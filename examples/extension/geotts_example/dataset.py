@@ -20,6 +20,7 @@ def _sample(picture: Path, seed: int) -> Sample:
 
 
 def load(path: Path, seed: int) -> list[Sample]:
+    """One sample for each picture of the folder. Raises DataError for a name that holds no position."""
     return [_sample(picture, seed) for picture in pictures_in(path)]
 
 

@@ -11,6 +11,8 @@ from tts.domain.plan import Limits
 
 
 class WitnessDialect(GenericDialect):
+    """`--set dialect=witness`; what is not stated here is as in `generic`."""
+
     name = "witness"
     system = (
         "You say where a photo was taken, as a careful witness would: only what you see or what a tool returned. "

@@ -25,9 +25,12 @@ class _Pages(Reply):
 
 
 class OwnPages(Service):
+    """The `RegionProvider` over `POST /search`, which gets the JPEG in hexadecimal."""
+
     name = "own_pages"
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
+        """In the order of the reply. Raises ToolError when the server fails, or replies in another form."""
         ask = ProviderRequest(f"{self._base}/search", method="POST", json={"jpeg": picture.data.hex()})
         reply = await self._client.read(ask, context, _Pages)
         found = enumerate(reply.pages[:limit], 1)

@@ -12,6 +12,7 @@ from tts.domain.stop_policy import StopView
 
 
 def should_stop(view: StopView) -> bool:
+    """Asked each time a rollout ends; True stops those that still run."""
     independent = [vote for vote in view.votes if vote.share == 1.0]
     reach_km = view.radius_km / 10
     return any(distance_km(one.point, other.point) <= reach_km for one, other in combinations(independent, 2))

@@ -17,6 +17,7 @@ _ZONES = TimezoneFinder()
 
 
 async def zone_at(arguments: PointArguments, context: ToolContext) -> Observation:
+    """What the model reads. Raises ToolError where no zone is known: the model reads why."""
     zone = _ZONES.timezone_at(lat=arguments.latitude, lng=arguments.longitude)
     if zone is None:
         raise ToolError("no time zone is known there", kind=ToolErrorKind.NOT_FOUND)
@@ -24,5 +25,6 @@ async def zone_at(arguments: PointArguments, context: ToolContext) -> Observatio
 
 
 def make_tool(parts: ToolParts) -> Tool:
+    """The entry point. `parts` has what tools may need: places, maps, an HTTP client."""
     spec = ToolSpec("time_zone_at", "Which time zone a point lies in.")
     return FunctionTool(spec, PointArguments, zone_at)

@@ -11,10 +11,13 @@ from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 
 
 class WaryVerifier:
+    """The `Verifier` port around another verifier."""
+
     def __init__(self, consensus: Verifier) -> None:
         self._consensus = consensus
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+        """What the other yields; only the confidence of its verdict changes."""
         most = 1 - 0.5 ** len(request.trajectories)
         async with closing(self._consensus.verify(request)) as items:
             async for item in items:
@@ -25,4 +28,5 @@ class WaryVerifier:
 
 
 def make_verifier(consensus: Verifier, args: AppArgs) -> Verifier:
+    """The entry point. `consensus` is the verifier of the service without a model."""
     return WaryVerifier(consensus)
