@@ -32,7 +32,7 @@ from geotts_client.failover import Failover
 from geotts_client.options import LocateOptions
 from geotts_client.pictures import Photos, bytes_of
 from geotts_client.replies import Accepted202, Cancelled, RunStatus
-from geotts_client.reply_errors import error_of, refusal
+from geotts_client.reply_errors import error_of, is_of_a_proxy, refusal
 from geotts_client.sse import parse_sse
 from geotts_client.trajectory import Run, fold
 
@@ -41,7 +41,6 @@ _CONNECT_S = 5.0
 _QUIET_S = 12.0  # the server sends heartbeats every 5 s; one that is cut off says nothing
 CANCEL_S = 3.0
 _ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
-_PROXY_FAILURES = (500, 502, 504)  # 503 is a refusal, and says when to try again
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 _TOO_LONG = "the request took longer than the client's timeout_s"
@@ -120,6 +119,9 @@ class Client:
     async def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
         """Send a request, wait for its end and return its run. The run has an answer unless the request was cancelled.
 
+        Args:
+            photos, options: as in `stream`. If the call is cancelled, so is the request.
+
         Raises:
             RolloutsFailed: no rollout could work. UpstreamRefused: the endpoint of the model refuses.
             GeoTTSError: another error ended the request; also everything that `stream` raises.
@@ -148,11 +150,10 @@ class Client:
 
     async def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
         """Continue an earlier request: its answer is wrong, or you know more now, or you have further photos.
+        `answer.changed` says how the answer changed. Raises everything that `stream_continued` and `locate` raise.
 
-        The arguments are those of `stream_continued`. `answer.changed` says how the answer changed.
-
-        Raises:
-            GeoTTSError: everything that `stream_continued` and `locate` raise.
+        Args:
+            request_id, addition, photos: as in `stream_continued`.
         """
         return await _folded(self.stream_continued(request_id, addition, photos))
 
@@ -200,8 +201,7 @@ class Client:
             after: the `seq` of the last event that you have; 0 for all events.
 
         Raises:
-            NotFound: there is no such request, or it was erased.
-            GeoTTSError: the connection failed, as in `stream`.
+            GeoTTSError: there is no such request (NotFound), or the connection failed, as in `stream`.
         """
         asked = self._get_events(request_id, after)
         resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
@@ -210,14 +210,11 @@ class Client:
                 yield event
 
     async def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """The state of a request.
+        """The state of a request. Raises NotFound if there is no such request, or it was erased.
 
         Args:
             request_id: the request.
             wait_s: how long to wait for its end, in seconds; it is rounded, and the service waits at most 60 s.
-
-        Raises:
-            NotFound: there is no such request, or it was erased.
         """
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
         quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
@@ -226,13 +223,23 @@ class Client:
         return RunStatus.model_validate_json(reply.content, extra="ignore")
 
     async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
-        """Stop a request. With `erase`, all its data are erased too. Raises NotFound."""
+        """Stop a request, and return when it has stopped. Raises NotFound.
+
+        Args:
+            request_id: the request; one that has ended stays as it is, unless it is erased.
+            erase: whether all its data are erased too: photos, events, files and results of tools.
+        """
         params = {"erase": "true"} if erase else {}
         reply = await self._send(self._http.build_request("DELETE", self._at(request_id), params=params))
         return Cancelled.model_validate_json(reply.content, extra="ignore")
 
     async def file(self, request_id: str, sha256: str) -> bytes:
-        """The bytes of a picture that an event names by its `sha256`, in hexadecimal. Raises NotFound."""
+        """The bytes of a picture that an event names: a photo without its metadata, a crop or a map. Raises NotFound.
+
+        Args:
+            request_id: the request that the event is of.
+            sha256: the hash of the picture, as 64 hexadecimal digits.
+        """
         return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
     async def _owned(self, path: str, photos: list[bytes], options: Asked) -> AsyncGenerator[Event, None]:
@@ -338,7 +345,7 @@ class _Resumed:
         request = self._client._get_events(self._id, self._last_seq) if self._answered else self._request
         response = await self._in_time(self._client._http.send(request, stream=True))
         try:
-            if _is_of_a_proxy(response):
+            if is_of_a_proxy(response.status_code, response.headers):
                 raise httpx.RemoteProtocolError(f"a proxy answered {response.status_code}")
             if not response.is_success:
                 raise refusal(response.status_code, await response.aread(), response.headers)
@@ -391,8 +398,3 @@ def form_fields(options: Asked) -> dict[str, str]:
         for name, value in fields.items()
         if value is not None
     }
-
-
-def _is_of_a_proxy(response: httpx.Response) -> bool:
-    """Whether something before the service failed: what the service itself answers to a failure is a problem."""
-    return response.status_code in _PROXY_FAILURES and "problem+json" not in response.headers.get("content-type", "")

@@ -16,6 +16,7 @@ from geotts_client.errors import (
 from geotts_client.events import Failed
 from geotts_client.replies import PROBLEM_BASE, Problem
 
+_PROXY_FAILURES = (500, 502, 504)  # 503 is a refusal, and says when to try again
 _FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
 
 
@@ -48,6 +49,11 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
     error = kind(detail, errors=errors)
     error.status = status
     return error
+
+
+def is_of_a_proxy(status: int, headers: httpx.Headers) -> bool:
+    """Whether something before the service failed: what the service itself answers to a failure is a problem."""
+    return status in _PROXY_FAILURES and "problem+json" not in headers.get("content-type", "")
 
 
 def _seconds(stated: str) -> float:
