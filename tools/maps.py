@@ -21,7 +21,16 @@ Style = Literal["map", "satellite"]
 
 @dataclass(frozen=True, slots=True)
 class MapPicture:
-    """An encoded picture and what it shows. `note` states its true resolution and its sources."""
+    """An encoded picture and what it shows.
+
+    Attributes:
+        data: the bytes of the file.
+        media_type: its format, such as `image/png`.
+        width: pixels.
+        height: pixels.
+        zoom: the zoom that it really has, which may differ from the one that was asked for.
+        note: its true resolution and its sources, for the model.
+    """
 
     data: bytes
     media_type: str
@@ -42,7 +51,20 @@ class MapsProvider(ToolProvider, Protocol):
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
-        """`point` is WGS-84 and in the middle."""
+        """Return a picture with a point in its middle, marked there.
+
+        Args:
+            point: in WGS-84, whatever the provider's own datum.
+            style: one of `styles`.
+            zoom: of Web Mercator: 0 is the world in 256 pixels, and each step doubles the scale. It is brought into the
+                range that the provider has.
+            width: pixels that are wanted; a provider may have a smaller maximum.
+            height: as `width`.
+            context: the request: it bounds how long a call waits for its turn, and what is sent is listed under its id.
+
+        Raises:
+            ToolError: there is no picture of the point (NOT_FOUND), or the provider fails.
+        """
         ...
 
 

@@ -18,36 +18,81 @@ from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpe
 
 
 class PlacesProvider(ToolProvider, Protocol):
-    """Where places come from. Empty results are empty lists; failures are `ToolError`s."""
+    """Where places come from. Empty results are empty lists.
+
+    Points of results are in the datum that each `PlaceFact` names. `context` is the request: it bounds how long a call
+    waits for its turn, and what is sent is listed under its id. Every asynchronous method raises ToolError if the
+    provider fails, with a kind such as UNAVAILABLE, TIMEOUT, RATE_LIMITED or QUOTA.
+    """
 
     def owns(self, place_id: str) -> bool:
-        """Whether an id looks like one of this provider's."""
+        """Whether an id looks like one of this provider's, by its form: nothing is asked.
+
+        Args:
+            place_id: an id that some provider gave, or what a model wrote in its place.
+        """
         ...
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Places by name, best first; `country` is an ISO 3166-1 alpha-2 code; None searches everywhere."""
+        """Find places by name, best first.
+
+        Args:
+            query: the name of a place, in any script.
+            country: an ISO 3166-1 alpha-2 code, in either case. A provider may only prefer this country: results
+                elsewhere are possible. None searches everywhere.
+            limit: most results, 1 or more.
+            context: the request for which it is asked.
+        """
         ...
 
     async def tips(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Places whose name begins with `query`; they may lack a position, which `detail` gives for their id."""
+        """Find places whose name begins with a text, best first.
+
+        Args:
+            query: the beginning of a name, in any script.
+            country: as in `search`.
+            limit: most results, 1 or more.
+            context: the request for which it is asked.
+
+        Returns:
+            Places that may lack a position, which `detail` gives for their id.
+        """
         ...
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
-        """The place of an id; None when there is none."""
+        """Return the place of an id; None when there is none.
+
+        Args:
+            place_id: the `PlaceFact.id` of an earlier result, or what a model wrote in its place.
+            context: the request for which it is asked.
+        """
         ...
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Places of an address, best first; `country` as in `search`."""
+        """Find the places of an address, best first.
+
+        Args:
+            address: units divided by commas, the largest last; what the provider does not know of it may be skipped.
+            country: as in `search`.
+            limit: most results, 1 or more.
+            context: the request for which it is asked.
+        """
         ...
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
-        """Points are WGS-84 here, whatever the provider's own datum."""
+        """Find the places nearest to a point, nearest or most exact first; none where the provider knows of nothing.
+
+        Args:
+            point: in WGS-84, whatever the provider's own datum.
+            limit: most results, 1 or more.
+            context: the request for which it is asked.
+        """
         ...
 
 
@@ -55,7 +100,14 @@ class CountryProvider(Protocol):
     """Which country a point lies in."""
 
     async def country_at(self, point: LatLon) -> CountryFact:
-        """The country of a WGS-84 point; at sea a fact with an empty code."""
+        """Return the country of a point.
+
+        Args:
+            point: in WGS-84.
+
+        Returns:
+            At sea a fact with `at_sea` set and an empty code.
+        """
         ...
 
 

@@ -29,7 +29,11 @@ class OpenClient(Protocol):
     """Opens an HTTP client that is closed with the tools."""
 
     def __call__(self, limits: FetchLimits | None = None) -> SafeHttpClient:
-        """Args: `limits`: of size and time, and hosts that may be private; the usual ones when absent."""
+        """Open the client.
+
+        Args:
+            limits: of size and time, and hosts that may be private; the usual ones when absent.
+        """
 
 
 @dataclass(frozen=True, slots=True)

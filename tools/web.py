@@ -31,7 +31,19 @@ class WebProvider(ToolProvider, Protocol):
     """Where web results come from: title, snippet and url, best first. `number` is set by the tool, not here."""
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
-        """At most `limit` results; none are an empty sequence. Raises ToolError when the provider fails."""
+        """Search the web.
+
+        Args:
+            query: what a person would type, 1 to 400 characters.
+            limit: most results, 1 or more.
+            context: the request: it bounds how long a call waits for its turn, and what is sent is listed under its id.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: the provider fails, with a kind such as UNAVAILABLE, TIMEOUT, RATE_LIMITED or QUOTA.
+        """
         ...
 
 
@@ -42,7 +54,14 @@ class PhotoWebProvider(Protocol):
     async def search_of_photo(
         self, photo_sha256: str, query: str, *, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
-        """As `WebProvider.search`, for the photo with this hash."""
+        """As `WebProvider.search`, for one photo.
+
+        Args:
+            photo_sha256: the hash of the photo, as in `ToolContext.photo_hashes`; its pixels are not needed.
+            query: as in `WebProvider.search`.
+            limit: as in `WebProvider.search`.
+            context: as in `WebProvider.search`.
+        """
         ...
 
 
@@ -52,7 +71,21 @@ class ImageSearchProvider(ToolProvider, Protocol):
     async def search_image(
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
-        """At most `limit` pages, best first. `goal` is what the model hopes to recognise, or empty."""
+        """Find pages with pictures that look like a region.
+
+        Args:
+            photo_sha256: the hash of the photo, as in `ToolContext.photo_hashes`.
+            box: the region, in fractions of the photo's sides.
+            goal: what the model hopes to recognise, in its words; empty when it does not say.
+            limit: most pages, 1 or more.
+            context: the request for which it is asked.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: the provider fails.
+        """
         ...
 
 

@@ -28,19 +28,43 @@ class BlobStore(Protocol):
     """Bytes by name; a name is a relative path. Every method may raise StoreUnavailable."""
 
     async def put(self, name: str, data: bytes) -> None:
-        """Keep `data`, whole or not at all. What is there under the name is replaced."""
+        """Keep bytes, whole or not at all.
+
+        Args:
+            name: parts divided by `/`; folders that do not exist are made. What is there under the name is replaced.
+            data: the bytes, of any length.
+        """
         ...
 
     async def get(self, name: str) -> bytes | None:
-        """The bytes; None when there are none of this name."""
+        """Return the bytes of a blob.
+
+        Args:
+            name: as in `put`.
+
+        Returns:
+            All bytes; None when there are none of this name.
+        """
         ...
 
     async def names(self, folder: str = "") -> Sequence[str]:
-        """What lies directly in a folder, without its path; empty when there is no such folder."""
+        """List a folder.
+
+        Args:
+            folder: the beginning of names, without the last `/`; empty for the whole store.
+
+        Returns:
+            The names of blobs and folders directly in it, without their path, in no order; empty when there is no such
+            folder.
+        """
         ...
 
     async def remove(self, folder: str) -> None:
-        """Remove a folder with all that is in it; nothing when there is none."""
+        """Remove a folder with all that is in it; nothing when there is none, so it may be called again.
+
+        Args:
+            folder: as in `names`, never empty.
+        """
         ...
 
 

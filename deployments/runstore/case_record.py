@@ -26,19 +26,44 @@ class CaseStore(Protocol):
     """The part of a run store that keeps cases. Every method may raise StoreUnavailable."""
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
-        """Keep a case, and its requests at least, for `keep_s` from now. False, and nothing changes, unless `version`
-        is one above the stored one (1 for a new case).
+        """Keep a case, and its requests at least as long.
+
+        Args:
+            record: replaces what is stored under its `case_id`. Its `version` must be one above the stored one, and 1
+                for a new case. Requests that are unknown or erased are passed over.
+            keep_s: seconds from now; each saving begins them anew.
+
+        Returns:
+            False, and nothing changes, if the version does not follow: somebody else saved the case meanwhile.
         """
         ...
 
     async def case(self, case_id: str) -> CaseRecord | None:
-        """None when it is unknown, erased or past its time."""
+        """Return a case as it was saved last.
+
+        Args:
+            case_id: the id, whoever owns the case; the caller compares its `tenant`.
+
+        Returns:
+            None when it is unknown, erased or past its time.
+        """
         ...
 
     async def cases(self, tenant: str) -> Sequence[CaseRecord]:
-        """All cases of a tenant, in no order."""
+        """Return all cases of a tenant, in no order.
+
+        Args:
+            tenant: the name of an API key, as in `CaseRecord.tenant`; empty for requests without a key.
+        """
         ...
 
     async def erase_case(self, case_id: str) -> bool:
-        """Remove a case, not its requests. False when there was none."""
+        """Remove a case, not its requests.
+
+        Args:
+            case_id: the id, whoever owns the case. Its requests are not erased.
+
+        Returns:
+            False when there was none.
+        """
         ...

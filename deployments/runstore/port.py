@@ -32,7 +32,13 @@ PROBE_BYTES = 4096  # of the row by which a store is tried: more than any event 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One event as it goes over the wire."""
+    """One event as it goes over the wire.
+
+    Attributes:
+        seq: the number of the event in its request, from 1.
+        kind: the name of the event, such as `turn_finished`.
+        payload: the event as JSON, in UTF-8.
+    """
 
     seq: int
     kind: str
@@ -106,8 +112,15 @@ class RunStore(CaseStore, Protocol):
     shared: bool
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
-        """Start a log that this gateway keeps alive. False, and nothing is kept, when the tenant has `max_open`
-        already.
+        """Start a log that this gateway keeps alive.
+
+        Args:
+            meta: the request; its id is new.
+            lease_s: seconds that the lease is valid from now on; `renew` prolongs it.
+            max_open: how many requests of `meta.tenant` may have a valid lease, this one included. None: any number.
+
+        Returns:
+            False, and nothing is kept, when the tenant has `max_open` already.
 
         Raises:
             KeyTaken: `meta.claim` is a key that this request does not hold; nothing is kept.
@@ -115,85 +128,187 @@ class RunStore(CaseStore, Protocol):
         ...
 
     async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
-        """Add entries; those with a `seq` not above the last, and those of an erased request, are dropped."""
+        """Add entries and wake readers. The same entries may be appended again.
+
+        Args:
+            request_id: an open request. If it is closed, erased or unknown, or another gateway has taken it over, the
+                entries are dropped.
+            entries: in the order of `seq`; those with a `seq` not above the last of the log are dropped.
+        """
         ...
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
-        """Keep a file under its SHA-256 as long as the request; dropped when the request was erased."""
+        """Keep a file as long as the request; once for each hash, however often it is attached.
+
+        Args:
+            request_id: the request; if it is erased or unknown, the file is dropped.
+            attachment: the bytes, under the SHA-256 that events name them by.
+        """
         ...
 
     async def close(self, meta: RunMeta) -> bool:
         """No entry will follow: readers end, and the time of retention begins. What was saved is dropped.
 
-        False, and nothing changes, when another gateway has taken the request over.
+        Args:
+            meta: as it was opened; its tenant no longer counts the request.
+
+        Returns:
+            False, and nothing changes, when another gateway has taken the request over. Closing again is True.
         """
         ...
 
     async def save(self, request_id: str, name: str, data: bytes) -> None:
-        """Keep what another gateway needs to go on with an open request; the last `data` of a name counts.
+        """Keep what another gateway needs to go on with an open request.
 
         A store that only one gateway uses keeps nothing.
+
+        Args:
+            request_id: a request of this gateway; otherwise nothing is kept.
+            name: what the data are of this request; the last `data` of a name counts.
+            data: bytes that only gateways read.
         """
         ...
 
     async def saved(self, request_id: str) -> Mapping[str, bytes]:
-        """What was saved of an open request, by name."""
+        """Return what was saved of an open request, by name.
+
+        Args:
+            request_id: the request; empty when nothing was saved of it, or when it is closed or unknown.
+        """
         ...
 
     async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
-        """Become the gateway of an open request without a valid lease. True for one gateway only.
+        """Become the gateway of an open request without a valid lease.
 
         From then on the store drops what the earlier gateway appends or closes.
+
+        Args:
+            meta: what `meta` returned for the request.
+            lease_s: seconds that the new lease is valid from now on.
+
+        Returns:
+            True for one gateway only. False when the request has a lease, is closed or is unknown.
         """
         ...
 
     async def abandoned(self, *, for_s: float) -> Sequence[str]:
-        """Requests of all gateways whose lease ended at least `for_s` seconds ago, at most 100, the oldest first."""
+        """List requests that lost their gateway, at most 100, the oldest first.
+
+        Args:
+            for_s: seconds that have passed at least since the lease ended.
+
+        Returns:
+            Ids of requests of all gateways. Some may be closed already: `take_over` refuses them. A store that only one
+            gateway uses has none.
+        """
         ...
 
     async def meta(self, request_id: str) -> RunMeta | None:
-        """What `open` was given; None when the request is unknown, erased or past its retention."""
+        """Return what `open` was given.
+
+        Args:
+            request_id: the request, open or closed.
+
+        Returns:
+            None when the request is unknown, erased or past its retention.
+        """
         ...
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """Entries with a `seq` above `after`, then new ones until the log closes; None after `idle_s` of silence.
+        """Yield the entries of a log, then new ones as they come, until the log is closed.
 
-        A log that is erased or unknown has no further entries. Raises LogLost where only part of a request is gone.
+        Args:
+            request_id: the request. A log that is erased or unknown has no further entries.
+            after: the last `seq` that the reader has; 0 for the whole log.
+            idle_s: seconds without an entry after which None is yielded, again and again. None: only entries are
+                yielded.
+
+        Raises:
+            LogLost: the request is known, and its entries are gone.
         """
         ...
 
     async def is_open(self, request_id: str) -> bool:
-        """Whether there is a log of this request that was not closed."""
+        """Whether there is a log of this request that was not closed.
+
+        Args:
+            request_id: the request, whichever gateway has it, and with a valid lease or without one.
+        """
         ...
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
-        """The file with this hash; None when this request has none."""
+        """Return a file of a request.
+
+        Args:
+            request_id: the request; files of other requests are not found, whatever their hash.
+            sha256: the hash in hexadecimal, as `attach` was given it.
+
+        Returns:
+            None when this request has no such file, or is unknown, erased or past its retention.
+        """
         ...
 
     async def erase(self, request_id: str) -> bool:
-        """Remove every trace of a request, its idempotency key too if it still has it. False when there was none."""
+        """Remove every trace of a request, its idempotency key too if it still has it, and end its readers.
+
+        Args:
+            request_id: the request, open or closed. What its gateway appends afterwards is dropped.
+
+        Returns:
+            False when there was none.
+
+        Raises:
+            StoreUnavailable: some of it may be left, until its retention is over.
+        """
         ...
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
-        """Say that these requests are being worked on. Returns those that somebody wants cancelled, and those of which
-        nothing is left to write to.
+        """Say that these requests are being worked on.
+
+        Args:
+            metas: the requests of this gateway. A lease that is gone is not made again.
+            lease_s: seconds that the leases are valid from now on.
+
+        Returns:
+            The ids of those whose work is to stop: somebody wants them cancelled, or there is nothing left to write to,
+            as they were erased, closed or taken over.
         """
         ...
 
     async def orphaned(self, request_id: str) -> int | None:
-        """The last `seq` of an open log whose gateway has not renewed its lease in time; None for any other."""
+        """Find out whether an open request lost its gateway.
+
+        Args:
+            request_id: the request.
+
+        Returns:
+            The last `seq` of an open log without a valid lease, 0 for one without entries; None for any other request.
+        """
         ...
 
     async def attend(self, request_id: str, seconds: float) -> None:
-        """Somebody reads: the work must go on for at least `seconds`. Never shortens what was promised before."""
+        """Say that somebody reads, so that the work goes on. Never shortens what was promised before.
+
+        Args:
+            request_id: an open request, of whichever gateway; nothing is promised for any other.
+            seconds: how long the work must go on at least, from now.
+        """
         ...
 
     async def attended_s(self, request_id: str) -> float:
-        """Seconds for which the work was promised to go on."""
+        """Return the seconds for which the work was promised to go on; 0 when nothing was, or when they are over.
+
+        Args:
+            request_id: the request.
+        """
         ...
 
     async def ask_cancel(self, request_id: str) -> None:
-        """Ask the gateway that works on it to stop, wherever it is."""
+        """Ask the gateway that works on a request to stop, wherever it is; returns before it has stopped.
+
+        Args:
+            request_id: the request; nothing happens if it is closed or unknown. Asking again is no error.
+        """
         ...
 
     def cancels(self) -> AsyncIterator[str]:
@@ -201,26 +316,54 @@ class RunStore(CaseStore, Protocol):
         ...
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
-        """Take an idempotency key for the time of retention. Returns who holds it already, or None: it is taken now."""
+        """Take an idempotency key for the time of retention.
+
+        Args:
+            key: the caller's key, made unique among tenants.
+            claim: who takes it.
+
+        Returns:
+            The claim that holds the key already; None: it is taken now. Of several that ask at a time, one gets None.
+        """
         ...
 
     async def release(self, key: str, request_id: str) -> None:
-        """Give an idempotency key back; nothing when another request holds it by now."""
+        """Give an idempotency key back.
+
+        Args:
+            key: as in `claim`.
+            request_id: its holder. Nothing happens when another request holds the key by now, or nobody does.
+        """
         ...
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
-        """Take one token of a named bucket. Returns 0.0, or the seconds until there is one."""
+        """Take one token of a bucket that all gateways share.
+
+        Args:
+            name: the bucket; it is made when it is first named, and full then.
+            per_minute: tokens that flow in, above 0.
+            burst: tokens that the bucket holds, 1 or more.
+
+        Returns:
+            0.0 when a token was taken; otherwise the seconds until there is one, and none was taken.
+        """
         ...
 
     async def remind(self, request_id: str, after_s: float | None) -> None:
-        """Say that something is still to be done about a request that ended, after so many seconds; None: it was done.
+        """Say that something is still to be done about a request that ended. The last word counts.
 
-        The last word counts; an erased request has no reminder.
+        Args:
+            request_id: the request; one that is erased or unknown has no reminder.
+            after_s: seconds from now until it is due; None: it was done.
         """
         ...
 
     async def reminders(self, *, again_s: float) -> Sequence[str]:
-        """Requests whose reminder is due, at most 100. Each is due again after `again_s`: one gateway only gets it."""
+        """Return the requests whose reminder is due, at most 100. Of all gateways, one only gets each.
+
+        Args:
+            again_s: seconds until the same reminder is due again, unless `remind` says that it was done.
+        """
         ...
 
     async def ping(self) -> None:

@@ -33,13 +33,25 @@ class Brokers(EgressFile, Protocol):
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Erase what belongs to these photos from caches and tapes, and what was written of the request.
 
+        Args:
+            request_id: the request, also if it is unknown here.
+            photos: the SHA-256 of each of its photos, in hexadecimal.
+
         Raises:
             NotErased: a replica did not answer, or a file or store cannot be written.
         """
         ...
 
     async def region(self, name: str, to: str) -> bytes | None:
-        """The JPEG that is shown to search services under this name, for the address `to`; None when there is none."""
+        """Return the JPEG that is shown to search services under a name.
+
+        Args:
+            name: the last part of the URL that the service was given.
+            to: the address that asks for it, for the list of what left the machine.
+
+        Returns:
+            None when there is none, or when it was fetched as often as it may be: each call that returns it counts.
+        """
         ...
 
     async def purge(self) -> None:

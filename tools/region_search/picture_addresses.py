@@ -38,11 +38,20 @@ class Places(Protocol):
         ...
 
     def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
-        """The request that puts or deletes the picture of this name."""
+        """Make the request that puts or deletes a picture; nothing is sent.
+
+        Args:
+            method: to put it or to delete it.
+            name: the name of the file that nobody can guess.
+        """
         ...
 
     def shown(self, name: str) -> str:
-        """The URL from which services fetch it."""
+        """Return the URL from which services fetch a picture.
+
+        Args:
+            name: as in `target`.
+        """
         ...
 
 

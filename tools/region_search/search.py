@@ -33,7 +33,19 @@ class RegionProvider(Protocol):
         ...
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
-        """At most `limit` pages; an empty list when none is found. Raises ToolError."""
+        """Find pages with pictures that look like a region.
+
+        Args:
+            picture: the region as it may leave this machine: cut, scaled and without metadata.
+            limit: most pages, 1 or more.
+            context: the request for which it is asked.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: the provider fails, or the picture cannot be given a URL.
+        """
         ...
 
 

@@ -160,63 +160,161 @@ class Dialect(Protocol):
         ...
 
     def suited(self, surroundings: Surroundings) -> Dialect:
-        """The dialect for one request: the same one, unless its tools depend on the place."""
+        """Return the dialect for one request: the same one, unless its tools depend on the place.
+
+        Args:
+            surroundings: where the place may be, as far as it is known before the first turn.
+        """
         ...
 
     def go_on(self, turn: FinishedTurn) -> Continuation:
-        """Of a released loop: what follows a turn. Other dialects answer calls with `observation`."""
+        """Of a released loop: decide what follows a turn. Other dialects answer calls with `observation`.
+
+        Args:
+            turn: a turn without an answer, after its calls have run.
+
+        Returns:
+            The messages to add before the next turn, or the end of the rollout.
+        """
         ...
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
-        """Of a released loop: the answer that counts when the rollout ends, for whatever reason; None without one."""
+        """Of a released loop: read the answer that counts when the rollout ends, for whatever reason.
+
+        Args:
+            messages: the whole conversation, the opening too.
+
+        Returns:
+            A turn with an answer; None where the authors' code would find none.
+        """
         ...
 
     def configured(self, settings: DialectSettings) -> Dialect:
-        """The same dialect with a profile's changes. Raises ConfigError when a file of theirs is missing or wrong."""
+        """Return the same dialect with a profile's changes.
+
+        Args:
+            settings: what the profile changes; what it leaves out stays as the dialect has it. Its files are read here,
+                once.
+
+        Raises:
+            ConfigError: a file is missing or wrong, or the dialect does not have what the settings ask for.
+        """
         ...
 
     def opening(self, task: Task) -> tuple[Message, ...]:
-        """System and user messages with the photos."""
+        """Write the first messages of a rollout.
+
+        Args:
+            task: the photos and what the caller says of them. Of its tools, those are described that the engine's
+                template does not list.
+
+        Returns:
+            The system message, if the dialect has one, then a user message with all photos.
+        """
         ...
 
     def schemas(self, available: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """The tools under the names and schemas this model was trained with."""
+        """Return the tools under the names and schemas this model was trained with.
+
+        Args:
+            available: the tools that the request may call, under the project's names.
+
+        Returns:
+            Those of the dialect's tools that can be served by the available ones; calls of others are refused.
+        """
         ...
 
     def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """The tools the engine has to list in the prompt; none when the messages do."""
+        """Return the tools the engine has to list in the prompt; none when the messages do.
+
+        Args:
+            schemas: what the method `schemas` returned.
+        """
         ...
 
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
-        """How turn `turn`, counted from 0, of one of `n` rollouts is drawn; it writes at most `max_tokens` tokens."""
+        """Say how the tokens of a turn are drawn.
+
+        Args:
+            rollout_id: the number of the rollout in its request, from 0. The first of several may be drawn in another
+                way than the rest.
+            n: the rollouts of the request; a single one is drawn in another way than one of several.
+            seed: that of the rollout, 0 or more. The same seed and turn give the same sampling.
+            turn: the number of the turn, from 0.
+            max_tokens: tokens that the budget leaves for the turn, 1 or more; the dialect may allow fewer.
+        """
         ...
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
-        """Never raises; never guesses."""
+        """Read what a turn means. Never raises; never guesses.
+
+        Args:
+            completion: what the engine generated, whole or cut off.
+            turn: the number of the turn, from 0; ids of calls that are read from the text contain it.
+
+        Returns:
+            Calls, an answer, or a problem in words for the model. A released loop may have none of them.
+        """
         ...
 
     def cues(self, text: str) -> Cues:
-        """The kinds of cues that a turn goes by, and the depth it asks for where the model says one."""
+        """Find the kinds of cues that a turn goes by, and the depth it asks for where the model says one.
+
+        Args:
+            text: what the model wrote in the turn, thought included.
+        """
         ...
 
     def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
-        """What the conversation adds to a statement (evidence the model marked), and its point in WGS-84."""
+        """Make a hypothesis of a statement, with what the conversation adds to it (evidence the model marked).
+
+        Args:
+            stated: an answer or a hypothesis of a turn; its point is in its own datum.
+            messages: the conversation so far, with the turn that states it.
+
+        Returns:
+            The hypothesis, its point in WGS-84.
+        """
         ...
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
-        """From the model's tool name, arguments, boxes and datum to ours."""
+        """Turn a call of the model into one of the project's tools.
+
+        Args:
+            call: the tool's name, arguments, boxes and points as the model writes them; arguments may be wrong.
+            photos: those of the request, whose sizes boxes in pixels need.
+
+        Returns:
+            The call under the project's name, with boxes in fractions of the sides and points in WGS-84. A released
+            tool gets its arguments as they were written; a call of an unknown tool stays as it is, to be refused.
+        """
         ...
 
     def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
-        """The results of a turn's calls as messages, in the order of the calls."""
+        """Write the results of a turn's calls as messages.
+
+        Args:
+            outcomes: one for each call, in the order of the calls, failures and refused calls too.
+
+        Returns:
+            The messages in the same order; one for each result, unless the authors' loop leaves some out.
+        """
         ...
 
     def correction(self, problem: str) -> Message:
-        """The message after a turn that could not be used; `problem` says why."""
+        """Write the message after a turn that could not be used.
+
+        Args:
+            problem: why, as a clause without a full stop that the model reads.
+        """
         ...
 
     def final_demand(self, reason: str) -> Message:
-        """The tool-free turn that asks for the answer when a budget is spent."""
+        """Write the message that asks for the answer, without tools, when a budget is spent.
+
+        Args:
+            reason: what is used up: `turn budget`, `tool budget`, `token budget`, `money budget` or `time`.
+        """
         ...
 
 

@@ -14,6 +14,9 @@ class EgressFile(Protocol):
     async def add(self, departures: Sequence[Departure]) -> None:
         """Write those that the process which sent them has not written.
 
+        Args:
+            departures: of one request or several, in the order in which they were sent.
+
         Raises:
             GeoTTSError: the file cannot be written.
         """

@@ -14,7 +14,11 @@ class Closable(Protocol):
 
 
 async def close_each(*parts: object) -> None:
-    """Close those of the parts that hold something."""
+    """Close those of the parts that hold something, one after the other.
+
+    Args:
+        parts: whatever may be `Closable`; all others are passed over. If closing one raises, the rest stay open.
+    """
     for part in parts:
         if isinstance(part, Closable):
             await part.aclose()

@@ -13,10 +13,18 @@ class DrawsTogether(Protocol):
     """An engine that can give several answers to one prompt for the price of reading it once."""
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
-        """Texts of up to `count` answers, None for one that was cut off, and what all took. Fewer, or none, where the
-        engine cannot.
+        """Generate several answers to one prompt. Cancelling it aborts all of them.
 
-        Raises what a generation raises. Cancelling it aborts all of them.
+        Args:
+            request: the prompt, and how each answer is drawn; `sampling.max_tokens` is the limit of each.
+            count: how many answers are wanted, 1 or more.
+
+        Returns:
+            The texts, `count` at most, with None for an answer that was cut off; and what all answers used together.
+            Fewer texts, or none, where the engine cannot draw so many.
+
+        Raises:
+            GeoTTSError: what `ModelClient.generate` raises.
         """
         ...
 

@@ -19,6 +19,7 @@ class Routing:
     """What the locator found.
 
     Attributes:
+        locatability: the rating of all photos together.
         readings: the text that was read on the way, so that it is read once.
         usage: what the model used that the locator asked.
         described: what an observer said of the photos.
@@ -34,4 +35,15 @@ class Locator(Protocol):
     """Rates how much of a place the photos show."""
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
-        """Rate all photos of a request together, with a score from 0 (hopeless) to 1 (easy)."""
+        """Rate all photos of a request together, with a score from 0 (hopeless) to 1 (easy).
+
+        Args:
+            photos: the photos in the order of the request, 1 or more. A box of a reading names its photo by this order.
+            context: `remaining_s` bounds what a model is asked, and `money_left_usd` what that may cost.
+
+        Returns:
+            One rating for all photos, with the text that was read in each of them, if the locator reads.
+
+        Raises:
+            GeoTTSError: a photo cannot be rated. A model that fails is no error: the rating is made without it.
+        """

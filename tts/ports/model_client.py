@@ -25,9 +25,18 @@ class Sampling(Value):
     """How the next tokens are drawn.
 
     Attributes:
-        temperature: 0 is greedy.
-        seed: the same seed repeats exactly, where the engine can.
-        logprobs: 0 asks for the log-probability of each drawn token, more for that many alternatives beside it.
+        temperature: 0 is greedy; 1 draws by the probabilities of the model.
+        top_p: only the likeliest tokens that have this probability together are drawn from; 1 is all.
+        top_k: only so many of the likeliest tokens are drawn from; -1 is all.
+        min_p: only tokens with at least this share of the probability of the likeliest are drawn from; 0 is all.
+        presence_penalty: subtracted from the logit of each token that was generated before; 0 is none.
+        repetition_penalty: lowers the logits of tokens that were in the prompt or generated before by this factor; 1 is
+            none.
+        seed: the same seed repeats exactly, where the engine can. None: another draw each time.
+        max_tokens: most tokens that the turn generates.
+        stop: texts at which the turn ends, if the model writes one of them.
+        logprobs: 0 asks for the log-probability of each drawn token, more for that many alternatives beside it; None
+            asks for none.
     """
 
     temperature: float = 1.0
@@ -47,12 +56,17 @@ class ModelRequest:
     """One generation.
 
     Attributes:
+        context: the id of the request and the seconds that are left for the turn.
         session_id: the same for all turns of one rollout, so that an engine may keep its prefix.
+        messages: the conversation so far, the last message last.
+        sampling: how the tokens of the turn are drawn.
         photos: the pixels behind those `ImageRef`s that have a box.
         files: the pictures behind those that have none, by SHA-256.
         tools: what may be called in this turn.
         listed_tools: what the prompt lists, the same over all turns, so that the prefix stays. None: the same as
             `tools`. Empty: the messages describe the tools already.
+        pictures: how photos and other pictures are scaled for the model.
+        json_schema: a JSON schema that the text must follow; None for free text.
         readings: the text that perception read. Engines that see pixels ignore it; the `clues` engine sees with it.
         options: those of the request, with its hint and its area.
         lora: an adapter of the engine, by name.
@@ -87,7 +101,11 @@ class Delta:
     """A piece of a generation. The last one has `finish_reason` and `usage`.
 
     Attributes:
+        text: the text that follows that of the deltas before.
+        tool_calls: whole calls, where the engine parses them.
+        token_ids: the tokens that were generated; empty where the engine does not tell them.
         logprobs: one for each of `token_ids`, where they were asked for.
+        finish_reason: why the turn ended: by itself, at `max_tokens`, or with tool calls. None before the last piece.
         usage: what the generation used; it also gives the length of the conversation.
         spent: what a question of the engine's own used, such as whether the endpoint reads long prompts whole. It
             comes in a piece of its own, and is not in `usage`.
@@ -121,7 +139,16 @@ class ModelClient(Protocol):
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Generate one turn, piece by piece.
 
+        Args:
+            request: the turn. Its `context.remaining_s` bounds how long the engine waits and asks again; the caller
+                ends a turn that takes too long.
+
+        Returns:
+            An iterator over at least one piece. The last piece has `finish_reason` and `usage`.
+
         Raises:
-            ModelError: the engine failed.
+            ModelError: the engine failed. With the field `transient`, the same turn may be tried again.
             Overloaded: the engine is full.
+            DeadlineExceeded: the time of the request is over.
+            MoneySpent: `money_usd` does not pay for a second model that the turn needs.
         """

@@ -16,8 +16,14 @@ class Perception(Protocol):
         """Read a photo.
 
         Args:
+            photo: the photo; equal bytes give equal readings.
             box: the part to read; None for the whole photo.
             language: a BCP 47 primary tag, whose reader reads all lines. Empty: chosen for each line by its script.
+            context: the id of the request; a reading is not bounded by its time.
+
+        Returns:
+            The lines of text; their boxes are in the whole photo, also where only a part was read. No text is a
+            reading without lines.
 
         Raises:
             ToolError: no reader has the language; the message names the languages that there are.

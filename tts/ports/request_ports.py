@@ -17,8 +17,15 @@ from tts.ports.verification import Verifier
 class Ports:
     """All a request needs, in process or behind Ray Serve.
 
-    `egress_file` is None where no file of the egress can be kept. `tools_may_send` says that a tool may call another
-    machine.
+    Attributes:
+        locator: rates the photos, so that the router can plan.
+        router: decides how many rollouts start, how deep they go and what they may use.
+        rollouts: runs the rollouts.
+        verifier: makes one verdict of the trajectories.
+        identity: the engine, model and data of this installation, as answers state them.
+        watch: when rollouts that have ended stop those that still run.
+        egress_file: keeps what left the machine after the request has ended; None where no such file can be kept.
+        tools_may_send: a tool may call another machine.
     """
 
     locator: Locator

@@ -13,4 +13,11 @@ class Gallery(Protocol):
     """Photos of known position."""
 
     async def similar(self, photos: Sequence[Photo]) -> tuple[SimilarPhoto, ...]:
-        """Those that look most like any of the photos, most similar first, each once."""
+        """Find the photos of the gallery that look most like any of the photos.
+
+        Args:
+            photos: the photos of one request, 1 or more.
+
+        Returns:
+            The most similar first, each once, as many as the configuration shows.
+        """

@@ -17,6 +17,8 @@ class ToolSchema(Value):
     """A tool as a model sees it.
 
     Attributes:
+        name: what a call names; unique in a toolbox.
+        description: what the model reads about the tool.
         parameters: the JSON schema of the arguments.
         sends_photo: a call sends a part of the photo to somebody else, so that the tool is only for requests that
             consent (`allow_region_search`).
@@ -72,7 +74,16 @@ class Toolbox(Protocol):
         """The tools that may be called here, as a model sees them; each name occurs once."""
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        """Run one call, within its time limit and that of the request. The result may be a failure.
+        """Run one call, within its time limit and that of the request. Cancelling it stops the tool, unless another
+        caller waits for the same result.
+
+        Args:
+            call: the name and arguments as the model wrote them; neither has to be valid.
+            context: the photos and options of the request, and the seconds that are left.
+
+        Returns:
+            The result with the id and the name of `call`, and the pictures that it names. It is a failure if the tool
+            is unknown, the arguments are wrong, a consent is missing, the time is over or the provider fails.
 
         Raises:
             ToolCrashed: the tool raised something other than a ToolError.

@@ -22,7 +22,11 @@ class VerifyRequest:
     """Everything the verifier may know.
 
     Attributes:
+        context: the seconds and the money that are left.
+        photos: the photos in the order of the request.
+        options: those of the request: the area, the hint, the wanted radius.
         trajectories: exchangeable: their order says nothing.
+        readings: the text that was read in the photos.
         claimed: places that the photo is said to show.
         testing: the trajectories that knew of the claimed places; they have no votes.
         inquiry: calls that a verifier has made for the request before.
@@ -51,4 +55,15 @@ class Verifier(Protocol):
     """Weighs trajectories into one answer."""
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """Yield reasons, tool calls and usage as they come, and one Verdict as the last item."""
+        """Yield reasons, tool calls and usage as they come, and one Verdict as the last item.
+
+        Closing the iterator ends a call or a generation that is under way.
+
+        Args:
+            request: the finished trajectories, 0 or more. `context.remaining_s` and `context.money_left_usd` bound
+                what a verifier asks models and tools.
+
+        Raises:
+            GeoTTSError: there is no verdict; the caller makes its own from the trajectories. A model or a tool that
+                fails is no error: the verdict is made without it and warns.
+        """

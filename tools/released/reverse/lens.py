@@ -30,7 +30,12 @@ class LensSource(ToolProvider, Protocol):
         ...
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
-        """Hits for a region of the first photo, best first."""
+        """Return hits for a region of the first photo, best first.
+
+        Args:
+            box: left, top, right and bottom in whole thousandths of the photo's sides.
+            context: the photos, or their hashes where the source needs no pixels.
+        """
         ...
 
 

@@ -33,7 +33,13 @@ class PageSource(ToolProvider, Protocol):
         ...
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
-        """Pages with `title`, `url` and `content`; none of the `excluded` hosts where the service can exclude."""
+        """Return pages with `title`, `url` and `content`.
+
+        Args:
+            query: what the model wrote.
+            excluded: hosts whose pages are not wanted; a service that cannot exclude them may return some.
+            context: the request and its photos, for sources whose pages depend on them.
+        """
         ...
 
 

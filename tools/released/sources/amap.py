@@ -32,7 +32,13 @@ class AmapSource(ToolProvider, Protocol):
     """Replies in AMap's form. Raises ToolError where none came."""
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
-        """The reply of `service`, a path such as `TIPS`, to its parameters, which hold no key."""
+        """Return the reply of a service, as it came.
+
+        Args:
+            service: a path, such as `TIPS`.
+            parameters: those of the service, without a key.
+            context: the request for which it is asked.
+        """
         ...
 
 

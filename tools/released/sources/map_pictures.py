@@ -42,7 +42,15 @@ class MapSource(ToolProvider, Protocol):
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
-        """500x500 pixels with the point in the middle. `lat` and `lon` are what the model wrote, on Earth or not."""
+        """Return a picture of 500x500 pixels with the point in its middle.
+
+        Args:
+            style: a map or a satellite picture.
+            lat: degrees in the datum of the source, as the model wrote them, on Earth or not.
+            lon: as `lat`.
+            marker: how the point is marked, where the source can.
+            context: the request for which it is asked.
+        """
         ...
 
 

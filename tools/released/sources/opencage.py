@@ -23,7 +23,12 @@ class AddressSource(ToolProvider, Protocol):
     """Replies in OpenCage's form to an address as the model wrote it. Raises ToolError where none came."""
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
-        """The body of the reply to `query_of(address)`. `failure` stays None: what fails is a ToolError."""
+        """Return the body of the reply. `failure` stays None: what fails is a ToolError.
+
+        Args:
+            address: as the model wrote it; it is asked for as `query_of` makes it.
+            context: the request for which it is asked.
+        """
         ...
 
 

@@ -21,7 +21,12 @@ class PageSource(ToolProvider, Protocol):
     """Raises ToolError where no reply came; no pages are an empty list."""
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
-        """At most ten pages, best first. `query` is None where the model gave none."""
+        """Return at most ten pages, best first.
+
+        Args:
+            query: what the model wrote; None where it gave none.
+            context: the request for which it is asked.
+        """
         ...
 
 

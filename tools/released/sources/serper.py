@@ -27,7 +27,13 @@ class SerperSource(ToolProvider, Protocol):
     """Replies in Serper's form. Raises ToolError where none came."""
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
-        """The reply of `SEARCH` or `MAPS` to a body in Serper's form, which holds no key."""
+        """Return the reply of a service, as it came.
+
+        Args:
+            service: `SEARCH` or `MAPS`.
+            body: in Serper's form, without a key.
+            context: the request for which it is asked.
+        """
         ...
 
 

@@ -24,7 +24,12 @@ class StoreError(GeoTTSError):
 
 
 class Rate(Value):
-    """At most `per_s` a second in the long run, `burst` at once."""
+    """A limit of calls.
+
+    Attributes:
+        per_s: calls a second in the long run, above 0.
+        burst: calls that may be made at once, 1 or more.
+    """
 
     per_s: float
     burst: float = 1.0
@@ -34,27 +39,69 @@ class CacheStore(Protocol):
     """Every method may raise StoreError."""
 
     async def get(self, key: str) -> Entry | None:
-        """The entry, fresh or not; None when there is none."""
+        """Return the entry of a call, fresh or not.
+
+        Args:
+            key: names the tool, its arguments and, where the result depends on them, the photos (`call_key`).
+
+        Returns:
+            None when there is none, when it is past `Entry.kept_s`, or when another release wrote it.
+        """
         ...
 
     async def put(self, key: str, entry: Entry) -> None:
-        """Durable when it returns: a killed process loses nothing that was put."""
+        """Keep an entry for `Entry.kept_s` seconds. In a store on disk or in Redis it outlives the process.
+
+        Args:
+            key: as in `get`; an entry that is there is replaced.
+            entry: `forget` finds it by each of its `photos`.
+        """
         ...
 
     async def lease(self, key: str, ttl_s: float) -> str | None:
-        """A token when nobody else holds the lease of `key`, for at most `ttl_s`."""
+        """Take the right to make a call, so that no other process makes the same one.
+
+        Args:
+            key: as in `get`.
+            ttl_s: seconds after which the lease ends by itself, if its holder died.
+
+        Returns:
+            A token for `release`; None while somebody else, in this process or another, holds the lease.
+        """
         ...
 
     async def release(self, key: str, token: str) -> None:
-        """End a lease before its time. Does nothing when another holder has it by now."""
+        """End a lease before its time. Does nothing when another holder has it by now.
+
+        Args:
+            key: as in `lease`.
+            token: what `lease` returned.
+        """
         ...
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
-        """Seconds to wait before going ahead. Negative when that is more than `max_wait_s`: nothing was booked."""
+        """Book a place in a rate limit that all users of the store share.
+
+        Args:
+            bucket: the name of the limit: that of a provider.
+            rate: the limit; all users of a bucket must give the same.
+            max_wait_s: the longest wait, in seconds, that is of use to the caller.
+
+        Returns:
+            Seconds to wait before the call; 0 for none. Negative when the wait would be longer than `max_wait_s`: then
+            its length is the value without the sign, and nothing was booked.
+        """
         ...
 
     async def forget(self, photo_sha256: str) -> int:
-        """Remove every entry of a photo; returns how many."""
+        """Remove every entry of a photo, whichever process put it.
+
+        Args:
+            photo_sha256: `Photo.sha256`, as in `Entry.photos`.
+
+        Returns:
+            How many entries were removed; 0 when there were none.
+        """
         ...
 
     async def purge(self) -> None:

@@ -1,0 +1,99 @@
+"""A port says of each argument what an implementer has to know: the docstring has an entry for it under `Args:`."""
+
+import ast
+import re
+
+import pytest
+from support.docs_blocks import ROOT
+
+_FOLDERS = ("tts/ports", "deployments/runstore", "deployments/wiring", "tools")
+_FILES = ("tts/dialects/base.py", "tts/toolkit/broker/cache_store.py", "tts/net/egress_file.py")
+_KNOWN = (
+    "tts/ports/router.py: Router",
+    "tts/ports/rollout_groups.py: Rollouts",
+    "tts/dialects/base.py: Dialect",
+    "tts/toolkit/broker/cache_store.py: CacheStore",
+    "deployments/runstore/port.py: RunStore",
+    "deployments/runstore/blobs.py: BlobStore",
+    "deployments/runstore/case_record.py: CaseStore",
+    "tools/places.py: PlacesProvider",
+    "tools/maps.py: MapsProvider",
+    "tools/web.py: WebProvider",
+)
+_ENTRY = re.compile(r"    ([a-z_0-9]+(?:, [a-z_0-9]+)*): \S")
+
+
+def ports_of(source):
+    """The protocol classes of a module."""
+    return [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+    ]
+
+
+def described(method):
+    """The arguments that have an entry in the section `Args:` of the docstring."""
+    _, _, after = (ast.get_docstring(method) or "").partition("Args:\n")
+    section = after.partition("\n\n")[0]
+    return {name for line in section.split("\n") if (found := _ENTRY.match(line)) for name in found[1].split(", ")}
+
+
+def undescribed(source):
+    """The arguments without an entry, as port.method(argument)."""
+    return [
+        f"{port.name}.{method.name}({argument.arg})"
+        for port in ports_of(source)
+        for method in port.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
+        if argument.arg != "self" and argument.arg not in described(method)
+    ]
+
+
+def sources():
+    """The modules that hold ports."""
+    found = [path for folder in _FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    found += [ROOT / name for name in _FILES]
+    return {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in found}
+
+
+def test_every_argument_of_a_port_is_described():
+    assert {name: missing for name, source in sources().items() if (missing := undescribed(source))} == {}
+
+
+def test_the_ports_of_the_architecture_are_among_those_that_are_looked_at():
+    ports = {f"{name}: {port.name}" for name, source in sources().items() for port in ports_of(source)}
+    assert ports >= set(_KNOWN)
+
+
+@pytest.mark.parametrize("port", _KNOWN)
+def test_a_section_that_is_removed_is_missed(port):
+    name, _, port_name = port.partition(": ")
+    source = (ROOT / name).read_text("utf-8")
+    sections = [found.start() for found in re.finditer(" {8}Args:\n", source[: _end_of(source, port_name)])]
+    sections = [at for at in sections if at > source.index(f"class {port_name}(")]
+    assert sections
+    for at in sections:
+        assert undescribed(source[:at] + source[at:].replace("Args:", "Notes:", 1))
+
+
+def _end_of(source, port_name):
+    """Where the text of a class ends."""
+    (port,) = (port for port in ports_of(source) if port.name == port_name)
+    return len("".join(source.splitlines(keepends=True)[: port.end_lineno]))
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "Args:\n            m: an argument of another name.",
+        "Returns:\n            n: what another section says describes no argument.",
+        "Args:\n            n:",
+    ],
+)
+def test_an_argument_without_an_entry_is_missed(section):
+    port = 'class P(Protocol):\n    def f(self, n: int) -> None:\n        """Do it.\n\n        {}\n        """'
+    assert undescribed(port.format(section)) == ["P.f(n)"]
+    assert undescribed(port.format("Args:\n            m, n: two arguments.")) == []
