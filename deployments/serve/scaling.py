@@ -32,8 +32,8 @@ def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
     Where an engine does not count, `rollouts` in flight. Of several KV caches the fullest counts.
 
     The embedded engine does not count: it decides a whole turn in one step of the event loop. Between two steps, when
-    this is called, it computes nothing: 85 samples beside 24 rollouts found none at work (2026-11-27). Its replicas
-    would report no load, and would not be scaled up.
+    this is called, it computes nothing (`docs/measurements.md`). Its replicas would report no load, and would not be
+    scaled up.
     """
     generations = generations_of(engines)
     load = {GENERATIONS: float(rollouts if generations is None else generations)}
