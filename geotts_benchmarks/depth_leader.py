@@ -100,8 +100,8 @@ async def leading(world: World, photos: int) -> Result:
         hits = [[_right(run, play) for run, play in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
         saved = 1.0 - sum(map(_turns, careful)) / sum(map(_turns, deep))
         lost = sum(before and not after for before, after in zip(*hits, strict=True))
-        wrong_plays = [_play(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
-        wrong = [await _run(play, verifier, n, careful=True) for play in wrong_plays]
+        wrong_scripts = [_play(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
+        wrong = [await _run(play, verifier, n, careful=True) for play in wrong_scripts]
         found[f"n{n}"] = {
             "turns_saved": round(100.0 * saved, 1),
             "photos_lost": lost,
@@ -109,7 +109,7 @@ async def leading(world: World, photos: int) -> Result:
             "right_careful": sum(hits[1]),
             "photos": photos,
             "wrong_leader_starts_all": all(len(run.rollouts) == n for run in wrong),
-            "wrong_leader_right": sum(_right(run, play) for run, play in zip(wrong, wrong_plays, strict=True)),
+            "wrong_leader_right": sum(_right(run, play) for run, play in zip(wrong, wrong_scripts, strict=True)),
             "wrong_leaders": len(wrong),
         }
         say(f"n = {n}: careful saves {100 * saved:.1f} % of the turns, {lost} of {sum(hits[0])} photos lost")

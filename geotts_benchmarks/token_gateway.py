@@ -31,12 +31,12 @@ from tts.ports.rollout_groups import GroupRequest, RolloutItem
 CHUNK_S = 0.025
 """A chunk is what one rollout says in this time (coalesce_s); in larger pieces, a piece counts as several."""
 UNFOLLOWED_CHUNKS = 10  # tts/rollout/group.py merges over 0.25 s when nobody follows
-SAID_FOR_S = 4.0
+TALKING_S = 4.0
 _WORDS = "the sign over the door is in "
 
 
 class TalkingRollouts:
-    """All rollouts of a request in one group, as for a model on one GPU; they talk for `SAID_FOR_S`, then abstain."""
+    """All rollouts of a request in one group, as for a model on one GPU; they talk for `TALKING_S`, then abstain."""
 
     def group_size(self, group: GroupRequest) -> int:
         """All in one."""
@@ -47,7 +47,7 @@ class TalkingRollouts:
         ids = [task.rollout_id for task in group.tasks]
         yield [RolloutStarted(rollout_id=task.rollout_id, seed=task.seed) for task in group.tasks]
         chunks = 1 if group.followed else UNFOLLOWED_CHUNKS
-        end = time.monotonic() + SAID_FOR_S
+        end = time.monotonic() + TALKING_S
         while time.monotonic() < end:
             await asyncio.sleep(CHUNK_S * chunks)
             text = f"{time.monotonic():.6f} {_WORDS * chunks}"

@@ -22,7 +22,7 @@ import orjson
 
 from geotts_benchmarks.harness import Result, percentile, report, say
 from geotts_benchmarks.plain_photo import plain_photo
-from geotts_benchmarks.token_gateway import CHUNK_S, SAID_FOR_S, UNFOLLOWED_CHUNKS
+from geotts_benchmarks.token_gateway import CHUNK_S, TALKING_S, UNFOLLOWED_CHUNKS
 from tts.errors import FatalError
 
 _ROLLOUTS = 4
@@ -79,7 +79,7 @@ async def _step(url: str, process: Process, requests: int, *, followed: bool) ->
         lags = [
             lag for one in await asyncio.gather(*(_ask(http, url, followed) for _ in range(requests))) for lag in one
         ]
-    took_s = max(SAID_FOR_S, time.monotonic() - started)
+    took_s = max(TALKING_S, time.monotonic() - started)
     figures = await _recorded(process)
     busy = (time.process_time() - worked) / (time.monotonic() - started)
     if busy > _BUSY:  # then it is the readers who are late

@@ -46,7 +46,7 @@ _LONGEST_PAUSE_S = 2.0
 _TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
 T = TypeVar("T")
-Asked = LocateOptions | ContinueOptions
+AnyOptions = LocateOptions | ContinueOptions
 
 
 class Client:
@@ -110,9 +110,9 @@ class Client:
             DeadlineExceeded: `timeout_s` has passed.
             TypeError, OSError: a photo is neither bytes nor a Path, or cannot be read.
         """
-        asked = options or LocateOptions()
-        path = "check" if isinstance(asked, CheckOptions) else "locate"
-        async with aclosing(self._owned(path, await bytes_of(photos), asked)) as events:
+        options = options or LocateOptions()
+        path = "check" if isinstance(options, CheckOptions) else "locate"
+        async with aclosing(self._owned(path, await bytes_of(photos), options)) as events:
             async for event in events:
                 yield event
 
@@ -188,9 +188,9 @@ class Client:
             GeoTTSError: what `stream` raises before its first event.
         """
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
-        asked = options or LocateOptions()
-        path = "check" if isinstance(asked, CheckOptions) else "locate"
-        reply = await self._send(self._post(path, await bytes_of(photos), asked, headers))
+        options = options or LocateOptions()
+        path = "check" if isinstance(options, CheckOptions) else "locate"
+        reply = await self._send(self._post(path, await bytes_of(photos), options, headers))
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
@@ -203,8 +203,8 @@ class Client:
         Raises:
             GeoTTSError: there is no such request (NotFound), or the connection failed, as in `stream`.
         """
-        asked = self._get_events(request_id, after)
-        resumed = _Resumed(self, asked, request_id=request_id, after=after, owned=False)
+        request = self._get_events(request_id, after)
+        resumed = _Resumed(self, request, request_id=request_id, after=after, owned=False)
         async with aclosing(resumed.events()) as events:
             async for event in events:
                 yield event
@@ -218,8 +218,8 @@ class Client:
         """
         headers = {"Prefer": f"wait={round(wait_s)}"} if wait_s else {}
         quiet = httpx.Timeout(self._timeout_s, connect=_CONNECT_S, read=_QUIET_S + wait_s)
-        asked = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
-        reply = await self._send(asked)
+        request = self._http.build_request("GET", self._at(request_id), headers=headers, timeout=quiet)
+        reply = await self._send(request)
         return RunStatus.model_validate_json(reply.content, extra="ignore")
 
     async def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
@@ -242,15 +242,15 @@ class Client:
         """
         return (await self._send(self._http.build_request("GET", f"{self._at(request_id)}/files/{sha256}"))).content
 
-    async def _owned(self, path: str, photos: list[bytes], options: Asked) -> AsyncGenerator[Event, None]:
+    async def _owned(self, path: str, photos: list[bytes], options: AnyOptions) -> AsyncGenerator[Event, None]:
         """Events of a request that ends when its reader leaves."""
-        asked = options.model_copy(update={"resume_grace_s": max(options.resume_grace_s, self._resume_s)})
-        post = self._post(path, photos, asked, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
+        resumable = options.model_copy(update={"resume_grace_s": max(options.resume_grace_s, self._resume_s)})
+        post = self._post(path, photos, resumable, {**_SSE, "Idempotency-Key": secrets.token_hex(16)})
         async with aclosing(_Resumed(self, post).events()) as events:
             async for event in events:
                 yield event
 
-    def _post(self, path: str, photos: list[bytes], options: Asked, headers: dict[str, str]) -> httpx.Request:
+    def _post(self, path: str, photos: list[bytes], options: AnyOptions, headers: dict[str, str]) -> httpx.Request:
         fields = form_fields(options)
         if not photos:  # httpx writes no multipart body without a file
             body = options.model_dump(mode="json", include=set(fields))
@@ -389,10 +389,10 @@ async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
     return run
 
 
-def form_fields(options: Asked) -> dict[str, str]:
+def form_fields(options: AnyOptions) -> dict[str, str]:
     """Options as form fields. Defaults are left out; lists and objects are JSON."""
-    asked = options.model_dump(exclude_defaults=True)
-    fields: dict[str, Any] = options.model_dump(mode="json", include=set(asked))
+    changed = options.model_dump(exclude_defaults=True)
+    fields: dict[str, Any] = options.model_dump(mode="json", include=set(changed))
     return {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         for name, value in fields.items()

@@ -1,5 +1,5 @@
 """What happened around work that was done twice and around requests without a declared end: the faults that were on,
-and what the processes of the service said.
+and what the processes of the service logged.
 
 So a run of `geotts bench chaos` explains each case by itself, after its processes and their logs are gone.
 """
@@ -46,7 +46,7 @@ def explained(one: DoubledWork, faults: Iterable[Happened], logs: Path, run_bega
         "again_s": round(one.again - run_began, 2),
         "engine_processes": one.processes,
         "faults": _around(faults, one.first, one.again, run_began),
-        "said": _lines(_named(one.request_id, logs), run_began),
+        "log_lines": _lines(_named(one.request_id, logs), run_began),
     }
 
 
@@ -55,7 +55,7 @@ def explained_end(seen: Seen, faults: Iterable[Happened], logs: Path, run_began:
 
     Of a request without an id, all warnings and errors between its begin and its end are printed.
     """
-    said = _named(seen.request_id, logs) if seen.request_id else _warned(seen.begun, seen.ended, logs)
+    log_lines = _named(seen.request_id, logs) if seen.request_id else _warned(seen.begun, seen.ended, logs)
     return {
         "outcome": seen.outcome,
         "detail": seen.detail,
@@ -65,7 +65,7 @@ def explained_end(seen: Seen, faults: Iterable[Happened], logs: Path, run_began:
         "last_turn_s": round(max(at for *_, at in seen.turns) - run_began, 2) if seen.turns else None,
         "ended_s": round(seen.ended - run_began, 2),
         "faults": _around(faults, seen.begun, seen.ended, run_began),
-        "said": _lines(said, run_began),
+        "log_lines": _lines(log_lines, run_began),
     }
 
 
@@ -86,7 +86,7 @@ def _named(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
 def _warned(first: float, last: float, logs: Path) -> Iterator[Mapping[str, Any]]:
     """The warnings and errors of all processes between two moments of `time.monotonic()`."""
     return (
-        said for said in _all_lines(logs, lambda line: b'"level":"info"' not in line) if first <= _moment(said) <= last
+        line for line in _all_lines(logs, lambda raw: b'"level":"info"' not in raw) if first <= _moment(line) <= last
     )
 
 
@@ -98,17 +98,17 @@ def _all_lines(logs: Path, wanted: Callable[[bytes], bool]) -> Iterator[Mapping[
                 yield {**orjson.loads(line), "process": file.stem.rpartition("-")[2]}
 
 
-def _lines(said: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
-    return [_line(one, run_began) for one in sorted(said, key=_moment)][:_MOST_LINES]
+def _lines(log_lines: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
+    return [_line(line, run_began) for line in sorted(log_lines, key=_moment)][:_MOST_LINES]
 
 
-def _moment(said: Mapping[str, Any]) -> float:
+def _moment(line: Mapping[str, Any]) -> float:
     """When a line was written, as `time.monotonic()` counts."""
-    return datetime.fromisoformat(said["at"]).timestamp() - (time.time() - time.monotonic())
+    return datetime.fromisoformat(line["at"]).timestamp() - (time.time() - time.monotonic())
 
 
-def _line(said: Mapping[str, Any], run_began: float) -> str:
-    more = f" ({said['seconds']} s)" if "seconds" in said else ""
-    why = f": {said['exception'].splitlines()[-1][:300]}" if said.get("exception") else ""
-    where = f"{said['service']} {said['process']}"
-    return f"{_moment(said) - run_began:.2f} s {where}: {said['message'][:300]}{more}{why}"
+def _line(line: Mapping[str, Any], run_began: float) -> str:
+    more = f" ({line['seconds']} s)" if "seconds" in line else ""
+    why = f": {line['exception'].splitlines()[-1][:300]}" if line.get("exception") else ""
+    where = f"{line['service']} {line['process']}"
+    return f"{_moment(line) - run_began:.2f} s {where}: {line['message'][:300]}{more}{why}"

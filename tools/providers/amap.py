@@ -186,10 +186,10 @@ class Amap(Service):
         centre = _location(to_gcj02(point))
         size = f"{min(width, 1024)}*{min(height, 1024)}"
         parameters = {"location": centre, "zoom": str(shown), "size": size, "markers": f"mid,,A:{centre}"}
-        ask = ProviderRequest(
+        request = ProviderRequest(
             f"{self._base}/v3/staticmap", parameters, content_types=("image/", "application/json"), max_bytes=4 * 2**20
         )
-        reply = await self._client.ask(ask, context, judge_picture)
+        reply = await self._client.ask(request, context, judge_picture)
         note = f"Zoom {shown}. Source: AMap."
         return MapPicture(reply.content, reply.content_type, min(width, 1024), min(height, 1024), float(shown), note)
 
@@ -213,7 +213,7 @@ def _failure_of(answer: _Answer) -> ProviderFailure | None:
     return ProviderFailure("refused", f"the request was refused ({code})")
 
 
-def complaint_of(content: bytes) -> ProviderFailure | None:
+def failure_in(content: bytes) -> ProviderFailure | None:
     """What a reply of any of the web services says went wrong. Raises ValueError when it is none."""
     return _failure_of(_Answer.model_validate_json(content))
 
@@ -223,7 +223,7 @@ def judge_picture(reply: Fetched) -> ProviderFailure | None:
     if (failure := judge_status(reply)) is not None or reply.content_type.startswith("image/"):
         return failure
     try:
-        return complaint_of(reply.content) or ProviderFailure("passing", "no picture came")
+        return failure_in(reply.content) or ProviderFailure("passing", "no picture came")
     except ValueError:
         return ProviderFailure("passing", "the reply cannot be read")
 

@@ -147,15 +147,17 @@ class Google:
         body: dict[str, object] = {"input": query}
         if country:
             body["includedRegionCodes"] = [country.lower()]
-        ask = ProviderRequest(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
-        reply = await self._client.read(ask, context, _Suggestions)
+        request = ProviderRequest(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
+        reply = await self._client.read(request, context, _Suggestions)
         found = [suggestion.place_prediction for suggestion in reply.suggestions if suggestion.place_prediction]
         return [_tip(prediction, country) for prediction in found[:limit]]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of a Google id. Never None: an unknown id raises ToolError."""
-        ask = ProviderRequest(f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)})
-        return _fact(await self._client.read(ask, context, _Place))
+        request = ProviderRequest(
+            f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)}
+        )
+        return _fact(await self._client.read(request, context, _Place))
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
@@ -183,19 +185,19 @@ class Google:
             "markers": f"size:small|{centre}",
             "format": "png",
         }
-        ask = ProviderRequest(
+        request = ProviderRequest(
             f"{self._maps}/maps/api/staticmap",
             parameters,
             content_types=("image/",),
             max_bytes=4 * 2**20,
             key_place=_IN_QUERY,
         )
-        reply = await self._client.ask(ask, context)
+        reply = await self._client.ask(request, context)
         return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
 
     async def _geocoded(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
-        ask = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
-        reply = await self._client.read(ask, context, _Geocodes, _failure_of)
+        request = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
+        reply = await self._client.read(request, context, _Geocodes, _failure_of)
         return [_old_fact(found) for found in reply.results[:limit]]
 
     def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:

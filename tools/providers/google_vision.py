@@ -97,8 +97,8 @@ class GoogleVision(Service):
             "image": {"content": base64.b64encode(picture.data).decode()},
             "features": [{"type": "WEB_DETECTION", "maxResults": limit}],
         }
-        ask = ProviderRequest(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
-        reply = await self._client.read(ask, context, _Answers, _failure_of)
+        request = ProviderRequest(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
+        reply = await self._client.read(request, context, _Answers, _failure_of)
         web = reply.responses[0].web_detection
         facts = [*_entities(web), *_pages(web), *_alike(web)]
         return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]

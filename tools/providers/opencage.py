@@ -92,8 +92,8 @@ class OpenCagePlaces(Service):
         parameters = {"q": query, "language": "en", "limit": str(limit), "no_annotations": "1"}
         if country is not None:
             parameters["countrycode"] = country.lower()
-        ask = ProviderRequest(f"{self._base}/geocode/v1/json", parameters)
-        reply = await self._client.read(ask, context, _Results)
+        request = ProviderRequest(f"{self._base}/geocode/v1/json", parameters)
+        reply = await self._client.read(request, context, _Results)
         return [_fact(found) for found in reply.results[:limit]]
 
 

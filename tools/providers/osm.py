@@ -140,8 +140,8 @@ class OsmPlaces:
     ) -> Sequence[PlaceFact]:
         """Photon knows no countries to search in: theirs are picked out of more results."""
         asked = limit if country is None else 4 * limit
-        ask = ProviderRequest(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
-        reply = await self._client.read(ask, context, _Features)
+        request = ProviderRequest(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
+        reply = await self._client.read(request, context, _Features)
         tips = [_tip(feature) for feature in reply.features if feature.properties.name]
         return [tip for tip in tips if country is None or tip.country_code == country.upper()][:limit]
 
@@ -151,13 +151,13 @@ class OsmPlaces:
         if match is None:
             return None
         query = f"[out:json][timeout:10];{match[1]}({match[2]});out center tags;"
-        ask = ProviderRequest(
+        request = ProviderRequest(
             f"{self._overpass}/api/interpreter",
             headers={**self._headers, "Content-Type": "application/x-www-form-urlencoded"},
             method="POST",
             content=f"data={query}".encode(),
         )
-        reply = await self._client.read(ask, context, _Elements)
+        reply = await self._client.read(request, context, _Elements)
         return _detail(reply.elements[0]) if reply.elements else None
 
     async def geocode(

@@ -40,8 +40,8 @@ class Searxng:
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the instance's JSON search, in its order."""
-        ask = ProviderRequest(f"{self._base}/search", {"q": query, "format": "json"})
-        reply = await self._client.read(ask, context, _Hits)
+        request = ProviderRequest(f"{self._base}/search", {"q": query, "format": "json"})
+        reply = await self._client.read(request, context, _Hits)
         return [
             WebFact(
                 number=i,

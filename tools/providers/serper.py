@@ -59,8 +59,8 @@ class SerperWeb(Service):
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits of Google's web search, in its order."""
-        ask = ProviderRequest(f"{self._base}/search", method="POST", json={"q": query, "num": limit})
-        reply = await self._client.read(ask, context, _Hits)
+        request = ProviderRequest(f"{self._base}/search", method="POST", json={"q": query, "num": limit})
+        reply = await self._client.read(request, context, _Hits)
         return [
             WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.snippet), url=h.link, source="Serper")
             for i, h in enumerate(reply.organic[:limit], 1)

@@ -45,8 +45,8 @@ class SerperLens(Service):
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""
         async with self._upload.lent(picture, context) as url:
-            ask = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
-            reply = await self._client.read(ask, context, _Hits)
+            request = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
+            reply = await self._client.read(request, context, _Hits)
         return [
             WebFact(
                 number=i, title=plain_text(hit.title), snippet=plain_text(hit.source), url=hit.link, source="Serper"

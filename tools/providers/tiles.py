@@ -69,8 +69,8 @@ class TileMaps:
 
     async def _tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
         url = self._templates[style].format(z=zoom, x=x, y=y)
-        ask = ProviderRequest(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
-        reply = await self._client.ask(ask, context)
+        request = ProviderRequest(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
+        reply = await self._client.ask(request, context)
         try:
             with Image.open(io.BytesIO(reply.content), formats=("PNG", "JPEG", "WEBP")) as tile:
                 if tile.width * tile.height > 4 * _SIDE * _SIDE:

@@ -40,8 +40,8 @@ class Ydc(Service):
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Web hits; the snippet is the first two of a page, or its description."""
-        ask = ProviderRequest(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
-        reply = await self._client.read(ask, context, _Hits)
+        request = ProviderRequest(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
+        reply = await self._client.read(request, context, _Hits)
         return [
             WebFact(
                 number=i,

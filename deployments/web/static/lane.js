@@ -45,7 +45,7 @@ export class Lane {
     const name = asker === "verifier" ? "Comparison" : `Attempt ${id}`;
     this.picture = picture;
     this.calls = new Map();
-    this.said = null;
+    this.message = null;
     this.turns = 0;
     this.end = 0; // how far the log was scrolled to show its end, pixels
     const title = `lane-${id}`;
@@ -130,17 +130,17 @@ export class Lane {
   }
 
   #text({ turn, text }) {
-    if (!this.said || this.said.dataset.turn !== String(turn)) {
-      this.said = el("p", { class: "said", dir: "auto" });
-      this.said.append(document.createTextNode(""));
-      this.#add(turn, this.said);
+    if (!this.message || this.message.dataset.turn !== String(turn)) {
+      this.message = el("p", { class: "message", dir: "auto" });
+      this.message.append(document.createTextNode(""));
+      this.#add(turn, this.message);
     }
-    this.said.firstChild.appendData(clean(text));
+    this.message.firstChild.appendData(clean(text));
     this.#state("thinking", "busy");
   }
 
   #called({ turn, call }) {
-    this.said = null;
+    this.message = null;
     this.turn = turn;
     const outcome = el("span", { class: "outcome soft" }, "…");
     const summary = el("summary", {},
@@ -173,28 +173,28 @@ export class Lane {
   }
 
   #turned({ turn }) {
-    if (this.said) this.#fold(this.said);
-    this.said = null;
+    if (this.message) this.#fold(this.message);
+    this.message = null;
     this.turns = turn + 1;
   }
 
   /** An answer that was written as JSON is folded away: the belief above says the same in words. */
-  #fold(said) {
-    const text = said.textContent;
+  #fold(message) {
+    const text = message.textContent;
     const start = text.search(/(^|\n)\s*\{/);
     const written = start < 0 ? "" : text.slice(start).trim();
     if (!isObject(written)) return;
-    said.textContent = text.slice(0, start).trim();
-    said.after(el("details", { class: "call", "data-turn": said.dataset.turn },
+    message.textContent = text.slice(0, start).trim();
+    message.after(el("details", { class: "call", "data-turn": message.dataset.turn },
       el("summary", {}, el("span", { class: "soft" }, "the answer as JSON")), el("pre", { dir: "auto", tabindex: "0" }, cut(written))));
-    if (!said.textContent) said.remove();
+    if (!message.textContent) message.remove();
   }
 
   #resumed(fromTurn, moved) {
     for (const node of this.log.children) {
       if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
     }
-    this.said = null;
+    this.message = null;
     this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `The process that did this was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
   }
 

@@ -66,7 +66,7 @@ export function refuseFields(errors) {
 function rightAgain(field = null) {
   const place = field === null ? byId("form") : field.closest?.("fieldset.budget") ?? field.closest?.(".field");
   if (!place) return;
-  for (const said of place.querySelectorAll(".field-wrong")) said.remove();
+  for (const problem of place.querySelectorAll(".field-wrong")) problem.remove();
   for (const one of place.querySelectorAll("[aria-errormessage]")) {
     one.removeAttribute("aria-invalid");
     one.removeAttribute("aria-errormessage");

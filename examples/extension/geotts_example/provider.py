@@ -31,8 +31,8 @@ class OwnPages(Service):
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """In the order of the reply. Raises ToolError when the server fails, or replies in another form."""
-        ask = ProviderRequest(f"{self._base}/search", method="POST", json={"jpeg": picture.data.hex()})
-        reply = await self._client.read(ask, context, _Pages)
+        request = ProviderRequest(f"{self._base}/search", method="POST", json={"jpeg": picture.data.hex()})
+        reply = await self._client.read(request, context, _Pages)
         found = enumerate(reply.pages[:limit], 1)
         return [WebFact(number=number, title=page.title, url=page.url, source="own pages") for number, page in found]
 

@@ -71,10 +71,10 @@ class TavilyPages(Service):
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
-        ask = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
-        fetched = await self._client.ask(ask, context.request, _judge)
+        request = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
+        fetched = await self._client.ask(request, context.request, _judge)
         if fetched.status >= _BAD_FROM:
-            raise ToolError(_http_error(fetched.status, ask.url), kind=ToolErrorKind.BLOCKED)
+            raise ToolError(_http_error(fetched.status, request.url), kind=ToolErrorKind.BLOCKED)
         return pages_of(raw_reply(fetched).body)
 
 

@@ -8,9 +8,9 @@ from tools.released.written_arguments import refused
 from tts.errors import ToolError
 
 
-def crashed(trouble: str) -> ToolError:
+def crashed(problem: str) -> ToolError:
     """The loop's own words for an exception of a tool."""
-    return refused(f"Error when executing tool: {trouble}")
+    return refused(f"Error when executing tool: {problem}")
 
 
 def get_from(written: Any, key: str) -> Any:

@@ -54,8 +54,8 @@ class AmapService(Service):
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
-        ask = ProviderRequest(f"{self._base}/{service}", dict(parameters))
-        return raw_reply(await self._client.ask(ask, context, self._judge))
+        request = ProviderRequest(f"{self._base}/{service}", dict(parameters))
+        return raw_reply(await self._client.ask(request, context, self._judge))
 
 
 class AmapStandIn:
@@ -108,7 +108,7 @@ def _judge(reply: Fetched) -> ProviderFailure | None:
     if (failure := judge_status(reply)) is not None:
         return failure
     try:
-        return amap.complaint_of(reply.content)
+        return amap.failure_in(reply.content)
     except ValueError:
         return ProviderFailure("passing", "the reply cannot be read")
 

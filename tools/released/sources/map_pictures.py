@@ -73,8 +73,8 @@ class AmapMaps(Service):
             return await self._satellite.picture(style, lat, lon, marker=marker, context=context)
         parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
         types = ("image/", "application/json")
-        ask = ProviderRequest(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
-        reply = await self._client.ask(ask, context, amap.judge_picture)
+        request = ProviderRequest(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
+        reply = await self._client.ask(request, context, amap.judge_picture)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
 
 
@@ -102,14 +102,14 @@ class GoogleMaps(Service):
         }
         if marker == "red_s":
             parameters["markers"] = f"color:red|label:S|{centre}"
-        ask = ProviderRequest(
+        request = ProviderRequest(
             f"{self._base}/maps/api/staticmap",
             parameters,
             content_types=("image/",),
             max_bytes=_MAX_BYTES,
             key_place=_IN_QUERY,
         )
-        reply = await self._client.ask(ask, context)
+        reply = await self._client.ask(request, context)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(ZOOM), "")
 
 

@@ -49,8 +49,8 @@ class SerperService(Service):
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
-        ask = ProviderRequest(f"{self._base}/{service}", method="POST", json=body)
-        return raw_reply(await self._client.ask(ask, context, self._judge))
+        request = ProviderRequest(f"{self._base}/{service}", method="POST", json=body)
+        return raw_reply(await self._client.ask(request, context, self._judge))
 
 
 class SerperStandIn:

@@ -41,9 +41,9 @@ def no_picture(kind: ToolErrorKind) -> ToolError:
     return refused(_result(_NO_PICTURE), kind)
 
 
-def crashed(trouble: str) -> ToolError:
+def crashed(problem: str) -> ToolError:
     """The loop's own words for an exception of a tool (tool_agent_loop.py:455)."""
-    return refused(f"Error when executing tool: {trouble}", ToolErrorKind.UNKNOWN_TOOL)
+    return refused(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
 
 
 def object_of(written: Any) -> dict[str, Any]:

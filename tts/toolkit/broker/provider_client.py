@@ -133,12 +133,12 @@ class ProviderClient:
         for key in keys:
             client.scrubber.learn(key)
 
-    async def ask(self, ask: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
+    async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
         """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`."""
-        tries = self._limits.retries if ask.idempotent else 0
+        tries = self._limits.retries if request.idempotent else 0
         async with self._slots.slot(context.id):
             while True:
-                outcome = await self._attempt(ask, context, judge or self._judge)
+                outcome = await self._attempt(request, context, judge or self._judge)
                 if isinstance(outcome, Fetched):
                     return outcome
                 if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.usable:
@@ -151,7 +151,7 @@ class ProviderClient:
 
     async def read(
         self,
-        ask: ProviderRequest,
+        request: ProviderRequest,
         context: RequestContext,
         shape: type[M],
         complain: Callable[[M], ProviderFailure | None] = _content,
@@ -169,7 +169,7 @@ class ProviderClient:
                 return ProviderFailure("passing", "the reply cannot be read")
             return complain(made[0])
 
-        await self.ask(ask, context, judge)
+        await self.ask(request, context, judge)
         return made[0]
 
     def figures(self) -> ProviderFigures:
@@ -184,7 +184,9 @@ class ProviderClient:
             usable_keys=None if self._keys is None else self._keys.usable,
         )
 
-    async def _attempt(self, ask: ProviderRequest, context: RequestContext, judge: Judge) -> Fetched | ProviderFailure:
+    async def _attempt(
+        self, request: ProviderRequest, context: RequestContext, judge: Judge
+    ) -> Fetched | ProviderFailure:
         if self._breaker.state == "open":
             self._breaker.enter()  # raises before anything is waited for
         await self._rate(context)
@@ -192,7 +194,7 @@ class ProviderClient:
         reported = False
         try:
             key = self._keys.take() if self._keys is not None else None
-            outcome = await self._send(ask, context, key, judge)
+            outcome = await self._send(request, context, key, judge)
             reported = True
         finally:
             if not reported:
@@ -209,20 +211,20 @@ class ProviderClient:
         return outcome
 
     async def _send(
-        self, ask: ProviderRequest, context: RequestContext, key: Secret | None, judge: Judge
+        self, request: ProviderRequest, context: RequestContext, key: Secret | None, judge: Judge
     ) -> Fetched | ProviderFailure:
         self._requests += 1
         try:
             reply = await self._client.fetch(
-                ask.url,
-                method=ask.method,
-                params=ask.params,
-                headers=ask.headers,
-                json=ask.json,
-                content=ask.content,
-                credential=self._credential(key, ask.key_place),
-                content_types=ask.content_types,
-                max_bytes=ask.max_bytes,
+                request.url,
+                method=request.method,
+                params=request.params,
+                headers=request.headers,
+                json=request.json,
+                content=request.content,
+                credential=self._credential(key, request.key_place),
+                content_types=request.content_types,
+                max_bytes=request.max_bytes,
                 timeout_s=self._limits.timeout_s,
                 any_status=True,
                 request_id=context.id,

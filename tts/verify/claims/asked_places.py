@@ -39,7 +39,7 @@ class PlaceInQuestion:
         """As people read it."""
         return self.place.place
 
-    def is_told_by(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: Statement) -> bool:
         """Whether a statement is about this place: about a point inside it, or a page that names it."""
         fact = statement.fact
         if isinstance(fact, PlaceFact):
@@ -73,7 +73,7 @@ def _asked(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQues
     country = world.country_near(centre) if centre is not None else None
     code = country.code if country is not None else codes[0] if len(codes) == 1 else ""
     asked = PlaceInQuestion(place, world, _searched_name(place, codes), code)
-    return replace(asked, found_by=stated.led_to(asked.city, asked.is_told_by))
+    return replace(asked, found_by=stated.led_to(asked.city, asked.is_named_in))
 
 
 def _codes(place: ClaimedPlace) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Candidate:
         """The town as people read it; the point where there is none."""
         return self.city or str(self.point)
 
-    def is_told_by(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: Statement) -> bool:
         """Whether a statement is about this place: about a point within 25 km of it, or a page that names its town."""
         return statement.is_about(self.point, self.city)
 
@@ -82,14 +82,14 @@ def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> li
 
 def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
-    leader = stated.borne_at(beside[0].is_told_by)
+    leader = stated.borne_at(beside[0].is_named_in)
     found: list[Candidate] = []
     for rollout_id, hypothesis in [*_believed(scene), *_named(scene, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
             made = _candidate(scene, stated, rollout_id, hypothesis)
             found += [made] if made is not None else []
-    found.sort(key=lambda one: (-len(stated.borne_at(one.is_told_by) - leader), -one.votes[0].weight, one.name))
+    found.sort(key=lambda one: (-len(stated.borne_at(one.is_named_in) - leader), -one.votes[0].weight, one.name))
     return found[:_MOST_PASSED_BY]
 
 
@@ -157,7 +157,7 @@ def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hy
 
 
 def _led_to(candidate: Candidate, stated: Statements) -> Candidate:
-    return replace(candidate, found_by=stated.led_to(candidate.city, candidate.is_told_by))
+    return replace(candidate, found_by=stated.led_to(candidate.city, candidate.is_named_in))
 
 
 def _town(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:

@@ -121,7 +121,7 @@ class Comparison(Generic[PlaceT]):
             return Outcome(None, "")
         statements, place = question.statements(call, result, self._stated.lines), self.candidates[i]
         found = question.found(statements, place)
-        bearing = [one for one in statements if question.line in one.lines and place.is_told_by(one)]
+        bearing = [one for one in statements if question.line in one.lines and place.is_named_in(one)]
         url = getattr(bearing[0].fact, "url", None) if bearing else None
         return Outcome(found, result.call_id, url, result.retrieved_at)
 
@@ -139,4 +139,4 @@ class Comparison(Generic[PlaceT]):
     def _borne(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
         found = {r.question.line for r in self.rounds if not r.void and i in r.outcomes and r.outcomes[i].found}
-        return self._stated.borne_at(self.candidates[i].is_told_by) | found
+        return self._stated.borne_at(self.candidates[i].is_named_in) | found

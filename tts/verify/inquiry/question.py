@@ -44,7 +44,7 @@ class AskedPlace(Protocol):
     def found_by(self) -> frozenset[str]:
         """The lines that led to it."""
 
-    def is_told_by(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: Statement) -> bool:
         """Whether a statement is about this place."""
 
 
@@ -73,7 +73,7 @@ class Question(Value):
         """Whether the result about a candidate bears the line there; None without a result."""
         if not statements:
             return None
-        return any(self.line in one.lines and candidate.is_told_by(one) for one in statements)
+        return any(self.line in one.lines and candidate.is_named_in(one) for one in statements)
 
 
 def forms_for(line: str, offered: Sequence[str]) -> tuple[Form, ...]:

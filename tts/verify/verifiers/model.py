@@ -214,7 +214,7 @@ class _Case:
         round_number = 0
         while len(ledgers) > self._config.tournament_above:
             groups = [ledgers[i : i + _GROUP_SIZE] for i in range(0, len(ledgers), _GROUP_SIZE)]
-            dossiers = [self._dossier(members, f"heat{round_number}.{i}") for i, members in enumerate(groups)]
+            dossiers = [self._dossier(members, f"round{round_number}.{i}") for i, members in enumerate(groups)]
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._round(dossier)) for dossier in dossiers]
             ledgers = [task.result() for task in tasks]

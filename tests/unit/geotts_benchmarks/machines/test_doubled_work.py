@@ -79,7 +79,7 @@ def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_sa
     found = explained(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
     assert found["faults"] == ["stop_gateway 6 Gateway 80.0 to 95.0 s"]
     assert (found["first_s"], found["again_s"], found["engine_processes"]) == (90.0, 100.0, (7, 8))
-    (line,) = found["said"]
+    (line,) = found["log_lines"]
     assert line.endswith("s gateway 77: going on")
 
 
@@ -98,5 +98,5 @@ def test_an_end_without_an_id_is_explained_by_the_warnings_of_its_time(tmp_path)
     found = explained_end(failed, [before, after], tmp_path, now - 10.0)
     assert found["faults"] == ["handles_gateway 6 Gateway 1.0 to 9.0 s"]
     assert (found["begun_s"], found["accepted_s"], found["ended_s"]) == (5.0, None, 15.0)
-    (line,) = found["said"]
+    (line,) = found["log_lines"]
     assert line.endswith("s gateway 77: route failed: OSError: [Errno 24] Too many open files")

@@ -54,7 +54,7 @@ def _call(call):
     return f"<think>x</think><tool_call>{call}</tool_call>"
 
 
-def _told(played):
+def _tool_messages(played):
     return [message.text for message in played.requests[-1].messages if message.role == "user"][1:]
 
 
@@ -131,7 +131,10 @@ def test_only_calls_that_worked_count_against_the_limits():
     bad = _call('{"name": "image_zoom_in_tool", "arguments": {}}')
     played = _play([bad] * 3 + [_call(ZOOM)] * 6 + [ANSWER])
     assert [result.ok for result in played.results] == [False] * 3 + [True] * 5 + [False]
-    assert _told(played)[-1] == "<tool_response>\nTool call error: Maximum crop calls (5) exceeded\n</tool_response>"
+    assert (
+        _tool_messages(played)[-1]
+        == "<tool_response>\nTool call error: Maximum crop calls (5) exceeded\n</tool_response>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,19 +154,19 @@ def test_only_calls_that_worked_count_against_the_limits():
 )
 def test_a_call_that_breaks_says_why_in_the_words_of_the_released_code(name, arguments, text):
     played = _play([_call(json.dumps({"name": name, "arguments": arguments})), ANSWER])
-    assert _told(played) == [f"<tool_response>\nTool call error: {text}\n</tool_response>"]
+    assert _tool_messages(played) == [f"<tool_response>\nTool call error: {text}\n</tool_response>"]
 
 
 def test_queries_and_boxes_are_searched_side_by_side_and_a_failing_one_leaves_its_siblings():
     both = {"name": "text_search_tool", "arguments": {"query": ["one", "two"]}}
-    text = _told(_play([_call(json.dumps(both)), ANSWER]))[0]
+    text = _tool_messages(_play([_call(json.dumps(both)), ANSWER]))[0]
     assert text.index("Web search results for: one") < text.index("Web search results for: two")
     assert text.count("[1] ") == 2
     boxes = {"name": "image_search_tool", "arguments": {"bbox_2d": [[0, 0, 500, 500], [0, 0, 900, 900]], "goal": "g"}}
-    text = _told(_play([_call(json.dumps(boxes)), ANSWER]))[0]
+    text = _tool_messages(_play([_call(json.dumps(boxes)), ANSWER]))[0]
     assert "region [0, 0, 500, 500] (goal: g):\n\n[1] Look-alike 1\n    Source: h1.example" in text
     assert "\n\nImage search results for region [0, 0, 900, 900] (goal: g):\n" in text
-    empty = _told(_play([_call('{"name": "text_search_tool", "arguments": {"query": []}}'), ANSWER]))
+    empty = _tool_messages(_play([_call('{"name": "text_search_tool", "arguments": {"query": []}}'), ANSWER]))
     assert empty == ["<tool_response>\nEmpty query\n</tool_response>"]
 
 

@@ -269,11 +269,11 @@ async def test_nothing_to_judge_is_not_asked_about(judged):
     assert not judge.requests
 
 
-async def test_many_branches_are_judged_in_heats(judged):
+async def test_many_branches_are_judged_in_rounds(judged):
     runs = [trajectory(i, COIMBRA if i == 7 else LatLon(lat=36.0 + i, lon=-4.0)) for i in range(18)]
     judge = Judge(wants(COIMBRA))
     verdict, _ = await judged(judge, runs, tournament_above=8)
-    assert len(judge.requests) == 5 + 1  # heats of four, four, four, four and two, then the final of their winners
+    assert len(judge.requests) == 5 + 1  # groups of four, four, four, four and two, then the final of their winners
     assert max(prompt.count("\nBranch ") + 1 for prompt in judge.prompts) <= 8
     assert distance_km(verdict.point, COIMBRA) < 1
 
