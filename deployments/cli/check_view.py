@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text as RichText
 
+from deployments.cli.plain_words import plain
 from deployments.cli.views import clean
 from tts.domain.answer import Evidence
 from tts.domain.claim import CheckedPlace, ClaimCheck
@@ -17,7 +18,7 @@ _SHOWN = 6
 def check_panel(check: ClaimCheck) -> RenderableType:
     """The check in a frame."""
     colour = _COLOURS[check.verdict]
-    lines: list[RenderableType] = [RichText(_title(check), f"bold {colour}"), RichText(clean(check.text, 800))]
+    lines: list[RenderableType] = [RichText(_title(check), f"bold {colour}"), RichText(clean(plain(check.text), 800))]
     if len(check.places) > 1:
         lines += [RichText(_place_text(number, place)) for number, place in enumerate(check.places, start=1)]
     for heading, evidence in (("for it", check.evidence_for), ("against it", check.evidence_against)):
@@ -41,5 +42,5 @@ def _evidence_text(item: Evidence) -> str:
     mark = "+" if item.supports else "−"
     quote = f"  “{clean(item.quote, 70)}”" if item.quote else ""
     call = f" {item.call_id}" if item.call_id else ""
-    source = f"  [rollout {item.rollout_id}{call} {item.tool}]" if item.rollout_id is not None else ""
+    source = f"  [attempt {item.rollout_id}{call} {item.tool}]" if item.rollout_id is not None else ""
     return f" {mark} {clean(item.claim, 100)}{quote}{source.replace(' ]', ']')}"

@@ -50,7 +50,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
 
     with served(args) as service:
         STDERR.print(f"  ready at {service.url} after {service.ready_s:.0f} s")
-        _say("4 of 4", f"{len(chosen)} sample photos, {n_parallel} rollouts each")
+        _say("4 of 4", f"{len(chosen)} sample photos, {n_parallel} attempts each")
         failed = asyncio.run(_locate(service.url, chosen, n_parallel, args))
         STDERR.print(f"\ndone in {time.monotonic() - started:.0f} s. Try next:", highlight=False)
         _try_next(service.url, chosen[0], running=keep)

@@ -21,6 +21,7 @@ from deployments.cli.console import STDERR, config_option, profile_in_use, profi
 from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, BudgetType, Input, Together, collect
+from deployments.cli.plain_words import plain
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
@@ -294,7 +295,7 @@ async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: b
         run = fold([failed], run)
     if run.failure is not None:
         STDERR.print(styled((f"{clean(item.label)}:", "bold red"), " "), end="")
-        STDERR.print(clean(run.failure.detail, _DETAIL_CHARS), markup=False, soft_wrap=True)
+        STDERR.print(clean(plain(run.failure.detail), _DETAIL_CHARS), markup=False, soft_wrap=True)
     return raw, run
 
 

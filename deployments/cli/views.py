@@ -16,6 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text as RichText
 
+from deployments.cli.plain_words import plain
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer, Radius, StopReason
 from tts.domain.events import Accepted, Event, Hypothesised, RolloutFinished, Routed, Text, ToolCalled, ToolResulted
 from tts.domain.geo import LatLon, distance_km
@@ -23,6 +24,7 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.domain.usage import Usage
+from tts.report.certainty import percentage_adds
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -89,7 +91,7 @@ class PlainView:
 
 def plan_text(plan: Plan) -> str:
     """What was decided and why; servers of older releases do not say it in one sentence."""
-    text = plan.summary or f"{plan.n_planned} rollouts, {plan.depth}: {plan.reason}"
+    text = plain(plan.summary or f"{plan.n_planned} rollouts, {plan.depth}: {plan.reason}")
     expected = plan.predicted_cost.get("cost_usd")
     return clean(text if expected is None else f"{text}; expected to cost about {money_text(expected)}", 400)
 
@@ -156,7 +158,7 @@ class LiveView:
         if self._run.routed is None:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
-        return RichText(f"{plan.depth}, {plan.n_planned} rollouts, {took:.1f} s", style="dim")
+        return RichText(plain(f"{plan.depth}, {plan.n_planned} rollouts, {took:.1f} s"), style="dim")
 
     def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
         i = trajectory.rollout_id
@@ -179,17 +181,17 @@ def _remarks(answer: Answer) -> list[RenderableType]:
             away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
             lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
     checks = [f" {_OUTCOMES[found.outcome]} {clean(found.text, 300)}" for found in answer.file_checks]
-    warnings = [f" ! {clean(warning)}" for warning in answer.warnings]
+    warnings = [f" ! {clean(plain(warning))}" for warning in answer.warnings]
     return [*lines, *(RichText(line, "yellow") for line in (*checks, *warnings))]
 
 
 def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     """The answer in a frame: where, how exactly, how sure, why, and on which evidence."""
     lines: list[RenderableType] = [
-        RichText(clean(contradiction.text, 600), "bold yellow") for contradiction in answer.contradictions
+        RichText(clean(plain(contradiction.text), 600), "bold yellow") for contradiction in answer.contradictions
     ]
     if answer.per_photo:
-        lines += [RichText(_photo_text(photo, percent=not answer.radius_remark)) for photo in answer.per_photo]
+        lines += [RichText(_photo_text(photo, answer)) for photo in answer.per_photo]
         lines += [RichText(answer.radius_remark, "dim")] if answer.radius_remark else []
     elif answer.point is None or answer.radius_km is None:
         outside = next((c for c in answer.candidates if c.outside), None)
@@ -205,9 +207,9 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         lines.append(RichText(f"perhaps {title}" if answer.radius_km.remark else title, "bold green"))
         lines += _exactness(answer, answer.radius_km)
     if answer.changed is not None:
-        lines.append(RichText("\n" + clean(answer.changed.text, 600)))
+        lines.append(RichText("\n" + clean(plain(answer.changed.text), 600)))
     if reasons := reasons_text(answer):
-        lines.append(RichText("\n" + clean(reasons, 600)))
+        lines.append(RichText("\n" + clean(plain(reasons), 600)))
     lines += [_evidence_line(evidence) for evidence in answer.evidence[:6]]
     lines += _remarks(answer)
     lines.append(RichText(_cost(answer), "dim"))
@@ -223,15 +225,16 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
 
 
 def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
-    """How exactly and how surely: one percentage, and that only where it was fitted to the engine."""
+    """How exactly and how surely. A percentage is only for fitted engines, and where the radii do not say the same."""
     if answer.radius_remark:
         about = f"within about {km(radius.p50)}{'; ' + radius.remark if radius.remark else ' to ' + km(radius.p90)}"
         return [RichText(f"{answer.point}   {about}"), RichText(answer.radius_remark, "dim")]
     wider = f"; {radius.remark}" if radius.remark else f", very probably within {km(radius.p90)}"
-    return [
-        RichText(f"{answer.point}   probably within {km(radius.p50)}{wider}"),
-        RichText(f"{answer.confidence:.0%} sure that the true place is within {km(answer.target_radius_km)}", "dim"),
-    ]
+    lines = [RichText(f"{answer.point}   probably within {km(radius.p50)}{wider}")]
+    if percentage_adds(radius, answer.target_radius_km):
+        text = f"{answer.confidence:.0%} sure that the true place is within {km(answer.target_radius_km)}"
+        lines.append(RichText(text, "dim"))
+    return lines
 
 
 def reasons_text(answer: Answer) -> str:
@@ -242,11 +245,13 @@ def reasons_text(answer: Answer) -> str:
     return text.strip()
 
 
-def _photo_text(photo: PhotoAnswer, *, percent: bool) -> str:
+def _photo_text(photo: PhotoAnswer, answer: Answer) -> str:
     """One photo of several in one line."""
     if photo.lat is None or photo.radius_km is None:
         return f" photo {photo.photo + 1}: I do not know where this is"
-    sure = f", {photo.confidence:.0%} sure" if percent else ""
+    percent = not answer.radius_remark
+    adds = percent and percentage_adds(photo.radius_km, answer.target_radius_km)
+    sure = f", {photo.confidence:.0%} sure that it is within {km(answer.target_radius_km)}" if adds else ""
     return f" photo {photo.photo + 1}: {_point_text(photo, percent=percent)}{sure}"
 
 
@@ -336,7 +341,7 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage, n = answer.usage, answer.n
     return (
-        f"\n{n.text} · {usage.turns} turns · {usage.tool_calls} tool calls"
+        f"\n{plain(n.text)} · {usage.turns} turns · {usage.tool_calls} tool calls"
         f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )

@@ -11,6 +11,7 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.report.certainty import percentage_adds
 from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
 
@@ -29,19 +30,20 @@ def headline(answer: Answer) -> Html:
         elif any(candidate.outside for candidate in answer.candidates):
             title, coarse = "The photo does not fit the area you gave", "Nothing supports a place inside that area."
         return el("header", el("h1", title), el("p", coarse, class_="where"))
+    sure = answer.radius_remark
     if answer.radius_remark:
-        sure = answer.radius_remark
         wider = f"; {radius.remark}" if radius.remark else f" to {distance(radius.p90)}"
         exact = f"within about {distance(radius.p50)}{wider}"
     else:
-        sure = f"{answer.confidence:.0%} sure that the true place is within {distance(answer.target_radius_km)}"
+        if percentage_adds(radius, answer.target_radius_km):
+            sure = f"{answer.confidence:.0%} sure that the true place is within {distance(answer.target_radius_km)}"
         wider = radius.remark or f"very probably within {distance(radius.p90)}"
         exact = f"probably within {distance(radius.p50)} · {wider}"
     return el(
         "header",
         el("h1", title_of(answer)),
         el("p", el("code", str(point)), " · ", exact, class_="where"),
-        el("p", sure, " · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
+        el("p", sure and f"{sure} · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
     )
 
 

@@ -37,7 +37,14 @@ def test_plain_lines_and_the_answer_when_nobody_watches(photo):
     assert (done.return_value, done.exception) == (0, None)
     assert "plan: " in done.stderr
     assert "\x1b[" not in done.output
-    assert "rollouts answered" in done.stdout
+    assert "attempts answered" in done.stdout
+
+
+def test_the_plan_and_the_answer_count_attempts_in_one_word(photo):
+    done = locate("SECRETNAME.jpg", "-n", "2", "--depth", "deep")
+    assert "plan: 2 attempts" in done.stderr
+    assert "2 of 2 attempts" in done.stdout
+    assert "rollout" not in done.output.lower()
 
 
 def test_json_is_one_object_a_photo_and_nothing_else_on_stdout(photo):

@@ -56,7 +56,7 @@ def shown(view_class, *, terminal):
 
 def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
     lines = shown(PlainView, terminal=False).splitlines()
-    assert lines[1] == "  plan: 2 rollouts, deep: why not"
+    assert lines[1] == "  plan: 2 attempts, deep: why not"
     assert [line[:5] for line in lines[2:]] == ["  [0]"] * 3 + ["  [1]"] * 3 + ["  [0]", "  [1]"]
     assert all(line.isprintable() for line in lines)
     assert "[bold]Köln[/bold]" in lines[2]
@@ -64,7 +64,7 @@ def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
 
 def test_the_live_view_has_a_lane_a_rollout_and_the_candidates():
     text = shown(LiveView, terminal=True)
-    drawn = text[text.rindex("deep, 2 rollouts") :]
+    drawn = text[text.rindex("deep, 2 attempts") :]
     assert "✓ 0" in drawn
     assert "✗ 1" in drawn
     assert "candidates:" in drawn
@@ -80,10 +80,20 @@ def test_the_answer_panel_obeys_nothing_it_shows(gazetteer):
     text = out.getvalue()
     assert "46.19278, 9.01703" in text
     assert "probably within 2.0 km, very probably within 40 km" in text
-    assert "70% sure that the true place is within 25 km" in text
     assert "the metadata of the file says 1.00000, 2.00000, 5,100 km from the answer (not used)" in text
     assert "◎" in text
     assert "\u202e" not in text
+
+
+@pytest.mark.parametrize(("target_km", "shown"), [(1.0, True), (2.0, False), (25.0, False), (100.0, False)])
+def test_a_percentage_is_printed_only_for_a_target_below_the_smaller_radius(target_km, shown):
+    out = io.StringIO()
+    console = Console(file=out, width=140, highlight=False, color_system=None)
+    console.print(answer_panel(an_answer(target_radius_km=target_km), None))
+    text = out.getvalue()
+    assert "probably within 2.0 km, very probably within 40 km" in text
+    assert ("70% sure that the true place is within 1.0 km" in text) is shown
+    assert ("%" in text) is shown
 
 
 def test_an_abstention_says_what_is_known():
@@ -149,4 +159,4 @@ def test_calls_of_the_verifier_are_shown_as_its_own(view_class, terminal):
             console.print(view._draw())
     line = next(line for line in out.getvalue().splitlines() if "verifier" in line)
     assert "Linden Avenue 33 Kaunas" in line
-    assert "2 rollouts" in out.getvalue()
+    assert "2 attempts" in out.getvalue()

@@ -41,6 +41,7 @@ def panel(answer):
 
 @pytest.mark.parametrize("more", [{}, {"per_photo": (APART, APART)}])
 def test_a_transferred_radius_is_shown_with_a_remark_and_without_percentages(more):
+    more = {**more, "target_radius_km": 0.5}  # below all radii: where these are fitted, a percentage is shown
     answer = an_answer(calibration=TRANSFERRED, **more)
     shown = panel(answer)
     assert "calibration: transferred" in shown

@@ -98,11 +98,18 @@ def test_the_stylesheet_loads_nothing(cartographer):
 def test_it_says_what_the_run_says(cartographer, sign_photo):
     page_text = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
     for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
-                 "70% sure that the true place is within 25 km",
                  "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
                  "stated, not confirmed by a tool",
                  "The metadata of the file says 1.00000, 2.00000, 5,100 km from this answer"):  # fmt: skip
         assert part in page_text
+
+
+@pytest.mark.parametrize(("target_km", "shown"), [(1.0, True), (25.0, False), (100.0, False)])
+def test_a_percentage_is_shown_only_for_a_target_below_the_smaller_radius(cartographer, target_km, shown):
+    page_text = " ".join(parsed(report_page(a_run(target_radius_km=target_km), cartographer)).text)
+    assert "open this point on openstreetmap.org" in page_text
+    assert ("70% sure that the true place is within 1.0 km" in page_text) is shown
+    assert ("sure that the true place" in page_text) is shown
 
 
 def test_an_abstention_has_a_report_too(cartographer):
