@@ -1,5 +1,6 @@
 """The commands and code of the documentation: fenced blocks of Markdown, commands in headers of configurations
-(`compose.yaml` and the `Dockerfile` are two), and in docstrings of examples. Each is run as it is written, or says why it is not:
+(`compose.yaml` and the `Dockerfile` are two), and in docstrings of examples. Each is run as it is written, or says why
+it is not:
 
     <!-- shown only: needs a GPU -->        above a block
     geotts serve …   # shown only: needs a GPU      behind one command
