@@ -21,7 +21,7 @@ from deployments.cli.text_console import styled
 from deployments.cli.warning_lines import warn, warn_of
 from deployments.doctor.profile import endpoint_finding, vllm_finding
 from deployments.doctor.template_finding import template_finding
-from deployments.endpoints.watch import endpoints_of
+from deployments.endpoints.roles import endpoints_of
 from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
@@ -180,8 +180,8 @@ def _refuse_what_cannot_start(args: AppArgs) -> None:
 
 def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
     """It may come up later, so the service starts all the same."""
-    for role, endpoint in endpoints_of(args).items():
-        if (found := endpoint_finding(endpoint, role)).state == "problem":
+    for endpoint in endpoints_of(args):
+        if (found := endpoint_finding(endpoint)).state == "problem":
             warn(f"{found.what}: {found.detail}; {found.cost}. To fix it: {found.mend}")
-        elif (lossy := template_finding(endpoint)) is not None:
+        elif (lossy := template_finding(endpoint.engine)) is not None:
             warn(f"{lossy.what}: {lossy.detail}; {lossy.cost}. To fix it: {lossy.mend}")

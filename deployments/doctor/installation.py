@@ -19,7 +19,8 @@ from deployments.doctor.profile import endpoint_finding, vllm_finding
 from deployments.doctor.template_finding import template_finding
 from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.key_and_price import terms_findings
-from deployments.endpoints.watch import drained_findings, endpoints_of
+from deployments.endpoints.roles import endpoints_of
+from deployments.endpoints.watch import drained_findings
 from deployments.seam.guard import WRITTEN_FOR, missing_attributes, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
@@ -145,12 +146,12 @@ def _ports(args: AppArgs) -> Iterator[Finding]:
 
 
 def _engine(args: AppArgs) -> Iterator[Finding]:
-    for role, endpoint in endpoints_of(args).items():
-        answers = endpoint_finding(endpoint, role)
+    for endpoint in endpoints_of(args):
+        answers = endpoint_finding(endpoint)
         yield answers
-        if answers.state == "ok" and (context := context_finding(endpoint, args)) is not None:
+        if answers.state == "ok" and (context := context_finding(endpoint.engine, args)) is not None:
             yield context
-        if (lossy := template_finding(endpoint)) is not None:
+        if (lossy := template_finding(endpoint.engine)) is not None:
             yield lossy
     yield from terms_findings(args)
     if not args.engines:

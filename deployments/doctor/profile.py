@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
 
 from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.listed_models import listed_models
+from deployments.endpoints.roles import Endpoint
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
@@ -19,27 +19,6 @@ from tts.dialects.base import Dialect
 from tts.dialects.served.text_dialect import TextDialect
 from tts.errors import ConfigError, DataError
 from tts.profiles import Profile
-
-
-class _Use(NamedTuple):
-    """The role of an endpoint: what does not work without it, and which settings name it."""
-
-    cost: str
-    address: str
-    model: str
-
-
-_EVERYTHING = "every rollout fails"
-_USES = {
-    "engine": _Use(_EVERYTHING, "--endpoint", "--model"),
-    "observer": _Use(_EVERYTHING, "observer.base_url", "observer.model"),
-    "verifier engine": _Use("the consensus decides alone", "verifier.engine.base_url", "verifier.engine.model"),
-    "consistency engine": _Use(
-        "confidence is not checked against the reasoning",
-        "verifier.consistency.engine.base_url",
-        "verifier.consistency.engine.model",
-    ),
-}
 
 
 def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
@@ -72,12 +51,12 @@ def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
     yield Finding("an endpoint of your own", "off", "", "", profile.serve_command(model))
 
 
-def endpoint_finding(engine: OpenAIEngine, role: str = "engine") -> Finding:
-    """Whether the endpoint answers and has the model. `role` is one of `endpoint_watch.endpoints_of`."""
-    what = "endpoint" if role == "engine" else f"endpoint of {role}"
-    known = next(use for name, use in _USES.items() if role.startswith(name))
+def endpoint_finding(endpoint: Endpoint) -> Finding:
+    """Whether the endpoint answers and has the model."""
+    engine, known = endpoint.engine, endpoint.use
+    what = "endpoint" if endpoint.role == "engine" else f"endpoint of {endpoint.role}"
     key = os.environ.get(engine.api_key_env, "")
-    cost, mend = known.cost, f"start it, or name another with {known.address}"
+    cost, mend = endpoint.cost, f"start it, or name another with {known.address}"
     if not _on_this_machine(engine.base_url):
         mend = f"check its address, up to and including /v1, and your connection, or name another with {known.address}"
     try:

@@ -16,8 +16,9 @@ from contextvars import Context
 import httpx
 
 from deployments.doctor_finding import Finding
+from deployments.endpoints.roles import Endpoint, endpoints_of, engine_uses
 from tts.aio import cancel_and_wait, spawn
-from tts.config import AppArgs, Engine, OpenAIEngine
+from tts.config import AppArgs, OpenAIEngine
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
 from tts.net.url_secrets import bare_url
@@ -25,31 +26,10 @@ from tts.net.url_secrets import bare_url
 EVERY_S = 5.0
 _PATIENCE_S = 3.0
 _OK = "ok"
-_DRAINING = "is being drained: it gets no new conversations"
+_DRAINED = " is being drained"
+_DRAINING = f"{_DRAINED}: it gets no new conversations"
+_STILL_USED = f"{_DRAINED}, and is used all the same, because no other endpoint of its engine is in use"
 _log = logging.getLogger("geotts.gateway")
-
-
-def engines_of(args: AppArgs) -> dict[str, Engine]:
-    """The engines that a configuration names, by what each is for."""
-    verifier = args.verifier
-    consistency = verifier.consistency
-    found = {
-        **({f"engine {member.name}": member.engine for member in args.engines} or {"engine": args.engine}),
-        "observer": args.observer,
-        "verifier engine": verifier.engine if verifier.kind == "model" else None,
-        "consistency engine": consistency.engine if consistency is not None else None,
-    }
-    return {role: engine for role, engine in found.items() if engine is not None}
-
-
-def endpoints_of(args: AppArgs) -> dict[str, OpenAIEngine]:
-    """Those of them that are behind an address, one entry an address: `engine`, `engine 2` …"""
-    return {
-        role if number == 1 else f"{role} {number}": engine.model_copy(update={"base_url": address, "base_urls": ()})
-        for role, engine in engines_of(args).items()
-        if isinstance(engine, OpenAIEngine)
-        for number, address in enumerate(engine.addresses, 1)
-    }
 
 
 class EndpointWatch:
@@ -63,9 +43,10 @@ class EndpointWatch:
     ) -> None:
         self._shared = shared
         self._spread = spread
-        self._endpoints = endpoints_of(args)
-        self._all_remote = all(isinstance(engine, OpenAIEngine) for engine in engines_of(args).values())
-        self._states: dict[str, str] = {}
+        self._endpoints = {endpoint.role: endpoint for endpoint in endpoints_of(args)}
+        self._all_remote = all(isinstance(use.engine, OpenAIEngine) for use in engine_uses(args))
+        self._replies: dict[str, str] = {}  # `ok` or what is wrong, by role, whoever drains it
+        self._logged: dict[str, str] = {}
         self._asked = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -83,41 +64,50 @@ class EndpointWatch:
     @property
     def addresses(self) -> tuple[str, ...]:
         """Of every endpoint, keys in them included."""
-        return tuple(engine.base_url for engine in self._endpoints.values())
+        return tuple(endpoint.url for endpoint in self._endpoints.values())
 
     async def described(self) -> list[dict[str, str]]:
         """For operators: `role`, `url` without keys, `state`, and who drains it: `operator`, `file` or nobody."""
-        states = await self.states()
+        await self._wait_for_replies()
         found: list[dict[str, str]] = []
-        for role, engine in self._endpoints.items():
-            url = engine.base_url
+        for role, endpoint in self._endpoints.items():
+            url = endpoint.url
             by = "file" if self._shared.is_drained_by_file(url) else "operator" if self._shared.is_draining(url) else ""
-            state = _OK if states[role].endswith(_DRAINING) else states[role]
-            found.append({"role": role, "url": bare_url(url), "state": state, "draining": by})
+            found.append({"role": role, "url": bare_url(url), "state": self._replies[role], "draining": by})
         return found
 
     async def states(self) -> dict[str, str]:
-        """`ok` or what is wrong, for every endpoint; waits for the first replies."""
+        """`ok`, what is wrong, or that it is being drained, for every endpoint; waits for the first replies."""
+        await self._wait_for_replies()
+        return {role: self._state(role) for role in self._replies}
+
+    async def _wait_for_replies(self) -> None:
         if not self._endpoints:  # a client alone costs 40 ms: it reads the certificates
-            return {}
+            return
         if self._task is None:
             await self._ask_all()
         else:
             await self._asked.wait()
-        return dict(self._states)
 
-    def _drained(self, states: dict[str, str]) -> dict[str, str]:
-        """The states; one that answers and is being drained is no `ok`."""
-        return {
-            role: f"{bare_url(self._endpoints[role].base_url)} {_DRAINING}"
-            if state == _OK and self._shared.is_draining(self._endpoints[role].base_url)
-            else state
-            for role, state in states.items()
-        }
+    def _state(self, role: str) -> str:
+        endpoint = self._endpoints[role]
+        if self._replies[role] != _OK or not self._shared.is_draining(endpoint.url):
+            return self._replies[role]
+        return f"{bare_url(endpoint.url)}{_DRAINING if self._has_undrained(endpoint) else _STILL_USED}"
+
+    def _has_undrained(self, endpoint: Endpoint) -> bool:
+        return not all(map(self._shared.is_draining, endpoint.addresses))
 
     def none_answers(self) -> bool:
-        """Whether no configured engine could work: all are endpoints, and none answered when it was last asked."""
-        return self._all_remote and bool(self._states) and _OK not in self._states.values()
+        """Whether no configured engine could work: all are endpoints, and none that is in use answered when it was
+        last asked. Where all endpoints of an engine are drained, all are in use.
+        """
+        in_use = [
+            role
+            for role, endpoint in self._endpoints.items()
+            if not self._shared.is_draining(endpoint.url) or not self._has_undrained(endpoint)
+        ]
+        return self._all_remote and bool(self._replies) and all(self._replies[role] != _OK for role in in_use)
 
     async def _watch(self) -> None:
         while True:
@@ -128,13 +118,23 @@ class EndpointWatch:
 
     async def _ask_all(self) -> None:
         async with httpx.AsyncClient(timeout=_PATIENCE_S, trust_env=False) as client:
-            asked = [self._ask(client, engine) for engine in self._endpoints.values()]
-            found = self._drained(dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True)))
-        for role, state in found.items():
-            if state != self._states.get(role, _OK):
-                _log.log(logging.INFO if state == _OK else logging.WARNING, "%s: %s", role, _state_text(state))
-        self._states = found
+            asked = [self._ask(client, endpoint.engine) for endpoint in self._endpoints.values()]
+            self._replies = dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True))
+        self._log_changes()
         self._asked.set()
+
+    def _log_changes(self) -> None:
+        for role, endpoint in self._endpoints.items():
+            state = self._state(role)
+            if state == self._logged.get(role, _OK):
+                continue
+            self._logged[role] = state
+            if state == _OK:
+                _log.info("%s: answers again, or is no longer drained", role)
+            elif _DRAINED in state:
+                _log.warning("%s: %s", role, state)
+            else:
+                _log.warning("%s: %s; meanwhile %s", role, state, endpoint.cost)
 
     async def _ask(self, client: httpx.AsyncClient, engine: OpenAIEngine) -> str:
         key = os.environ.get(engine.api_key_env, "")
@@ -152,19 +152,13 @@ class EndpointWatch:
         return f"{where} answered {status}" if status >= httpx.codes.INTERNAL_SERVER_ERROR else _OK
 
 
-def _state_text(state: str) -> str:
-    if state == _OK or state.endswith(_DRAINING):
-        return state if state != _OK else "answers again, or is no longer drained"
-    return f"{state}; requests fail until it does"
-
-
 def drained_findings(url: str) -> Iterator[Finding]:
     """Endpoints that a service at this address drains; nothing where none of ours runs."""
     try:
         checks = httpx.get(f"{url}/readyz", timeout=_PATIENCE_S, trust_env=False).json()["checks"]
-        drained = [(role, state) for role, state in checks.items() if str(state).endswith(_DRAINING)]
+        drained = [(role, state) for role, state in checks.items() if _DRAINED in str(state)]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError, AttributeError):
         return
     for role, state in drained:
-        cost = "the other endpoints do its work"
+        cost = "none" if state.endswith(_STILL_USED) else "the other endpoints do its work"
         yield Finding(f"endpoint of {role} of the service", "off", state, cost, "geotts endpoints undrain URL")

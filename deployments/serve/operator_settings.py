@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from deployments.endpoints.watch import endpoints_of
+from deployments.endpoints.roles import endpoints_of
 from tts.config import AppArgs
 from tts.inference.openai.endpoint.states import STATES, EndpointStates, same_address
 
@@ -28,7 +28,7 @@ def apply_settings(settings: Mapping[str, Any], args: AppArgs, states: EndpointS
     if not isinstance(draining, list | tuple) or not all(isinstance(address, str) for address in draining):
         _log.error("user_config.draining is no list of addresses: nothing was changed")
         return
-    known = [engine.base_url for engine in endpoints_of(args).values()]
+    known = [endpoint.url for endpoint in endpoints_of(args)]
     for address in draining:
         if not any(same_address(address, one) for one in known):
             _log.error("user_config.draining: %s is no endpoint here; there are: %s", address, ", ".join(known))

@@ -307,14 +307,14 @@ async def test_readiness_knows_the_endpoint(data_store, monkeypatch, caplog):
         down = await http.get("/readyz")
         assert (down.status_code, down.headers["content-type"]) == (503, "application/problem+json")
         assert down.json()["checks"] == {"store": "ok", "engine": f"{url} does not answer: ConnectError"}
-        assert "requests fail until it does" in caplog.text
+        assert f"engine: {url} does not answer: ConnectError; meanwhile every rollout fails" in caplog.text
         async with an_endpoint(resetting, port=urlsplit(url).port), asyncio.timeout(10):
             while (await http.get("/readyz")).status_code != 200:  # noqa: ASYNC110  it is asked over HTTP
                 await asyncio.sleep(0.05)
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "watch endpoints"]
 
 
-async def test_one_engine_of_several_may_be_down(data_store):
+async def test_one_engine_of_several_may_be_down(data_store, caplog):
     url = dead_port()
     embedded = a_configuration(url)
     verifier = VerifierConfig(kind="model", engine=embedded.engine)
@@ -323,6 +323,21 @@ async def test_one_engine_of_several_may_be_down(data_store):
         ready = await http.get("/readyz")
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")
     assert "ConnectError" in ready.json()["checks"]["verifier engine"]
+    expected = f"verifier engine: {url} does not answer: ConnectError; meanwhile the consensus decides alone"
+    assert expected in caplog.text
+    assert "rollout fails" not in caplog.text
+
+
+async def test_log_and_doctor_say_the_same_of_one_of_several_dead_endpoints(data_store, caplog):
+    url = dead_port()
+    async with an_endpoint(lambda body, number: saying(ANSWER), {"/v1/models": {"data": [{"id": "m"}]}}) as alive:
+        async with a_service(alive.url, base_urls=(url,)) as http:
+            assert (await http.get("/readyz")).status_code == 200
+        code, out, _ = await geotts("doctor", "--json", "--endpoint", f"{alive.url},{url}")
+    (found,) = (one for one in json.loads(out) if one["what"] == "endpoint of engine 2")
+    assert (code, found["state"]) == (1, "problem")
+    assert found["cost"] == "the other endpoints do its work, and if none of them answers, every rollout fails"
+    assert f"engine 2: {url} does not answer: ConnectError; meanwhile {found['cost']}" in caplog.text
 
 
 async def test_a_refusing_endpoint_is_not_ready(data_store):

@@ -129,6 +129,7 @@ def test_the_command_that_serves_a_profile_with_vllm_says_everything_once(name):
 def test_the_doctor_explains_a_profile(data_store):
     from deployments.doctor.installation import endpoint_finding
     from deployments.doctor.profile import explain
+    from deployments.endpoints.roles import endpoints_of
 
     profile = load_profile("geoagent")
     args = AppArgs.model_validate(profile.tree(model="", endpoint="http://127.0.0.1:9/v1"))
@@ -137,7 +138,8 @@ def test_the_doctor_explains_a_profile(data_store):
     assert findings["limits"].detail.startswith("1 turns, 0 tool calls")
     assert "vllm serve ghost233lism/GeoAgent" in findings["an endpoint of your own"].mend
     assert findings["sampling in a fan-out"].detail.startswith("temperature 0.7")  # as its training drew them
-    assert endpoint_finding(args.engine).state == "problem"
+    (endpoint,) = endpoints_of(args)
+    assert endpoint_finding(endpoint).state == "problem"
     reverse = load_profile("reverse")
     args = AppArgs.model_validate(reverse.tree(model="", endpoint="http://127.0.0.1:9/v1"))
     tools = next(finding for finding in explain("reverse", reverse, args) if finding.what == "tools")

@@ -13,6 +13,7 @@ from support.service import serving as a_service
 from deployments.endpoints.watch import drained_findings
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports
+from geotts_benchmarks.harness import free_port
 from tts.config import AccessConfig, AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
@@ -71,6 +72,54 @@ async def test_a_drained_endpoint_gets_nothing_new_until_it_is_taken_back(data_s
         assert (code, "draining" in out) == (0, False)
         await locate(url)
         assert len(home.bodies) == before + 4
+
+
+async def readiness(url):
+    async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
+        reply = await http.get("/readyz")
+    return reply.status_code, reply.json()["checks"]
+
+
+async def drain(url, *endpoints):
+    async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
+        for endpoint in endpoints:
+            reply = await http.post("/endpoints", json={"url": endpoint, "draining": True})
+            assert reply.status_code == 200, reply.text
+
+
+async def test_the_only_endpoint_is_used_while_it_is_drained_and_the_service_stays_ready(data_store):
+    async with serving(play, PAGES) as only:
+        engine = OpenAIEngine(base_url=only.url, model="m", server="sglang")
+        args = AppArgs(engine=engine, routing=RoutingConfig(method="fixed"))
+        async with a_service(args, ports=local_ports(args)) as (url, _):
+            await drain(url, only.url)
+            status, checks = await readiness(url)
+            assert (status, "is being drained, and is used all the same" in checks["engine"]) == (200, True)
+            await locate(url)
+            assert len(only.bodies) == 4
+            (found,) = await asyncio.to_thread(lambda: list(drained_findings(url)))
+            assert (found.state, found.cost) == ("off", "none")
+
+
+async def test_a_service_whose_endpoints_are_all_drained_is_ready(data_store):
+    async with two_endpoints() as (url, one, two):
+        await drain(url, one.url, two.url)
+        assert (await readiness(url))[0] == 200
+        await locate(url)
+        assert len(one.bodies) + len(two.bodies) == 4
+
+
+async def test_a_service_is_not_ready_where_the_one_endpoint_in_use_is_dead(data_store, monkeypatch):
+    """The drained one answers, but it does not stand in: every request would fail."""
+    monkeypatch.setattr("deployments.endpoints.watch.EVERY_S", 0.05)
+    async with serving(play, PAGES) as drained:
+        dead = f"http://127.0.0.1:{free_port()}/v1"
+        engine = OpenAIEngine(base_url=dead, base_urls=(drained.url,), model="m")
+        args = AppArgs(engine=engine, routing=RoutingConfig(method="fixed"))
+        async with a_service(args, ports=local_ports(args)) as (url, _):
+            assert (await readiness(url))[0] == 200
+            await drain(url, drained.url)
+            assert (await readiness(url))[0] == 503
 
 
 @pytest.mark.slow
