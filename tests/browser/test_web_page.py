@@ -88,6 +88,18 @@ async def test_the_page_warns_of_a_contradicted_area_above_everything_else(data_
         await tab.until(ANSWERED)
         first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
         assert first == "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
+        assert await text_of(tab, "#answer-title") == "The photo does not fit the area you gave"
+        assert "outside the area you gave" in await text_of(tab, ".candidates")
+
+
+async def test_the_page_does_not_say_that_a_word_that_says_little_rules_an_area_out(data_store, tab):
+    async with serving(AppArgs()) as (url, _):
+        await start(tab, url, SAMPLE.with_name("pharmacy-korean.jpg"), within="bbox:36,6,47,19")
+        await tab.until(ANSWERED)
+        assert await text_of(tab, "#answer-title") == "It is not known where this is"
+        text = await text_of(tab, "#answer")
+        assert "too weak to rule that area out" in text
+        assert "The best place outside it is listed under Candidates." in text
         assert "outside the area you gave" in await text_of(tab, ".candidates")
 
 

@@ -27,8 +27,10 @@ def headline(answer: Answer) -> Html:
         title = "It is not known where this is"
         if answer.per_photo:
             title, coarse = "These photos do not fit one place", "What each photo says by itself is listed below."
-        elif any(candidate.outside for candidate in answer.candidates):
+        elif any(contradiction.about == "within" for contradiction in answer.contradictions):
             title, coarse = "The photo does not fit the area you gave", "Nothing supports a place inside that area."
+        elif any(candidate.outside for candidate in answer.candidates):  # too weak to rule the area out
+            coarse = "Nothing that was found supports a place inside the area you gave."
         return el("header", el("h1", title), el("p", coarse, class_="where"))
     sure = answer.radius_remark
     if answer.radius_remark:

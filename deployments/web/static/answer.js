@@ -95,13 +95,15 @@ function headline(answer) {
   if ((answer.per_photo ?? []).length) {
     return el("header", {}, title("These photos do not fit one place"), el("p", { class: "lead" }, "What each photo says by itself is listed below."));
   }
-  if (answer.candidates.some((one) => one.outside)) {
+  const best = answer.candidates.some((one) => one.outside) ? " The best place outside it is listed under Candidates." : "";
+  if ((answer.contradictions ?? []).some((one) => one.about === "within")) {
     return el("header", {}, title("The photo does not fit the area you gave"),
-      el("p", { class: "lead" }, "Nothing supports a place inside that area. The best place outside it is listed under Candidates."));
+      el("p", { class: "lead" }, `Nothing supports a place inside that area.${best}`));
   }
   if (answer.abstained) {
+    const known = name ? `The evidence only supports ${name}.` : "Nothing in the photo supports a place, so there is no answer.";
     return el("header", {}, title("It is not known where this is"),
-      el("p", { class: "lead" }, name ? `The evidence only supports ${name}.` : "Nothing in the photo supports a place, so there is no answer."),
+      el("p", { class: "lead" }, best ? `Nothing that was found supports a place inside the area you gave.${best}` : known),
       seen(answer), el("p", { class: "soft" }, "A photo with text in it, a second photo of the same place or a hint may help."));
   }
   const area = isArea(answer);

@@ -150,12 +150,18 @@ async def test_photos_of_one_place_are_answered_together(post):
 
 
 @pytest.mark.slow
-def test_a_word_that_says_little_excludes_no_area(data_store):
-    answer = locate(KOREAN, "--within", "bbox:36,6,47,19")
+def test_a_word_that_says_little_excludes_no_area(data_store, tmp_path):
+    report = tmp_path / "report.html"
+    answer = locate(KOREAN, "--within", "bbox:36,6,47,19", "--html", str(report))
     assert answer["explanation"].startswith(
         "The photo points to South Korea, outside the area you gave, but this is too weak"
     )
     assert (answer["abstained"], answer["contradictions"], answer["candidates"][0]["outside"]) == (True, [], True)
+    body = report.read_text().split("<main>", 1)[1]
+    assert body.count("<h1>") == body.count("<h1>It is not known where this is</h1>") == 1
+    assert "Nothing that was found supports a place inside the area you gave." in body
+    assert "does not fit" not in body
+    assert "(outside the area that was given)" in body
 
 
 @pytest.mark.slow
