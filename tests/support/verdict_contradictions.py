@@ -1,13 +1,17 @@
-"""Checks the invariants of `tts/verify/assembly/radius_consistency.py` on a finished verdict."""
+"""Checks the invariants of `tts/verify/assembly/radius_consistency.py` on a finished verdict, and its title."""
 
+import re
 from collections.abc import Iterator
+from html import unescape
 
-from tts.domain.answer import PhotoAnswer, Radius, Verdict
+from tts.domain.answer import Answer, PhotoAnswer, Radius, RunCount, StopReason, Timing, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
+from tts.report.sections import headline
 from tts.verify.assembly.radius_consistency import level_of
 
 _FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
+_CONTINENT_KM = 2500.0  # a place is named with “Perhaps” where the 90 % radius is wider
 
 
 def contradictions_of(verdict: Verdict) -> list[str]:
@@ -17,7 +21,36 @@ def contradictions_of(verdict: Verdict) -> list[str]:
         found += [f"candidate {number}: {problem}" for problem in _of_radii(candidate.radius_km)]
     for photo in verdict.per_photo:
         found += [f"photo {photo.photo}: {problem}" for problem in _of_answer(photo, verdict.target_radius_km)]
-    return found
+    return [*found, *_of_title(verdict)]
+
+
+def title_of(verdict: Verdict) -> str:
+    """The title of a report on this verdict."""
+    count = RunCount(asked=1, planned=1, run=1, answered=1)
+    answer = Answer(**dict(verdict), n=count, stop_reason=StopReason.ANSWERED, timing=Timing(total_s=1.0))
+    (title,) = re.findall("<h1>(.*?)</h1>", str(headline(answer)))
+    return unescape(title)
+
+
+def _of_title(verdict: Verdict) -> Iterator[str]:
+    """An abstention says why; an answer names what its level allows, and says “Perhaps” where it may be anywhere."""
+    title, about = title_of(verdict), {contradiction.about for contradiction in verdict.contradictions}
+    if verdict.radius_km is None:
+        expected = (
+            "These photos do not fit one place" if "photos" in about
+            else "The photo does not fit the area you gave" if "within" in about
+            else "It is not known where this is"
+        )  # fmt: skip
+        if title != expected:
+            yield f"title {title!r} of an abstention, with contradictions about {sorted(about) or 'nothing'}"
+        return
+    names = [verdict.place, verdict.city, verdict.region, verdict.country]
+    levels = (Level.POINT, Level.CITY, Level.REGION, Level.COUNTRY)
+    allowed = [name for name, level in zip(names, levels, strict=True) if name and level.rank <= verdict.level.rank]
+    if allowed and title.startswith("Perhaps ") is not (verdict.radius_km.p90 > _CONTINENT_KM):
+        yield f"title {title!r} with a 90 % radius of {verdict.radius_km.p90} km"
+    if title.removeprefix("Perhaps ") != (", ".join(dict.fromkeys(allowed)) or "An unnamed place"):
+        yield f"title {title!r} with level {verdict.level}"
 
 
 def _of_answer(answer: Verdict | PhotoAnswer, target_km: float) -> Iterator[str]:

@@ -25,12 +25,15 @@ def headline(answer: Answer) -> Html:
         known = place_name(answer)
         coarse = f"The evidence only supports {known}." if known else "Nothing in the photo supports a place."
         title = "It is not known where this is"
-        if answer.per_photo:
+        about = {contradiction.about for contradiction in answer.contradictions}
+        if "photos" in about:
             title, coarse = "These photos do not fit one place", "What each photo says by itself is listed below."
-        elif any(contradiction.about == "within" for contradiction in answer.contradictions):
+        elif "within" in about:
             title, coarse = "The photo does not fit the area you gave", "Nothing supports a place inside that area."
         elif any(candidate.outside for candidate in answer.candidates):  # too weak to rule the area out
             coarse = "Nothing that was found supports a place inside the area you gave."
+        elif answer.per_photo:
+            coarse = "What each photo says by itself is listed below."
         return el("header", el("h1", title), el("p", coarse, class_="where"))
     sure = answer.radius_remark
     if answer.radius_remark:

@@ -92,11 +92,12 @@ function headline(answer) {
   const title = (words) => (answer.check ? el("h3", { dir: "auto" }, `Found without the claim: ${words}`)
     : el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, words));
   const name = placeName(answer);
-  if ((answer.per_photo ?? []).length) {
+  const about = (answer.contradictions ?? []).map((one) => one.about);
+  if (about.includes("photos")) {
     return el("header", {}, title("These photos do not fit one place"), el("p", { class: "lead" }, "What each photo says by itself is listed below."));
   }
   const best = answer.candidates.some((one) => one.outside) ? " The best place outside it is listed under Candidates." : "";
-  if ((answer.contradictions ?? []).some((one) => one.about === "within")) {
+  if (about.includes("within")) {
     return el("header", {}, title("The photo does not fit the area you gave"),
       el("p", { class: "lead" }, `Nothing supports a place inside that area.${best}`));
   }

@@ -104,14 +104,30 @@ def doubted(verdict: Verdict, confidence: float) -> Verdict:
     if confidence < 0.9 and target >= p90:
         p90 = target * 0.9 / confidence
     found = _agreeing(p50, p90, confidence, target)
-    kept: dict[str, object] = {name: "" for name, level in _FINEST.items() if level.rank > found.level.rank}
-    if "country" in kept:
-        kept["country_code"] = ""
+    kept: dict[str, object] = {**without_names_beyond(found.level)}
     if "city" in kept:
         kept["town_centre"] = False
     kept |= dict.fromkeys(("region_50", "region_90"))  # they were fitted together with the radii that no longer hold
     update = {"radius_km": found.radius, "level": found.level, "confidence": found.confidence, **kept}
     return verdict.model_copy(update=update)
+
+
+def widened(verdict: Verdict, p90_km: float) -> Verdict:
+    """Widen the 90 % radius of a verdict to this many km, where it is smaller, and lower the confidence as that
+    requires. The regions are dropped: they belong to the narrower radii. An abstention is returned unchanged.
+    """
+    radius = verdict.radius_km
+    if radius is None:
+        return verdict
+    found = _agreeing(radius.p50, max(radius.p90, p90_km), verdict.confidence, verdict.target_radius_km)
+    regions = dict.fromkeys(("region_50", "region_90"))
+    return verdict.model_copy(update={"radius_km": found.radius, "confidence": found.confidence, **regions})
+
+
+def without_names_beyond(level: Level) -> dict[str, str]:
+    """The fields of an answer that name something finer than its level, each empty."""
+    dropped = {name: "" for name, finest in _FINEST.items() if finest.rank > level.rank}
+    return {**dropped, "country_code": ""} if "country" in dropped else dropped
 
 
 def level_of(p50_km: float) -> Level:

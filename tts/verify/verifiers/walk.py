@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator
 
 from tts.aio import closing
 from tts.decision_weights import weights
-from tts.domain.answer import PhotoAnswer, Radius, Verdict
+from tts.domain.answer import PhotoAnswer, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
-from tts.domain.hypothesis import Level
 from tts.domain.reach import Reach, reach_of
 from tts.ports.closable import close_each
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
-from tts.verify.assembly.radius_consistency import rough_exactness
+from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.several_photos import OnePhoto, apart_verdict
@@ -59,14 +58,13 @@ class WalkVerifier:
             return apart_verdict(answers, [one.read for one in walk.photos], blank, _why(walk, reach))
         answered = {one.photo: one for one in answers if one.lat is not None}
         if not answered:
-            return _widened(verdict, float(reach.limits_km.max()))
+            return _reaching(verdict, float(reach.limits_km.max()))
         named = {one.number for one in walk.photos if _names_its_place(one)} & answered.keys()
         firm = {number: answered[number] for number in named}
         whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
         away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
-        widened = _widened(verdict, max(away, default=0.0))
         text = f"{verdict.explanation} Each photo has its own answer.".strip()
-        return widened.model_copy(update={"per_photo": whole, "explanation": text})
+        return _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
 
     def _alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
         """The whole way from the ledger of a photo to its answer."""
@@ -109,7 +107,7 @@ def _beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target
     p50, p90 = other.radius_km.p50 + max(_LEAST_KM, limit_km / 2), other.radius_km.p90 + max(_LEAST_KM, limit_km)
     p90 = min(HALF_CIRCUMFERENCE_KM, p90)
     exact = rough_exactness(min(p50, p90), p90, target_km=target_km)
-    finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()
+    finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()  # farther away it may be in another town
     text = f"This photo says little by itself; it lies within {limit_km:,.3g} km of photo {other.photo + 1}."
     names = {name: getattr(other, name) for name in ("country", "country_code", "region", *finest)}
     return own.model_copy(
@@ -118,19 +116,16 @@ def _beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target
             "lat": other.lat,
             "lon": other.lon,
             "radius_km": exact.radius,
-            "level": min((exact.level, other.level, Level.CITY if finest else Level.REGION), key=_rank),
+            "level": exact.level,
             "abstained": False,
             "confidence": min(exact.confidence, other.confidence),
             "explanation": text,
             "city": "",
             "place": "",
             **names,
+            **without_names_beyond(exact.level),
         }
     )
-
-
-def _rank(level: Level) -> int:
-    return level.rank
 
 
 def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
@@ -139,14 +134,9 @@ def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
     return other.radius_km.p90 + reach.between(own.photo, other.photo)
 
 
-def _widened(verdict: Verdict, km: float) -> Verdict:
+def _reaching(verdict: Verdict, km: float) -> Verdict:
     """The answer for all photos stands for all of their places."""
-    if verdict.radius_km is None or km == math.inf:
-        return verdict
-    p90 = min(HALF_CIRCUMFERENCE_KM, max(verdict.radius_km.p90, km))
-    radius = Radius(p50=min(verdict.radius_km.p50, p90), p90=p90)
-    regions = dict.fromkeys(("region_50", "region_90"))  # of one place; they belong to the narrower radii
-    return verdict.model_copy(update={"radius_km": radius, **regions})
+    return verdict if km == math.inf else widened(verdict, km)
 
 
 def _point(one: PhotoAnswer) -> LatLon:

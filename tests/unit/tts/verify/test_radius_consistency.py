@@ -9,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.basics import a_context
 from support.rollouts import answered_rollout, place
-from support.verdict_contradictions import contradictions_of
+from support.verdict_contradictions import contradictions_of, title_of
 
 from deployments.cli import cli
+from tts.clues.clue_reader import ClueReader
 from tts.domain.answer import Radius, Verdict
-from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, BBox, Circle, Countries, LatLon
 from tts.domain.hypothesis import Level
+from tts.domain.photo import Box
+from tts.domain.reach import reach_of
+from tts.domain.reading import Reading, TextLine
 from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
@@ -24,6 +28,7 @@ from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.fallback import fallback_verdict
+from tts.verify.verifiers.walk import WalkVerifier
 
 POINTS = st.builds(LatLon, lat=st.floats(-60, 70), lon=st.floats(-179, 179))
 TARGETS = st.floats(0.001, 20000)
@@ -36,21 +41,62 @@ ROLLOUTS = st.tuples(
     st.none() | st.floats(0, 1),
 )
 KM = st.floats(0.001, 30000)
+SIGNS = ["Bellinzona", "Osaka", "Coimbra", "약국", "火车站", "محطة القطار", "Φαρμακείο", "Boulangerie", "Exit 12"]
+PHOTOS = st.lists(st.lists(st.sampled_from(SIGNS), max_size=3, unique=True), min_size=1, max_size=3)
+AREAS = st.one_of(
+    st.none(),
+    st.sampled_from(["CH", "JP", "PT", "KR", "UA"]).map(lambda code: Countries(codes=(code,))),
+    st.builds(Circle, centre=POINTS, radius_km=st.floats(1, 5000)),
+    st.just(BBox(south=36, west=6, north=47, east=19)),
+)
+HINTS = st.sampled_from([None, "Bellinzona", "near Osaka", "Kyiv", "not in Italy", "outside Coimbra", "a school trip"])
 
 
 @pytest.fixture(scope="module")
-def world(gazetteer, countries):
-    return World(gazetteer, countries)
+def world(gazetteer, countries, data_store):
+    return World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
 
 
 @pytest.mark.parametrize("calibration", ["clues", "default"])
-@settings(max_examples=60)
-@given(rollouts=st.lists(ROLLOUTS, min_size=1, max_size=6), target=TARGETS)
-def test_verdicts_on_random_rollouts(world, calibration, rollouts, target):
-    runs = [_run(i, *rollout) for i, rollout in enumerate(rollouts)]
-    request = VerifyRequest(a_context(), (), LocateOptions(target_radius_km=target), tuple(runs))
-    assert contradictions_of(ConsensusVerifier(world, shipped(calibration)).decide(request)) == []
+@settings(max_examples=30)
+@given(
+    rollouts=st.lists(ROLLOUTS, min_size=1, max_size=6),
+    target=TARGETS,
+    photos=PHOTOS,
+    within=AREAS,
+    hint=HINTS,
+    within_km=st.none() | st.floats(0.1, 20000),
+)
+def test_verdicts_on_random_rollouts(world, sign_photo, calibration, rollouts, target, photos, within, hint, within_km):
+    request = _request(sign_photo, rollouts, target, photos, within, hint, within_km)
+    assert contradictions_of(_verdict_of(request, world, calibration)) == []
     assert contradictions_of(fallback_verdict(request, "the verifier failed")) == []
+
+
+BELLINZONA = (LatLon(lat=46.19, lon=9.02), Level.CITY, True, "", None, None)
+ITALY = BBox(south=36, west=6, north=47, east=19)
+
+
+@pytest.mark.parametrize(
+    ("photos", "asked", "title"),
+    [
+        ([["약국"]], {"within": ITALY}, "It is not known where this is"),
+        ([["Bellinzona"]], {"within": Countries(codes=("UA",))}, "The photo does not fit the area you gave"),
+        ([["Bellinzona"], ["火车站"]], {}, "These photos do not fit one place"),
+        ([["Bellinzona"], ["火车站"]], {"within_km": 20.0}, "These photos do not fit one place"),
+        ([["Bellinzona"], ["Exit 12"]], {"within_km": 20.0}, "Bellinzona, Ticino, Switzerland"),
+        ([["Bellinzona"]], {"hint": "Kyiv"}, "Bellinzona, Ticino, Switzerland"),
+    ],
+)
+def test_every_way_to_a_verdict_is_reached_by_what_is_drawn(world, sign_photo, photos, asked, title):
+    """Else the property above says nothing of areas, hints, and photos of several places."""
+    asked = {"within": None, "hint": None, "within_km": None, **asked}
+    known = [BELLINZONA] if photos[0] == ["Bellinzona"] and title.startswith("Bellinzona") else []
+    verdict = _verdict_of(_request(sign_photo, known, 25.0, photos, **asked), world, "clues")
+    assert title_of(verdict) == title
+    assert contradictions_of(verdict) == []
+    assert bool(verdict.per_photo) is (len(photos) > 1)
+    assert (verdict.hint is not None) is (asked["hint"] is not None)
 
 
 @given(
@@ -181,6 +227,31 @@ def test_verdicts_on_recorded_runs(world, eval_logs):
         verdict = verifier.decide(VerifyRequest(a_context(), (), options, panel.trajectories))
         assert contradictions_of(verdict) == [], panel.key
     assert len(panels) > 90
+
+
+def _request(photo, rollouts, target, photos, within, hint, within_km):
+    """`photos` are the lines of each; `within_km` is for several photos only."""
+    walk = {"within_km": within_km} if len(photos) > 1 else {}
+    options = LocateOptions(target_radius_km=target, within=within, hint=hint, **walk)
+    runs = tuple(_run(i, *rollout) for i, rollout in enumerate(rollouts))
+    readings = tuple(_reading(lines).of_photo(i) for i, lines in enumerate(photos))
+    return VerifyRequest(a_context(), (photo,) * len(photos), options, runs, readings)
+
+
+def _reading(lines):
+    def line(text, row):
+        return TextLine(text=text, box=Box(x0=0.1, y0=0.1 * row, x1=0.6, y1=0.1 * row + 0.08), confidence=0.95)
+
+    return Reading(photo_sha256="0" * 64, lines=tuple(line(text, row) for row, text in enumerate(lines, 1)))
+
+
+def _verdict_of(request, world, calibration):
+    """As the service is wired: photos of a walk get an answer each."""
+    consensus = ConsensusVerifier(world, shipped(calibration))
+    verdict, reach = consensus.decide(request), reach_of(request.options, len(request.photos))
+    if reach is None:
+        return verdict
+    return WalkVerifier(consensus, world, shipped(calibration)).apply(request, reach, verdict)
 
 
 def _run(number, point, level, grounded, city, radius_km, confidence):
