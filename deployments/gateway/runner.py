@@ -298,9 +298,12 @@ class Runner:
     async def _write_closing_events(
         self, meta: RunMeta, egress: RequestEgress, ends: Sequence[Event], last_seq: int
     ) -> None:
-        """Close a log that did not come to its own end. Its key is given back: the same request may be tried again."""
+        """Close a log that did not come to its own end. Its key is given back: the same request may be tried again.
+        The last of `ends` is `done`; what left the machine is told directly before it (ADR 0022).
+        """
         left_machine = await egress.to_event()
-        ends = [*([left_machine] if left_machine is not None else []), *ends]
+        if left_machine is not None:
+            ends = [*ends[:-1], left_machine, ends[-1]]
         await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         if await self._store.close(meta) and meta.claim:
             await self._store.release(meta.claim, meta.request_id)
