@@ -10,6 +10,7 @@ import numpy as np
 from deployments.cli.console import config_option
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.consensus_draws import on_answer_draws
+from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.consensus_logs import (
     LogFamily,
     compared,
@@ -37,7 +38,9 @@ from tts.verify.evidence.world import World
 @click.command()
 @click.option("--logs", type=click.Path(path_type=Path), default=DEFAULT_LOGS, help="Folder of published logs.")
 @click.option(
-    "--fit-on", type=click.Path(path_type=Path), help="Folder of logs of other models, on which to fit the radii."
+    "--fit-on",
+    type=click.Path(path_type=Path),
+    help="Folder of logs of other models, on which to fit the radii and the weights of guesses (4 minutes).",
 )
 @click.option(
     "--sources",
@@ -131,8 +134,12 @@ def _on_logs(
         "radius_saved": round(halves.radius_saved, 4),
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
         "regions_in_halves": regions_in_halves(family, world),
-        **({} if other is None else {"fitted_elsewhere": cover_elsewhere(family, other, world)}),
+        **({} if other is None else {"fitted_elsewhere": _fitted_elsewhere(family, other, world)}),
     }
+
+
+def _fitted_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
+    return {**cover_elsewhere(family, other, world), "guesswork": guesswork_elsewhere(family, other, world)}
 
 
 def _panels(logs: Path, parser: ParserName, seed: int) -> list[Panel]:

@@ -74,17 +74,21 @@ def compared(family: LogFamily, world: World) -> Result:
     cases = family.named_cases()
     anonymous = consensus_errors_km(cases, world, None)
     best = family.single[:, int(np.argmax([accuracy_percent(row)[-1] for row in family.single.T]))]
-    medoids = [_medoid_errors_km(family.panels, order) for order in range(_ORDERS)]
     labelled = errors_by_other_half(cases, world)
     agreed = consensus_errors_km(cases, world, reliability_from(cases, labels=False))
     return {
-        "medoid": np.round(np.mean([accuracy_percent(row) for row in medoids], axis=0), 2).tolist(),
-        "minus_medoid": _differences(np.mean([_hits(row) for row in medoids], axis=0), _hits(anonymous)),
+        "medoid": np.round(_medoid_hits(family).mean(axis=0), 2).tolist(),
+        "minus_medoid": minus_medoid(family, anonymous),
         "named_labels": [round(share, 2) for share in accuracy_percent(labelled)],
         "named_labels_minus_best_single": _differences(_best_hits(family.single), _hits(labelled)),
         "named_agreement": [round(share, 2) for share in accuracy_percent(agreed)],
         "named_agreement_minus_best_source": _differences(_hits(best), _hits(agreed)),
     }
+
+
+def minus_medoid(family: LogFamily, errors_km: Floats) -> list[list[float]]:
+    """[difference, low, high] in points at each threshold, of (n,) errors in km of the same photos."""
+    return _differences(_medoid_hits(family), _hits(errors_km))
 
 
 def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
@@ -119,6 +123,12 @@ def errors_km(points: Sequence[LatLon | None], panels: Sequence[Panel]) -> Float
     """(n,) errors in km, NaN for no point."""
     pairs = zip(points, panels, strict=True)
     return np.array([np.nan if p is None else distance_km(p, panel.truth) for p, panel in pairs], dtype=np.float64)
+
+
+def _medoid_hits(family: LogFamily) -> Floats:
+    """(n, thresholds) hits of the medoid, the mean over orders of the sources."""
+    found: Floats = np.mean([_hits(_medoid_errors_km(family.panels, order)) for order in range(_ORDERS)], axis=0)
+    return found
 
 
 def _medoid_errors_km(panels: Sequence[Panel], order: int) -> Floats:

@@ -4,14 +4,16 @@ import json
 
 import pytest
 
-from geotts_benchmarks import consensus_questions
+from geotts_benchmarks import consensus_guesswork, consensus_questions
 from geotts_benchmarks.consensus_draws import on_answer_draws
+from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.consensus_logs import LogFamily, compared, cover_elsewhere
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
 from tts.domain.geo import LatLon, destination
 from tts.eval.synthetic.policies import RHOS
+from tts.verify.consensus import guesswork
 from tts.verify.evidence.world import World
 
 pytestmark = pytest.mark.slow
@@ -79,6 +81,25 @@ def test_radii_that_were_fitted_elsewhere_are_measured_here_with_an_interval(tmp
         assert found["radius90_mean_km"] > 0
     assert same["cover90"] > 85
     assert far["cover90"] < 15, "radii do not hold where errors are a hundred times as large"
+
+
+def test_weights_of_guesses_are_chosen_on_the_other_family_and_measured_on_this_one(
+    tmp_path, twins, world, monkeypatch
+):
+    """The wrong twins of the other family answer 300 km to the east, where more people live than at the true places."""
+    monkeypatch.setattr(consensus_guesswork, "GRID", {"CROWD": (0.0, 5.0)})
+    shipped = guesswork.CROWD
+    other = read(logs(tmp_path / "other", good=lambda _: 0.0, twin_a=lambda _: 300.0, twin_b=lambda _: 300.0))
+    found = guesswork_elsewhere(read(twins), other, world)
+    by_weight = {}
+    for weight in (0.0, 5.0):
+        monkeypatch.setattr(consensus_guesswork, "GRID", {"CROWD": (weight,)})
+        by_weight[weight] = guesswork_elsewhere(other, other, world)["consensus"]
+    assert by_weight[0.0] != by_weight[5.0], "the weight matters on the other family"
+    assert found["weights"]["crowd"] == max(by_weight, key=lambda weight: sum(by_weight[weight]))
+    assert len(found["consensus"]) == len(found["minus_medoid"]) == 6
+    assert all(is_difference(row) for row in found["minus_medoid"])
+    assert shipped == guesswork.CROWD
 
 
 def test_what_the_verifier_asks_is_reported_for_what_it_recovers_and_what_it_loses(twins, world, monkeypatch):

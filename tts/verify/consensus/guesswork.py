@@ -24,11 +24,11 @@ AROUND_KM = _W["around_km"]
 NAMED_TOWN_KM = _W["named_town_km"]
 CENTRE_KM = _W["centre_km"]
 _APART_FROM_KM = _W["apart_from_km"]
-_CROWD = _W["crowd"]
+CROWD = _W["crowd"]
 _USUAL_CROWD_LOG = _W["usual_crowd"]
 _LARGEST_CROWD_LOG = _W["largest_crowd"]
-_APART = _W["apart"]
-_CENTRE = _W["on_centre"]
+APART = _W["apart"]
+ON_CENTRE = _W["on_centre"]
 
 
 def people_log(point: LatLon, world: World) -> float:
@@ -45,4 +45,4 @@ def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) ->
     apart_km = NAMED_TOWN_KM if town_offset_km is None else town_offset_km
     on_centre = town_offset_km is not None and town_offset_km < CENTRE_KM
     apart = math.log(max(apart_km, _APART_FROM_KM) / _APART_FROM_KM)
-    return -_CROWD * crowd - _APART * apart - (_CENTRE if on_centre else 0.0)
+    return -CROWD * crowd - APART * apart - (ON_CENTRE if on_centre else 0.0)
