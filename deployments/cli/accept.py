@@ -95,7 +95,8 @@ def command(
 
     It locates the sample photos of GeoTTS and your labelled photos (--photos). This takes about half an hour. If you
     stop it, the same command continues, and locates again the photos that got no answer. It installs the calibration
-    that it fits to your photos for this engine, dialect and tools. From then on, answers show percentages.
+    that it fits to your photos for this engine, dialect and tools. From then on, answers say how probable their
+    radii are.
 
     The exit code is 0 if no fault was found, 3 if there are faults, 1 if the engine could not run at all, 2 for wrong
     use, and 130 if you interrupt it.

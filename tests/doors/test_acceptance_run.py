@@ -89,7 +89,7 @@ async def test_each_fault_of_a_scripted_model_is_found_within_its_interval(data_
     assert "cached_tokens" in {finding["about"] for finding in found["findings"]}
 
 
-async def test_a_sound_engine_is_calibrated_and_then_answers_with_percentages(data_store, environment, tmp_path):
+async def test_a_sound_engine_is_calibrated_and_then_states_how_sure_it_is(data_store, environment, tmp_path):
     photos = labelled_photos(tmp_path / "photos", 42)
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
         engine = ("--profile", "generic", "--endpoint", endpoint.url, *REAL)
@@ -108,7 +108,7 @@ async def test_a_sound_engine_is_calibrated_and_then_answers_with_percentages(da
     assert [state["state"] for state in states] == ["transferred", "fitted", "transferred"]
     assert states[1]["photos"] == 42
     assert states[1]["origin"].startswith("geotts accept, n = 3, 42 photos")
-    assert "%" in spoken[1]
+    assert "very probably within" in spoken[1], "the radii are stated as fitted ones"
     assert "transferred" not in spoken[1]
     report = (tmp_path / "report.html").read_text()
     assert "A calibration fitted to 42 of your photos" in report

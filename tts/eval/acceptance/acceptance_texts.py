@@ -98,7 +98,7 @@ def calibration_lines(fitted: Fitted) -> Iterator[str]:
         yield fitted.why[:1].upper() + fitted.why[1:] + "."
     if fitted.overruled_by:
         yield f"The configuration names {fitted.overruled_by} (verifier.calibration), which is used instead."
-    shown = "shown as percentages" if fitted.state == "fitted" else "an estimate, shown without percentages"
+    shown = "shown with its probability" if fitted.state == "fitted" else "an estimate, shown without a probability"
     yield f"Answers of this engine, dialect and tools say `calibration: {fitted.state}`; the radius is {shown}."
     if fitted.held is not None:
         held = fitted.held
