@@ -6,10 +6,9 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
-SERVICES_LOG := .pytest_cache/services.log
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test tests-of-code tests-of-services test-docs test-vllm test-all test-image vllm-env quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
+.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -35,16 +34,8 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 test: setup      ## static checks and the tests of the code; no GPU and no network needed
 	$(MAKE) check
 	$(BIN)/geotts data build
-	$(MAKE) --no-print-directory -j $(JOBS) tests-of-services tests-of-code
-
-tests-of-code:
-	nice -n 5 $(PYTEST) tests/unit tests/contract
-
-# these wait for starts of Ray most of the time, so they run beside the others, before them in the queue for a core
-tests-of-services:
-	@echo "the tests of services run beside those of the code; what they print follows when they end"
-	@mkdir -p $(dir $(SERVICES_LOG)); $(PYTEST) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS)) > $(SERVICES_LOG) 2>&1; \
-	  code=$$?; cat $(SERVICES_LOG); exit $$code
+	$(PYTEST) tests/unit tests/contract
+	$(PYTEST) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
 
 test-docs: setup ## every command and configuration of the documentation, as written
 	$(BIN)/geotts data build

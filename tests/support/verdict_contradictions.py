@@ -26,10 +26,14 @@ def contradictions_of(verdict: Verdict) -> list[str]:
 
 def title_of(verdict: Verdict) -> str:
     """The title of a report on this verdict."""
-    count = RunCount(asked=1, planned=1, run=1, answered=1)
-    answer = Answer(**dict(verdict), n=count, stop_reason=StopReason.ANSWERED, timing=Timing(total_s=1.0))
+    answer = verdict if isinstance(verdict, Answer) else _answer_of(verdict)
     (title,) = re.findall("<h1>(.*?)</h1>", str(headline(answer)))
     return unescape(title)
+
+
+def _answer_of(verdict: Verdict) -> Answer:
+    count = RunCount(asked=1, planned=1, run=1, answered=1)
+    return Answer(**dict(verdict), n=count, stop_reason=StopReason.ANSWERED, timing=Timing(total_s=1.0))
 
 
 def _of_title(verdict: Verdict) -> Iterator[str]:

@@ -33,7 +33,7 @@ def run_by_ci():
 
 
 def test_ci_runs_the_static_checks_and_every_kind_of_test(run_by_ci):
-    assert {"style", "types", "tests-of-code", "tests-of-services", "test-docs", "test-vllm"} <= run_by_ci
+    assert {"style", "types", "test", "test-docs", "test-vllm"} <= run_by_ci
 
 
 def test_the_targets_that_users_read_first_are_among_the_blocks():

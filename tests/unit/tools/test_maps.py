@@ -44,6 +44,12 @@ def test_a_pixel_and_its_position_are_the_same_place(view, x, y):
     assert back == pytest.approx((x, y), abs=1e-3)
 
 
+def test_the_top_of_the_world_is_a_pixel_of_its_own():
+    view = View(LatLon(lat=81.0, lon=0.0), 3.0, 500, 400)
+    (north,) = view.latitudes(np.array([0.0]))
+    assert view.pixel(LatLon(lat=float(north), lon=0.0))[1] == pytest.approx(0.0, abs=1e-6)
+
+
 @given(views)
 def test_the_centre_is_in_the_middle_unless_the_world_ends(view):
     x, y = view.pixel(view.centre)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tts.domain.geo import EQUATOR_KM, LatLon
 
 Floats = npt.NDArray[np.floating[Any]]
-MAX_LATITUDE: Final = 85.0511
+MAX_LATITUDE: Final = math.degrees(math.atan(math.sinh(math.pi)))  # 85.0511…: there the square of Web Mercator ends
 MIN_ZOOM = 1.0
 MAX_ZOOM = 12.0
 
