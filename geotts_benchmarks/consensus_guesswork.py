@@ -6,9 +6,10 @@ not used to choose them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from itertools import product
+from typing import Any
+from unittest.mock import patch
 
 from geotts_benchmarks.consensus_logs import LogFamily, minus_medoid
 from geotts_benchmarks.harness import Result, say
@@ -38,19 +39,7 @@ def guesswork_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Re
     }
 
 
-def _errors_km(family: LogFamily, world: World, weights: Mapping[str, float]) -> Floats:
-    with _weighed(weights):
+def _errors_km(family: LogFamily, world: World, weights: Mapping[str, Any]) -> Floats:
+    """(n,) errors with other weights. In the product they are constants, which no function takes as arguments."""
+    with patch.multiple(guesswork, **weights):
         return consensus_errors_km(family.named_cases(), world, None)
-
-
-@contextmanager
-def _weighed(weights: Mapping[str, float]) -> Iterator[None]:
-    """Puts other weights into `guesswork`, whose functions take none as arguments: in the product they never change."""
-    shipped = {name: getattr(guesswork, name) for name in weights}
-    try:
-        for name, value in weights.items():
-            setattr(guesswork, name, value)
-        yield
-    finally:
-        for name, value in shipped.items():
-            setattr(guesswork, name, value)

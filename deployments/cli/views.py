@@ -91,7 +91,7 @@ class PlainView:
 
 def plan_text(plan: Plan) -> str:
     """What was decided and why; servers of older releases do not say it in one sentence."""
-    text = plain(plan.summary or f"{plan.n_planned} rollouts, {plan.depth}: {plan.reason}")
+    text = plain(plan.summary) or f"{plan.n_planned} attempts, {plan.depth}: {plain(plan.reason)}"
     expected = plan.predicted_cost.get("cost_usd")
     return clean(text if expected is None else f"{text}; expected to cost about {money_text(expected)}", 400)
 
@@ -158,7 +158,7 @@ class LiveView:
         if self._run.routed is None:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
-        return RichText(plain(f"{plan.depth}, {plan.n_planned} rollouts, {took:.1f} s"), style="dim")
+        return RichText(f"{plan.depth}, {plan.n_planned} attempts, {took:.1f} s", style="dim")
 
     def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
         i = trajectory.rollout_id
