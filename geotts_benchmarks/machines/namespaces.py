@@ -34,11 +34,16 @@ class Machine:
     name: str
     address: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    _started: list[subprocess.Popen[Any]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def start(self, *command: str | Path, **options: Any) -> subprocess.Popen[Any]:
-        """Start a process on this machine. It is the caller's to end. Ctrl-C in a terminal does not reach it."""
-        options = {"start_new_session": True, **options}
-        return subprocess.Popen(["ip", "netns", "exec", self.name, *map(str, command)], **self._with_env(options))
+        """Start a process on this machine. It ends with the machine, if the caller has not ended it before. Ctrl-C in
+        a terminal does not reach it.
+        """
+        words = ["ip", "netns", "exec", self.name, *map(str, command)]
+        process = subprocess.Popen(words, **self._with_env({"start_new_session": True, **options}))
+        self._started.append(process)
+        return process
 
     def run(self, *command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a process on this machine to its end; its output as text."""
@@ -61,11 +66,15 @@ class Machine:
 
     def kill(self) -> None:
         """SIGKILL for all that runs on this machine, as when its power is cut, until nothing is left."""
-        while pids := self.processes():
+        while pids := {*self.processes(), *self._begun()}:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
+
+    def _begun(self) -> list[int]:
+        """Ids of what was started here and has not ended. Some may not have entered the namespace yet."""
+        return [process.pid for process in self._started if process.poll() is None]
 
     def _with_env(self, options: dict[str, Any]) -> dict[str, Any]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}

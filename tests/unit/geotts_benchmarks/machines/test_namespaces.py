@@ -1,5 +1,7 @@
 """Machines made of network namespaces: reached, cut off, mended, killed, and removed with all that ran on them."""
 
+import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -49,3 +51,15 @@ def test_nothing_is_left_of_machines_whose_processes_still_ran():
     assert process.wait(5)
     names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
     assert machine.name not in names
+
+
+def test_a_process_that_has_not_entered_its_machine_yet_ends_with_it(tmp_path, monkeypatch):
+    """On a busy machine, `ip` may take a while until it is in the namespace."""
+    slow = tmp_path / "ip"
+    slow.write_text(f'#!/bin/sh\n[ "$2" = exec ] && sleep 3\nexec {shutil.which("ip")} "$@"\n')
+    slow.chmod(0o755)
+    with machines(1) as (machine,):
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        process = machine.start("sleep", "60")
+        assert machine.processes() == []
+    assert process.wait(1) != 0
