@@ -156,9 +156,12 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | 
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
-    """Orders are none; nor is that a point lies in its country, where the caller asked for points in it."""
+    """Orders are none; nor are calls that distinguish no places, nor that a point lies in its country, where the caller
+    asked for points in it."""
+    if entry.about == "order" or entry.finding is Finding.UNDECIDED:
+        return False
     circular = within is not None and entry.finding is Finding.SUPPORTED
-    return entry.about != "order" and not (circular and (entry.about == "country" or entry.tool in _OF_A_POINT))
+    return not (circular and (entry.about == "country" or entry.tool in _OF_A_POINT))
 
 
 def _rank(entry: LedgerEntry) -> tuple[int, int]:
@@ -187,7 +190,13 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     others = len(clusters) - 1
     if others:
         text += f" There {f'are {others} other candidates' if others > 1 else 'is one other candidate'}."
-    return text
+    return text + _undecided(ledgers)
+
+
+def _undecided(ledgers: Sequence[RolloutLedger]) -> str:
+    """A sentence for each search of the verifier that distinguished no places."""
+    claims = [e.claim for ledger in ledgers for e in ledger.entries if e.finding is Finding.UNDECIDED]
+    return "".join(f" {claim[0].upper()}{claim[1:]}." for claim in dict.fromkeys(claims))
 
 
 def _support(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:

@@ -16,12 +16,14 @@ POOLED = -1  # the rollout id of what all rollouts read, weighed together (`tts.
 
 
 class Finding(StrEnum):
-    """What became of a claim. Not done: the rollout says it looked at something, and no call of it did."""
+    """What became of a claim. Not done: the rollout says it looked at something, and no call of it did. Undecided: the
+    verifier made the same call about several places, and the results do not distinguish them."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
     CONTRADICTED = "contradicted"
     NOT_DONE = "not_done"
+    UNDECIDED = "undecided"
 
 
 About = Literal[

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
@@ -28,6 +28,16 @@ from tts.verify.inquiry.statements import Statements
 _DECIDED = weights("inquiry")["decided"]
 
 
+@dataclass(frozen=True, slots=True)
+class OpenSearch:
+    """A call that named no place, and the places that became candidates because of it."""
+
+    question: Question
+    call_id: str
+    retrieved_at: str
+    found: tuple[str, ...]
+
+
 class Inquiry(Comparison[Candidate]):
     """One request's questions. `offered` are the tools that may be called, `budget` is how many calls there may be."""
 
@@ -39,6 +49,7 @@ class Inquiry(Comparison[Candidate]):
         beside = passed_by(scene, stated, self._finals)
         super().__init__([*self._finals[: MOST_PLACES - len(beside)], *beside], stated, offered, budget)
         self._open: list[Turn] = []
+        self.open_searches: list[OpenSearch] = []
 
     def take(self, results: Mapping[str, ToolResult]) -> None:
         """The results by the ids of the calls; one that is missing counts as a call that failed. The calls that the
@@ -98,6 +109,10 @@ class Inquiry(Comparison[Candidate]):
         own = Trajectory(rollout_id=ASKER, turns=tuple(self._open))
         self._scene = replace(self._scene, trajectories=(*self._rollouts, own))
         self._stated = Statements.of(self._scene.trajectories, self._scene.readings)
+        before = len(self.candidates)
         for new in passed_by(self._scene, self._stated, self._finals):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):
                 self.candidates.append(new)
+        found = tuple(one.name for one in self.candidates[before:])
+        for one in results:
+            self.open_searches.append(OpenSearch(pending.question, one.call_id, one.retrieved_at, found))

@@ -22,12 +22,19 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
 _LONGEST_QUOTE = 220
-_RANK = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 0, Finding.NOT_DONE: 1, Finding.UNSUPPORTED: 2}
+_RANK = {
+    Finding.SUPPORTED: 0,
+    Finding.CONTRADICTED: 0,
+    Finding.NOT_DONE: 1,
+    Finding.UNSUPPORTED: 2,
+    Finding.UNDECIDED: 3,
+}
 _FINDING_TEXT = {
     Finding.SUPPORTED: "a tool or the photo says so",
     Finding.CONTRADICTED: "contradicted",
     Finding.UNSUPPORTED: "nothing shows it",
     Finding.NOT_DONE: "claimed, but never done",
+    Finding.UNDECIDED: "says nothing about either place",
 }
 
 

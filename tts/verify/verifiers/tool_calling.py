@@ -33,7 +33,7 @@ from tts.verify.inquiry.candidates import Scene
 from tts.verify.inquiry.comparison import Comparison, PlaceT
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
-from tts.verify.inquiry.reweighing import reweighed, with_entries
+from tts.verify.inquiry.reweighing import reweighed, with_entries, with_undecided
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
 
@@ -236,10 +236,11 @@ def _allowed(name: str, request: VerifyRequest) -> bool:
 
 
 def _after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
-    """The judgement with what the inquiry found; the same object where that changes nothing."""
+    """The judgement with what the inquiry found. Where that changes no vote, only its ledgers have more entries."""
     votes = reweighed(inquiry, judged.votes)
+    ledgers = with_undecided(judged.ledgers, inquiry, votes)
     if all(new is old for new, old in zip(votes, judged.votes, strict=False)) and len(votes) == len(judged.votes):
-        return judged
-    found = weighed(with_entries(judged.ledgers, votes), votes, None, len(request.trajectories), world)
+        return replace(judged, ledgers=ledgers)
+    found = weighed(with_entries(ledgers, votes), votes, None, len(request.trajectories), world)
     changed = {name: getattr(found, name) for name in ("ledgers", "votes", "clusters", "spread")}
     return replace(judged, **changed, lines=None)  # the belief from the lines knows nothing of the questions
