@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 import deployments.web
 import tts
+from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
 from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM
 
@@ -108,3 +109,12 @@ def test_the_page_computes_the_radius_of_the_earth_from_the_ellipsoid_that_utm_n
         float(re.search(rf"const {name} = ([\d.]+);", scripts["notations.js"])[1]) for name in ("A", "E2")
     )
     assert axis_m * (2 + math.sqrt(1 - eccentricity2)) / 3000 == pytest.approx(EARTH_RADIUS_KM, abs=1e-4)
+
+
+def test_forms_of_number_plates_have_a_source_and_are_for_known_countries(countries):
+    forms = plate_forms()
+    assert forms.source == "hand-set"
+    assert len(forms.reason) >= 20
+    assert all(countries.find(code) is not None for one in forms.forms for code in one.countries.split())
+    assert {one.nats % 0.5 for one in forms.forms} == {0.0}
+    assert all(any(f"<{name}>" in one.form for one in forms.forms) for name in forms.letters)
