@@ -16,11 +16,11 @@ import httpx
 
 from tools.maps import MapsProvider
 from tools.places import CountryProvider, PlacesProvider
+from tools.provider_table import PROVIDERS, base_url, key_variable
 from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
-from tools.providers_by_name import PROVIDERS, base_url, key_variable
 from tools.region_search.served_pictures import RegionShelf
 from tools.region_search_assembly import Regions, make_regions
 from tools.registry import ToolParts, make_tools

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tools.provider_table import PROVIDERS
 from tools.providers.provider import ProviderParts
-from tools.providers_by_name import PROVIDERS
 from tools.region_search.blur import Blur
 from tools.region_search.picture_addresses import HeaderPlaces, Places, S3Places
 from tools.region_search.picture_store import StoredRegions

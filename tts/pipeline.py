@@ -38,8 +38,8 @@ from tts.domain.usage import Usage
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
-from tts.ensemble.failures import why_ended, why_nothing_worked
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
+from tts.ensemble.no_rollout_worked import why_ended, why_nothing_worked
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from tools.providers_by_name import PROVIDERS, base_url
+from tools.provider_table import PROVIDERS, base_url
 from tts.config import AppArgs, GatewayUpload, S3Upload
 from tts.domain.value import Value
 

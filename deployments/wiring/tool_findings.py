@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
-from tools.providers_by_name import PROVIDERS, key_variable
+from tools.provider_table import PROVIDERS, key_variable
 from tts.config import AppArgs, ProviderName
 from tts.config.provider_names import searches_pictures
 from tts.dialects.base import Dialect

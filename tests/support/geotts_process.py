@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tools.providers_by_name import PROVIDERS
+from tools.provider_table import PROVIDERS
 
 KEYS = {provider.key_variable for provider in PROVIDERS.values()}
 

@@ -12,8 +12,8 @@ from PIL import Image
 
 from support.rude_server import Reply, RudeServer, Seen, as_json, rude_server
 from tools.provider_assembly import Catalog, Offline, build_catalog
+from tools.provider_table import PROVIDERS
 from tools.providers.offline import OfflinePlaces
-from tools.providers_by_name import PROVIDERS
 from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.egress import EGRESS
 from tts.net.secret import Scrubber

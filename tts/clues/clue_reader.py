@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tts.clues.belief import Weigher
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.country_words import wording_clues
-from tts.clues.languages import LanguageReader
+from tts.clues.line_languages import LanguageReader
 from tts.clues.line_trust import LineTrust
 from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct, phone_town

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tts.clues.clue_tables import tables
-from tts.clues.languages import spoken_shares
+from tts.clues.line_languages import spoken_shares
 from tts.decision_weights import weights
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place

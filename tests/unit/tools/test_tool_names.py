@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import tools.providers
-from tools.providers_by_name import PROVIDERS, key_variable
+from tools.provider_table import PROVIDERS, key_variable
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 from tts.config.provider_names import KNOWN_PROVIDERS, OWN_NAMES
 

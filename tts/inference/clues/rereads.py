@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tts.clues.clue_reader import ClueReader
-from tts.clues.languages import spoken_shares
+from tts.clues.line_languages import spoken_shares
 from tts.clues.line_trust import same_lines
 from tts.decision_weights import weights
 from tts.domain.photo import Box, Photo

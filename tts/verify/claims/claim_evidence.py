@@ -26,7 +26,7 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.shown_evidence import evidence_of
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
-from tts.verify.inquiry.reweighing import entries_about
+from tts.verify.inquiry.ledger_entries import entries_about
 
 _MOST = 12
 _TELLING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})

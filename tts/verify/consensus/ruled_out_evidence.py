@@ -14,7 +14,7 @@ from tts.clues.ruled_out import RuledOut
 from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.claim import ClaimedPlace
-from tts.verify.consensus.constraint import FIRM, HEAVIER
+from tts.verify.consensus.area_constraint import FIRM, HEAVIER
 from tts.verify.consensus.votes import Vote, evidence_score
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tts.clues.clue import listed
-from tts.clues.languages import TEXT_IS_IN
+from tts.clues.line_languages import TEXT_IS_IN
 from tts.clues.signals import Signal, language_signals, signals_in
 from tts.decision_weights import weights
 from tts.domain.geo import LatLon

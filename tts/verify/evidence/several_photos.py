@@ -13,7 +13,7 @@ from itertools import combinations
 
 from tts.clues.belief import Belief
 from tts.clues.clue import ClueKind
-from tts.clues.languages import TEXT_IS_IN, UNCLEAR_LANGUAGE
+from tts.clues.line_languages import TEXT_IS_IN, UNCLEAR_LANGUAGE
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, PhotoAnswer, Verdict

@@ -20,8 +20,8 @@ from tts.domain.trajectory import Trajectory
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import wgs84_point
+from tts.verify.consensus.area_constraint import lies_inside
 from tts.verify.consensus.clusters import Cluster
-from tts.verify.consensus.constraint import lies_inside
 from tts.verify.consensus.ruled_out_evidence import held_by
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.grounding import NEAR_KM

@@ -1,17 +1,16 @@
-"""Changes votes and ledgers after an inquiry: new weights, and an entry for each place that was asked about."""
+"""Changes the weights of votes after an inquiry. Each vote that is asked about gets the entries of its ledger, too."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tts.verify.consensus.votes import Vote
-from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
-from tts.verify.inquiry.comparison import Comparison, PlaceT
-from tts.verify.inquiry.question import Question
-from tts.verify.inquiry.question_choice import Inquiry, OpenSearch
-from tts.verify.inquiry.rounds import PASSED_BY, Outcome, Round
+from tts.verify.evidence.ledger import LedgerEntry
+from tts.verify.inquiry.ledger_entries import entries_about
+from tts.verify.inquiry.question_choice import Inquiry
+from tts.verify.inquiry.rounds import PASSED_BY
 
 
 def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
@@ -29,118 +28,6 @@ def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     return found
 
 
-def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
-    """The ledgers of the rollouts, with the entries that their votes have now."""
-    asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.answered}
-    return tuple(
-        ledger.model_copy(update={"entries": (*ledger.entries, *asked.get(ledger.rollout_id, ()))})
-        for ledger in ledgers
-    )
-
-
-def _asked(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
-    return tuple(entry for entry in ledger.entries if entry.about == "asked")
-
-
 def _weighed(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
     ledger = vote.ledger.model_copy(update={"entries": (*vote.ledger.entries, *entries)})
     return replace(vote, weight=vote.weight * math.exp(nats), ledger=ledger)
-
-
-def with_undecided(
-    ledgers: Sequence[RolloutLedger], inquiry: Inquiry, votes: Sequence[Vote]
-) -> tuple[RolloutLedger, ...]:
-    """The ledgers with an entry for each call that changed no vote, so that every call of the verifier is in a ledger.
-
-    `votes` are those after the inquiry. The entry goes to the rollouts that answer the place of the call, or to the
-    first ledger where none does.
-    """
-    if not ledgers:
-        return ()
-    entered = {entry.call_id for vote in votes for entry in _asked(vote.ledger)}
-    there = {ledger.rollout_id for ledger in ledgers}
-    found: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
-    first = ledgers[0].rollout_id
-    found[first] += map(_of_open_search, inquiry.open_searches)
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
-        for number, outcome in one.outcomes.items():
-            if not outcome.call_id or outcome.call_id in entered:
-                continue
-            candidate = inquiry.candidates[number]
-            owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & there
-            for rollout_id in owners or {first}:
-                found[rollout_id].append(_undecided(inquiry, one, number, counted))
-    return tuple(
-        ledger.model_copy(update={"entries": (*ledger.entries, *more)})
-        if (more := found[ledger.rollout_id])
-        else ledger
-        for ledger in ledgers
-    )
-
-
-def _undecided(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
-    outcome, line = one.outcomes[number], one.question.line
-    if _decides(one, number, counted):
-        found = "found, which is not enough" if outcome.found else "not found"
-        claim = (
-            f"the verifier searched for “{line}” at {inquiry.candidates[number].name}, which no rollout names: {found}"
-        )
-    else:
-        names = " and at ".join(inquiry.candidates[i].name for i in sorted(one.outcomes))
-        claim = f"the verifier searched for “{line}” at {names}, which decided nothing: {_reason(one)}"
-    return _without_weight(claim, one.question, outcome)
-
-
-def _of_open_search(one: OpenSearch) -> LedgerEntry:
-    led_to = f"it led to {' and '.join(one.found)}" if one.found else "it led to no other place"
-    return _without_weight(f"the verifier searched for “{one.question.line}” everywhere: {led_to}", one.question, one)
-
-
-def _without_weight(claim: str, question: Question, source: Outcome | OpenSearch) -> LedgerEntry:
-    return LedgerEntry(
-        about="asked",
-        claim=claim,
-        finding=Finding.UNDECIDED,
-        call_id=source.call_id,
-        tool=question.form,
-        retrieved_at=source.retrieved_at,
-    )
-
-
-def _decides(one: Round, number: int, counted: frozenset[int]) -> bool:
-    gains = one.gains(counted)
-    return number in gains and any(gains.values())
-
-
-def _reason(one: Round) -> str:
-    """Why a round distinguished no places."""
-    found = {outcome.found for outcome in one.outcomes.values()}
-    if None in found:
-        return "a search failed or returned nothing"
-    if found == {True}:
-        return "it was found at each of them"
-    if found == {False}:
-        return "it was found at none of them"
-    return "it is why a place was considered at all"
-
-
-def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEntry]:
-    """What the verifier found out about a candidate, in rounds that distinguish it from another."""
-    name = inquiry.candidates[number].name
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
-        if not _decides(one, number, counted):
-            continue
-        outcome, line = one.outcomes[number], one.question.line
-        others = ", ".join(inquiry.candidates[i].name for i in sorted(counted) if i != number)
-        asked = f"the verifier searched for “{line}” here and at {others} alike"
-        yield LedgerEntry(
-            about="asked",
-            claim=f"{asked}: {'found' if outcome.found else 'not found'} at {name}",
-            finding=Finding.SUPPORTED if outcome.found else Finding.UNSUPPORTED,
-            call_id=outcome.call_id,
-            tool=one.question.form,
-            quote=line if outcome.found else "",
-            url=outcome.url,
-            retrieved_at=outcome.retrieved_at,
-            against=not outcome.found,
-        )

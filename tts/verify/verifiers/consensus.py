@@ -20,9 +20,9 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
+from tts.verify.consensus.area_constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
-from tts.verify.consensus.constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.consensus.ruled_out_evidence import Rejected, held_by, rejected_of, with_rejected

@@ -31,9 +31,10 @@ from tts.toolkit.toolbox import failed
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene
 from tts.verify.inquiry.comparison import Comparison, PlaceT
+from tts.verify.inquiry.ledger_entries import with_entries, with_undecided
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
-from tts.verify.inquiry.reweighing import reweighed, with_entries, with_undecided
+from tts.verify.inquiry.reweighing import reweighed
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
 

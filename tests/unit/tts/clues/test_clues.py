@@ -12,7 +12,7 @@ from tts.clues.clue import Clue, ClueKind, pointing
 from tts.clues.clue_reader import ClueReader
 from tts.clues.clue_tables import tables
 from tts.clues.country_words import wording_clues
-from tts.clues.languages import LanguageReader, split_words
+from tts.clues.line_languages import LanguageReader, split_words
 from tts.clues.mentions import MentionReader, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.plates import plate_clues
