@@ -10,11 +10,12 @@ import numpy as np
 from tts.domain.value import Value
 from tts.eval.card.card_row import Answered, CardRow, Cost
 from tts.eval.kind_of_n import kinds_in_words
+from tts.eval.metrics.accuracy import CLASSIC_KM, hits
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points
-REACHES_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
+REACHES_KM = CLASSIC_KM
 
 
 class RiskPoint(Value):
@@ -93,13 +94,14 @@ def _group(name: str, rows: Sequence[CardRow]) -> Group:
     asked = [row for row in rows if not row.failed]
     answers = [row.answered for row in asked if row.answered is not None]
     errors = np.array([np.inf if row.answered is None else row.answered.error_km for row in asked])
+    slack = np.array([0.0 if row.answered is None else row.answered.slack_km for row in asked])
     radii = [answer.radius90_km for answer in answers if answer.radius90_km is not None]
     return Group(
         name=name,
         n=len(rows),
         failed=len(rows) - len(asked),
         abstained=share_interval(np.isinf(errors)),
-        within=tuple(share_interval(errors < km) for km in REACHES_KM),
+        within=tuple(share_interval(hits(errors, km, slack)) for km in REACHES_KM),
         median_km=float(np.median([answer.error_km for answer in answers])) if answers else None,
         cover50=_cover(answers, lambda answer: answer.in_radius50),
         cover90=_cover(answers, lambda answer: answer.in_radius90),

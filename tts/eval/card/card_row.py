@@ -24,9 +24,11 @@ _LOGS_TARGET_KM = 25.0
 
 
 class Answered(Value):
-    """What an answer with a point says, and how far off it is. Distances in km; `right`: within the wanted radius."""
+    """What an answer with a point says, and how far off it is. Distances in km; `right`: within the wanted radius. An
+    answer no farther off than `slack_km`, how exactly the truth is known, is within every distance."""
 
     error_km: float
+    slack_km: float = 0.0
     right: bool
     confidence: float
     in_radius50: bool | None = None
@@ -92,6 +94,7 @@ def _from_record(record: Record, world: World) -> CardRow:
     error_km, radius = distance_km(answer.point, truth.point), answer.radius_km
     answered = Answered(
         error_km=error_km,
+        slack_km=truth.slack_km,
         right=error_km < max(target_km, truth.slack_km),
         confidence=answer.confidence,
         in_radius50=None if radius is None else error_km <= max(radius.p50, truth.slack_km),

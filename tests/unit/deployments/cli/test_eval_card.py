@@ -86,6 +86,17 @@ def test_every_figure_of_a_made_up_run_is_the_one_that_was_put_in(run_file, data
     assert (found["cost"]["p50_s"], found["cost"]["usd"]["value"]) == (3.0, pytest.approx(0.02))
 
 
+def test_an_answer_as_near_as_the_truth_is_known_is_within_every_distance(tmp_path, data_store):
+    """As `geotts eval report` and the benchmarks count it."""
+    truth = Truth(point=PARIS, accuracy_radius_m=3000)
+    path = tmp_path / "rough.jsonl"
+    rough = [a_record(number, PARIS, km).model_copy(update={"truth": truth}) for number, km in ((1, 2.5), (2, 3.5))]
+    records = [*rough, a_record(3, PARIS, 2.5)]
+    path.write_bytes(b"\n".join(record.json_line() for record in records) + b"\n")
+    within = json.loads(card(path, "--json"))["whole"]["within"]
+    assert within[0]["value"] == pytest.approx(100 / 3)
+
+
 def test_a_tag_has_a_row_where_enough_photos_but_not_all_have_it(tmp_path, data_store):
     kinds = [("every", "many", "few"), ("every", "many"), ("every",)]
     tags = [kinds[0]] * 5 + [kinds[1]] * 25 + [kinds[2]] * 3
