@@ -153,7 +153,9 @@ class Verdict(Value):
     lon: float | None = Field(description="degrees east, WGS-84; null if the answer is an abstention")
     radius_km: Radius | None = Field(description="null if the answer is an abstention")
     level: Level
-    abstained: bool = Field(description="true: nothing supports a point; country and region may still be known")
+    abstained: bool = Field(
+        description="true: what was found does not support a point; country and region may still be known"
+    )
     country: str = ""
     country_code: str = ""
     region: str = ""

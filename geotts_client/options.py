@@ -55,7 +55,8 @@ class LocateOptions(Value):
     budget: Annotated[Budget | None, BeforeValidator(budget_given)] = Field(
         default=None,
         description="what the request may spend: an object, or text such as `30s` or `20k-tokens,0.05usd`. It takes "
-        "the place of `n_parallel` and `depth`: the service chooses both from recorded runs",
+        "the place of `n_parallel` and `depth`: the service chooses both from recorded runs, or "
+        "from made-up samples where its engine has none",
         exclude_if=lambda budget: budget is None,
     )
     dialect: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")] | None = Field(
@@ -102,13 +103,15 @@ class LocateOptions(Value):
         "two photos",
     )
     deadline_s: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] | None = Field(
-        default=None, description="seconds after which the best answer so far is returned"
+        default=None,
+        description="seconds after which the best answer so far is returned. Default, and the most that counts: the "
+        "server's, 120 and 900 unless the operator changed them",
     )
     max_tokens_total: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="tokens that all rollouts together may use"
     )
     max_tool_calls: Annotated[int, Field(ge=0, le=1024)] | None = Field(
-        default=None, description="tool calls that all rollouts together may make"
+        default=None, description="tool calls that all rollouts and the verifier together may make"
     )
     max_cost_usd: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = Field(
         default=None,

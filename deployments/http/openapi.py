@@ -59,7 +59,10 @@ _FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 def _several(one: Json) -> Json:
     many = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PHOTOS}
-    return {"description": f"one photo, or up to {MAX_PHOTOS} photos of one place", "oneOf": [one, many]}
+    return {
+        "description": f"one photo, or up to {MAX_PHOTOS} photos of one place or one walk (`within_km`)",
+        "oneOf": [one, many],
+    }
 
 
 def _body(image: Json, options: Json, *, photos: bool = True) -> Json:

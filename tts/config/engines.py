@@ -20,12 +20,13 @@ class _Engine(Value):
     pictures: Literal["auto", "inline", "uuid"] = Field(
         default="auto",
         description="form of the pictures in requests to an endpoint. inline: the whole picture in every turn; uuid: "
-        "the whole picture once, then its name (vLLM only); auto: uuid for vLLM, else inline",
+        "the whole picture once, then its name, also to a server that is not recognised as vLLM; auto: uuid for vLLM, "
+        "else inline",
     )
     remember_days: Annotated[float, Field(ge=0, le=365)] = Field(
         default=7,
-        description="days for which the forms of requests that the endpoint refused stay stored, so that they are not "
-        "tried again after a restart; 0: nothing is stored",
+        description="days for which the form of requests that the endpoint accepts stays stored, so that refused forms "
+        "are not tried again after a restart; 0: nothing is stored",
     )
 
     @property

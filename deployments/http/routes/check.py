@@ -27,8 +27,8 @@ def add_check(app: FastAPI, service: Service) -> None:
         """Was this photo taken where somebody says?
 
         The request has the fields of `/locate`, and `claim`. The reply has the form of that of `/locate`, with the
-        result of the check in `answer.check`. The claim is never evidence: with the same seed, `/locate` gives the
-        same answer.
+        result of the check in `answer.check`. The claim is never evidence: with the same seed and `stop=none`,
+        `/locate` gives the same answer.
         """
         return await answered(request, service, CheckOptions)
 
