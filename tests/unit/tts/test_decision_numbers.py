@@ -14,7 +14,6 @@ DECIDING = ("clues", "domain", "ensemble", "geodata/same_place.py", "inference/c
 # Numbers that no weight is: each with the reason.
 ALLOWED = {
     "clues/belief.py:_THRESHOLDS_KM": "the distances of published tables, at which a best point is looked for",
-    "clues/plates.py:_FORMS": "a table of public forms, each graded in half nats; the module says how and when",
     "clues/scope.py:_LEAST_PRIOR": "avoids a division by zero",
     "domain/geo.py:EARTH_RADIUS_KM": "a physical fact",
     "domain/geo.py:DEGREE_KM": "a physical fact",
