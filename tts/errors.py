@@ -160,8 +160,8 @@ class FetchError(GeoTTSError):
 def boundary(error: type[GeoTTSError], what: str) -> Iterator[None]:
     """Let our own errors and cancellation through; turn anything else into `error`, logged with its traceback.
 
-    The only place in the project that turns an `except Exception` into another error. The detail names the type of the original only:
-    its message may carry secrets or paths.
+    The only place in the project that turns an `except Exception` into another error. The detail names the type of the
+    original only: its message may carry secrets or paths.
     """
     try:
         yield
