@@ -15,7 +15,6 @@ from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points
-REACHES_KM = CLASSIC_KM
 
 
 class RiskPoint(Value):
@@ -101,7 +100,7 @@ def _group(name: str, rows: Sequence[CardRow]) -> Group:
         n=len(rows),
         failed=len(rows) - len(asked),
         abstained=share_interval(np.isinf(errors)),
-        within=tuple(share_interval(hits(errors, km, slack)) for km in REACHES_KM),
+        within=tuple(share_interval(hits(errors, km, slack)) for km in CLASSIC_KM),
         median_km=float(np.median([answer.error_km for answer in answers])) if answers else None,
         cover50=_cover(answers, lambda answer: answer.in_radius50),
         cover90=_cover(answers, lambda answer: answer.in_radius90),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tts.eval.card.card import REACHES_KM, Card, CostPerAnswer, Group
+from tts.eval.card.card import Card, CostPerAnswer, Group
+from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval
 
 _WIDTH = 520
@@ -59,7 +60,7 @@ def _sections(card: Card) -> list[str]:
 
 def _groups(groups: Sequence[Group]) -> str:
     head = [
-        "photos", "n", "failed", "abstained", *(f"within {km:g} km" for km in REACHES_KM), "median error, km",
+        "photos", "n", "failed", "abstained", *(f"within {km:g} km" for km in CLASSIC_KM), "median error, km",
         "cover 50", "cover 90", "median 90 % radius, km",
     ]  # fmt: skip
     rows = [

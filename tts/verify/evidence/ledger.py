@@ -5,6 +5,7 @@ Built by `tts.verify.evidence.ledger_builder`; weighed by `tts.verify.consensus.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal
 
@@ -87,6 +88,10 @@ class RolloutLedger(Value):
     def pooled(self) -> bool:
         """Whether it is the ledger of what all rollouts read together, not of one rollout."""
         return self.rollout_id == POOLED
+
+    def with_entries(self, more: Iterable[LedgerEntry]) -> RolloutLedger:
+        """This ledger with further entries after its own."""
+        return self.model_copy(update={"entries": (*self.entries, *more)})
 
     def count(self, finding: Finding, *about: About) -> int:
         """How many entries have this finding; only those about the named subjects, where some are named."""

@@ -15,10 +15,7 @@ from tts.verify.inquiry.rounds import Outcome, Round
 def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
     """The ledgers of the rollouts, with the entries that their votes have now."""
     asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.answered}
-    return tuple(
-        ledger.model_copy(update={"entries": (*ledger.entries, *asked.get(ledger.rollout_id, ()))})
-        for ledger in ledgers
-    )
+    return tuple(ledger.with_entries(asked.get(ledger.rollout_id, ())) for ledger in ledgers)
 
 
 def _asked(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
@@ -48,12 +45,7 @@ def with_undecided(
             owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & there
             for rollout_id in owners or {first}:
                 found[rollout_id].append(_undecided(inquiry, one, number, counted))
-    return tuple(
-        ledger.model_copy(update={"entries": (*ledger.entries, *more)})
-        if (more := found[ledger.rollout_id])
-        else ledger
-        for ledger in ledgers
-    )
+    return tuple(ledger.with_entries(found[ledger.rollout_id]) for ledger in ledgers)
 
 
 def _undecided(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:

@@ -29,5 +29,4 @@ def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
 
 
 def _weighed(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
-    ledger = vote.ledger.model_copy(update={"entries": (*vote.ledger.entries, *entries)})
-    return replace(vote, weight=vote.weight * math.exp(nats), ledger=ledger)
+    return replace(vote, weight=vote.weight * math.exp(nats), ledger=vote.ledger.with_entries(entries))
