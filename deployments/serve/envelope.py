@@ -6,7 +6,7 @@ The transports of engines and tools record the egress (`tts.net.egress`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -36,52 +36,50 @@ async def seal(
     known also when the request is cancelled in the next moment. Closing this closes the batches. `last_sent` is called
     with each.
 
+    An envelope takes the records as it goes out, not before: several calls of one request share them, and a call that
+    ends while its envelope waits for the reader would take the records of another with it.
+
     Raises:
         GivenAway: this process stood still for so long that its reader has given it up.
     """
     last = last_sent or LastSent()
 
-    async def produce(send: Send[Envelope[T]]) -> None:
-        sealing = _Sealing(request_id, send)
+    async def produce(send: Send[Sequence[T]]) -> None:
+        async def report() -> None:
+            if EGRESS.holds(request_id):
+                await send(())
+
         with EGRESS.watch(request_id) as news:
             try:
-                await first_to_end(sealing.forward(batches), sealing.beat(news))
+                await first_to_end(_forward(batches, send), _beat(news, report, send))
             except GeoTTSError:
-                await sealing.report_egress()
+                await report()
                 raise
-            await sealing.report_egress()
+            await report()
 
-    async with aclosing(stream(produce, maxsize=1)) as envelopes:  # batches merge while the reader is slow
-        async for envelope in envelopes:
+    async with aclosing(stream(produce, maxsize=1)) as ready:  # batches merge while the reader is slow
+        async for batch in ready:
             last.note()
-            yield envelope
+            yield Envelope(batch, EGRESS.take(request_id))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sealing(Generic[T]):
-    request_id: str
-    send: Send[Envelope[T]]
+async def _forward(batches: AsyncIterator[Sequence[T]], send: Send[Sequence[T]]) -> None:
+    async with closing(batches) as items:
+        async for batch in items:
+            await send(batch)
 
-    async def forward(self, batches: AsyncIterator[Sequence[T]]) -> None:
-        async with closing(batches) as items:
-            async for batch in items:
-                await self.send(Envelope(batch, EGRESS.take(self.request_id)))
 
-    async def beat(self, news: asyncio.Event) -> None:
-        """Report what leaves as soon as there is any, and every `BEAT_S` without any that this process works."""
-        while True:
-            try:
-                async with asyncio.timeout(BEAT_S):
-                    await news.wait()
-            except TimeoutError:
-                await self.send(Envelope(()))
-                continue
-            news.clear()
-            await self.report_egress()
-
-    async def report_egress(self) -> None:
-        if egress := EGRESS.take(self.request_id):
-            await self.send(Envelope((), egress))
+async def _beat(news: asyncio.Event, report: Callable[[], Awaitable[None]], send: Send[Sequence[T]]) -> None:
+    """Report what leaves as soon as there is any, and every `BEAT_S` without any that this process works."""
+    while True:
+        try:
+            async with asyncio.timeout(BEAT_S):
+                await news.wait()
+        except TimeoutError:
+            await send(())
+            continue
+        news.clear()
+        await report()
 
 
 async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> AsyncIterator[Sequence[T]]:

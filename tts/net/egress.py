@@ -64,6 +64,10 @@ class Egress:
         """What was recorded for a request and not taken before, in order."""
         return tuple(self._departures.pop(request_id, ()))
 
+    def holds(self, request_id: str) -> bool:
+        """Whether something was recorded for a request and not taken."""
+        return request_id in self._departures
+
     @contextmanager
     def watch(self, request_id: str) -> Iterator[asyncio.Event]:
         """Within the block the event is set whenever something is recorded for the request."""

@@ -61,6 +61,45 @@ async def test_every_record_comes_once_and_every_batch_in_its_order():
     assert sum(len(envelope.egress) for envelope in envelopes) == 6
 
 
+async def test_a_call_that_is_cancelled_takes_no_record_with_it_that_another_call_of_the_request_reports():
+    async def engine():
+        yield ["first"]
+        yield ["second"]
+        await asyncio.Event().wait()
+
+    async with aclosing(seal(engine(), ID)) as remaining:
+        await anext(remaining)
+        async with aclosing(seal(engine(), ID)) as cancelled:
+            await anext(cancelled)
+            leave()
+            for _ in range(20):
+                await asyncio.sleep(0)  # both have seen the record; no reader has asked for more
+        async with asyncio.timeout(5):
+            assert len((await anext(remaining)).egress) == 1
+
+
+async def test_a_call_that_ends_while_a_record_waits_reports_it():
+    """The reader is slow: the record is made while a batch waits for it, and then the work ends."""
+    may_end = asyncio.Event()
+
+    async def engine():
+        yield ["first"]
+        yield ["second"]
+        leave()
+        await may_end.wait()
+
+    async with aclosing(seal(engine(), ID)) as envelopes:
+        egress = [*(await anext(envelopes)).egress]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        may_end.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        async for envelope in envelopes:
+            egress += envelope.egress
+    assert len(egress) == 1
+
+
 async def test_a_failure_comes_after_the_egress_before_it():
     async def refusing_engine():
         leave()
