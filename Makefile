@@ -4,7 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+# the tests without a cluster wait a third of their time
+UNIT_JOBS ?= 3
+PYTEST := $(BIN)/python -m pytest --dist loadfile -n
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
 .DEFAULT_GOAL := help
@@ -34,19 +36,19 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 test: setup      ## static checks and the tests of the code; no GPU and no network needed
 	$(MAKE) check
 	$(BIN)/geotts data build
-	$(PYTEST) tests/unit tests/contract
-	$(PYTEST) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
+	$(PYTEST) $(UNIT_JOBS) tests/unit tests/contract
+	$(PYTEST) $(JOBS) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
 
 test-docs: setup ## every command and configuration of the documentation, as written
 	$(BIN)/geotts data build
-	$(PYTEST) $(DOCS)
+	$(PYTEST) $(JOBS) $(DOCS)
 
 test-all: test test-docs test-vllm  ## everything that continuous integration runs
 
 quick: setup     ## static checks and the tests that need no cluster, browser, vLLM or programs of their own
 	$(MAKE) check
 	$(BIN)/geotts data build
-	$(PYTEST) -m "not slow" tests/unit tests/contract
+	$(PYTEST) $(UNIT_JOBS) -m "not slow" tests/unit tests/contract
 
 # HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had
