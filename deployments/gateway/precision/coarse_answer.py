@@ -34,7 +34,7 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         town_centre=precision == "city" and place is not None,
         explanation=note_of(precision),
         candidates=_distinct([_candidate(one, precision, units) for one in answer.candidates]),
-        contradictions=tuple(_contradiction(one) for one in answer.contradictions),
+        contradictions=tuple(_contradiction(one) for one in answer.contradictions if _may_leave(one, precision)),
         hint=_hint(answer.hint, precision),
         per_photo=tuple(_photo(one, answer.target_radius_km, precision, units) for one in answer.per_photo),
         calibration=answer.calibration,
@@ -139,6 +139,11 @@ def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Un
     point = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
     place = _place(point, photo.radius_km, target_km, precision, units) or _unlocated(photo, precision)
     return PhotoAnswer(photo=photo.photo, **place)
+
+
+def _may_leave(contradiction: Contradiction, precision: Precision) -> bool:
+    """A hint may name a town, so that its contradiction tells as much as its outcome."""
+    return contradiction.about != "hint" or precision == "city"
 
 
 def _contradiction(contradiction: Contradiction) -> Contradiction:

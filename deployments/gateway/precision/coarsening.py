@@ -42,8 +42,11 @@ class Coarsening:
         """Those that may leave, as they may leave."""
         return list(coarse_events(events, self.precision, self._units))
 
-    def refuse_fine(self, options: LocateOptions, claimed: Sequence[ClaimedPlace]) -> None:
-        """Raises RequestError where the answer to a question would be finer than a unit."""
+    def refuse_fine(self, options: LocateOptions, claimed: Sequence[ClaimedPlace], photos: int) -> None:
+        """Raises RequestError where the answer to a question about so many `photos` would be finer than a unit."""
+        if photos > 1 and self.precision != "city":  # one of a known town shows whether another is 150 km from it
+            problem = f"answers are no finer than the {self.precision} here: send one photo in each request"
+            raise _too_fine("image", problem)
         if options.within is not None and not isinstance(options.within, CountrySet):
             raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
         for name in ("within_km", "max_speed_kmh"):

@@ -21,7 +21,7 @@ from deployments.gateway.precision.coarse_events import coarse_events
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.precision.units import FINEST_KM, Units
 from geotts_client import Client, LocateOptions
-from tts.config import ScriptedEngine
+from tts.config import AppArgs, GatewayConfig, ScriptedEngine
 from tts.domain.answer import Candidate, Evidence, Radius
 from tts.domain.events import Answered, Hypothesised, RolloutFinished, Text, ToolResulted, VerifierText
 from tts.domain.geo import Circle, LatLon, distance_km
@@ -29,6 +29,7 @@ from tts.domain.geojson import circles_region
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolResult
 from tts.export.formats import FORMATS
+from tts.package_files import SAMPLES
 
 PRECISIONS = ("city", "region", "country")
 SECRET = "Geheimgasse 7"
@@ -218,6 +219,26 @@ async def test_questions_whose_edge_would_find_the_house_are_refused(engine, dat
         reply = await http.post(path, files={"image": PHOTO}, data=data)
     assert reply.status_code == 422
     assert "no finer" in reply.json()["detail"]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+async def test_a_hint_that_names_a_town_tells_nothing_where_answers_are_coarser(data_store, precision):
+    """Otherwise a caller could try one town after the other."""
+    photo = (SAMPLES / "town-sign-latin.jpg").read_bytes()
+    async with talking_to(AppArgs(gateway=GatewayConfig(max_precision=precision))) as http:
+        reply = await http.post("/locate", files={"image": photo}, data={"n_parallel": "1", "hint": "Reykjavík"})
+    answer = reply.json()["answer"]
+    told = [answer["hint"] is not None, [one["about"] for one in answer["contradictions"]] == ["hint"]]
+    assert told == [precision == "city"] * 2
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+async def test_a_photo_of_a_known_town_cannot_measure_the_distance_of_another_photo(engine, data_store, precision):
+    files = [("image", ("one.jpg", PHOTO)), ("image", ("two.jpg", PHOTO))]
+    async with talking_to(an_app(engine, max_precision=precision)) as http:
+        reply = await http.post("/locate", files=files, data={"n_parallel": "1"})
+    assert reply.status_code == (200 if precision == "city" else 422), reply.text
+    assert precision == "city" or "send one photo in each request" in reply.json()["detail"]
 
 
 async def test_files_that_tools_made_are_not_kept(engine, data_store):
