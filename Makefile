@@ -6,6 +6,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 # the tests without a cluster wait a third of their time
 UNIT_JOBS ?= 3
+# without --no-loadscope-reorder, files with few tests, which take longest, come last, and one process waits
 PYTEST := $(BIN)/python -m pytest --dist loadfile -n
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
@@ -37,7 +38,7 @@ test: setup      ## static checks and the tests of the code; no GPU and no netwo
 	$(MAKE) check
 	$(BIN)/geotts data build
 	$(PYTEST) $(UNIT_JOBS) tests/unit tests/contract
-	$(PYTEST) $(JOBS) tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
+	$(PYTEST) $(JOBS) --no-loadscope-reorder tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
 
 test-docs: setup ## every command and configuration of the documentation, as written
 	$(BIN)/geotts data build
