@@ -162,8 +162,8 @@ class Gateway:
         options = await with_places(options, self._args.data_dir)
         claimed = await places_claimed(options, self._args.data_dir)
         if self._coarsening is not None:
-            before = continuation.photos if continuation is not None else ()
-            self._coarsening.refuse_fine(options, claimed, len(before) + len(raw_photos))
+            count = len(raw_photos) + (len(continuation.photos) if continuation is not None else 0)
+            self._coarsening.refuse_fine(options, claimed, count, continues=continuation is not None)
         photos = await self._photos(raw_photos, continuation, arrival.rollouts_started)
         check_walk(options, len(photos))
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()

@@ -84,7 +84,8 @@ def create_app(
     maps = AnswerMaps(args.data_dir)
     uploads = Uploads(gateway.store, max_bytes=args.gateway.photo.max_bytes)
     pictures = AnswerPictures(maps, args.data_dir)
-    mcp = McpRoutes(service, uploads, pictures, toolbox)
+    coarse = args.gateway.max_precision is not None  # then the cache of the tools would tell what rollouts looked up
+    mcp = McpRoutes(service, uploads, pictures, None if coarse else toolbox)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from deployments.gateway.precision.coarse_check import coarse_check
 from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
-from tts.domain.answer import Answer, Candidate, Contradiction, HintOutcome, PhotoAnswer, Radius, Verdict
-from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.domain.answer import Answer, Candidate, Contradiction, PhotoAnswer, Radius, Verdict
 from tts.domain.continued import Change, Continued, change_of
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
@@ -34,11 +34,9 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         town_centre=precision == "city" and place is not None,
         explanation=note_of(precision),
         candidates=_distinct([_candidate(one, precision, units) for one in answer.candidates]),
-        contradictions=tuple(_contradiction(one) for one in answer.contradictions if _may_leave(one, precision)),
-        hint=_hint(answer.hint, precision),
+        contradictions=tuple(_contradiction(one) for one in answer.contradictions if one.about != "hint"),
         per_photo=tuple(_photo(one, answer.target_radius_km, precision, units) for one in answer.per_photo),
         calibration=answer.calibration,
-        check=None if answer.check is None else _check(answer.check, precision, units),
         n=answer.n,
         route=route,
         stop_reason=answer.stop_reason,
@@ -48,7 +46,8 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         timing=answer.timing,
         provenance=answer.provenance,
     )
-    return coarse.model_copy(update={"changed": _changed(answer.changed, coarse)})
+    check = None if answer.check is None else coarse_check(answer.check, coarse, note_of(precision))
+    return coarse.model_copy(update={"changed": _changed(answer.changed, coarse), "check": check})
 
 
 def _changed(change: Change | None, coarse: Answer) -> Change | None:
@@ -116,7 +115,7 @@ def _candidate(candidate: Candidate, precision: Precision, units: Units) -> Cand
     if place is None:
         return None
     kept = {name: value for name, value in place.items() if name in Candidate.model_fields}
-    return Candidate(**kept, support=candidate.support, rollouts=candidate.rollouts, outside=candidate.outside)
+    return Candidate(**kept, support=round(candidate.support, 1), rollouts=(), outside=candidate.outside)
 
 
 def _distinct(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
@@ -129,9 +128,7 @@ def _distinct(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
         if (before := found.get(key)) is None:
             found[key] = one
         else:
-            support = min(1.0, round(before.support + one.support, 4))
-            rollouts = tuple(sorted({*before.rollouts, *one.rollouts}))
-            found[key] = before.model_copy(update={"support": support, "rollouts": rollouts})
+            found[key] = before.model_copy(update={"support": min(1.0, round(before.support + one.support, 1))})
     return tuple(found.values())
 
 
@@ -141,35 +138,8 @@ def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Un
     return PhotoAnswer(photo=photo.photo, **place)
 
 
-def _may_leave(contradiction: Contradiction, precision: Precision) -> bool:
-    """A hint may name a town, so that its contradiction tells as much as its outcome."""
-    return contradiction.about != "hint" or precision == "city"
-
-
 def _contradiction(contradiction: Contradiction) -> Contradiction:
-    named = {"within": "the area that you gave", "hint": "your hint", "photos": "that the photos show one place"}
+    named = {"within": "the area that you gave", "photos": "that the photos show one place"}
     if contradiction.about == "not_there":
         return Contradiction(about="not_there", text="What was found points to a place that you ruled out.")
     return Contradiction(about=contradiction.about, text=f"What was found contradicts {named[contradiction.about]}.")
-
-
-def _hint(hint: HintOutcome | None, precision: Precision) -> HintOutcome | None:
-    """A hint may name a town, so that what became of it tells as much."""
-    if hint is None or precision != "city":
-        return None
-    return HintOutcome(outcome=hint.outcome, place=hint.place, text=f"Your hint: {hint.outcome.replace('_', ' ')}.")
-
-
-def _check(check: ClaimCheck, precision: Precision, units: Units) -> ClaimCheck:
-    """Claims finer than the unit are refused when they come in (`requests`); what is left is words and evidence."""
-    alternative = None if check.alternative is None else _candidate(check.alternative, precision, units)
-    places = tuple(CheckedPlace(**place.model_dump()) for place in check.places)
-    return check.model_copy(
-        update={
-            "text": f"{check.verdict.replace('_', ' ')}. {note_of(precision)}",
-            "places": places,
-            "alternative": alternative,
-            "evidence_for": (),
-            "evidence_against": (),
-        }
-    )

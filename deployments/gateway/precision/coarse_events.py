@@ -29,10 +29,10 @@ from tts.domain.events import (
 _CHANGED: dict[type, Callable[[Any], Event]] = {
     Accepted: lambda e: e,
     Routed: lambda e: e.model_copy(update={"locatability": e.locatability.model_copy(update={"why": ""})}),
-    RolloutStarted: lambda e: e,
+    RolloutStarted: lambda e: e.model_copy(update={"direction": ""}),
     RolloutResumed: lambda e: e,
     TurnFinished: lambda e: e.model_copy(update={"cues": None, "problem": ""}),
-    RolloutFinished: lambda e: e.model_copy(update={"answer": None, "error": "", "failure": None}),
+    RolloutFinished: lambda e: e.model_copy(update={"answer": None, "error": "", "failure": None, "answer_draws": ()}),
     Consensus: lambda e: e.model_copy(update={"clusters": ()}),
     Escalated: lambda e: e.model_copy(update={"reason": "more rollouts are needed"}),
     Failed: lambda e: e,

@@ -21,7 +21,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
 _ALLOWED: dict[Precision, frozenset[str]] = {
-    "city": frozenset({"country", "region", "town"}),
+    "city": frozenset({"country", "region"}),
     "region": frozenset({"country", "region"}),
     "country": frozenset({"country"}),
 }
@@ -42,8 +42,16 @@ class Coarsening:
         """Those that may leave, as they may leave."""
         return list(coarse_events(events, self.precision, self._units))
 
-    def refuse_fine(self, options: LocateOptions, claimed: Sequence[ClaimedPlace], photos: int) -> None:
-        """Raises RequestError where the answer to a question about so many `photos` would be finer than a unit."""
+    def refuse_fine(
+        self, options: LocateOptions, claimed: Sequence[ClaimedPlace], photos: int, *, continues: bool
+    ) -> None:
+        """Raises RequestError where the answer to a question about so many `photos` would be finer than a unit, or
+        where many such questions would find a finer place.
+
+        `continues`: the request continues another, whose answer may be ruled out.
+        """
+        if (options.hint or "").strip():
+            raise _too_fine("hint", f"answers are no finer than the {self.precision} here: no hint or fact is accepted")
         if photos > 1 and self.precision != "city":  # one of a known town shows whether another is 150 km from it
             problem = f"answers are no finer than the {self.precision} here: send one photo in each request"
             raise _too_fine("image", problem)
@@ -57,10 +65,18 @@ class Coarsening:
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
         for name, places in (("claim", claimed), ("not_there", ruled_out)):
             for number, place in enumerate(places):
-                if place.kind not in _ALLOWED[self.precision]:
+                own_answer = name == "not_there" and continues and not place.claim
+                if not own_answer and not self._may_name(place, to_ask=name == "claim"):
                     field = name if len(places) == 1 else f"{name}.{number}"
                     problem = f"answers are no finer than the {self.precision} here: name one, or something wider"
                     raise _too_fine(field, problem)
+
+    def _may_name(self, place: ClaimedPlace, *, to_ask: bool) -> bool:
+        """Countries and regions, with their borders; and a town that is asked about, where answers name towns. To rule
+        out one town after the other would show where in its town a photo was taken."""
+        if place.kind == "town":
+            return to_ask and self.precision == "city"
+        return place.kind in _ALLOWED[self.precision] and all(isinstance(area, CountrySet) for area in place.areas)
 
 
 def _too_fine(field: str, problem: str) -> RequestError:

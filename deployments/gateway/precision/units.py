@@ -14,6 +14,9 @@ from tts.geodata.gazetteer import Gazetteer, Place
 Precision = Literal["city", "region", "country"]
 FINEST_KM = {"city": 3.01, "region": 40.01, "country": 200.01}  # above the limits of the next finer level
 _TOWN_KM = 60.0
+_LARGEST_TOWN_KM = 60.0
+_LARGE_TOWN = 15_000
+_MOST_TOWNS = 400
 _DIVISION_KM = 300.0
 
 
@@ -40,12 +43,19 @@ class Units:
         """The unit of a point; a wider one where no town is near, None at sea far from any town."""
         town = self._gazetteer.nearest_town(point, max_km=_TOWN_KM)
         if precision == "city" and town is not None:
+            town = self._whole_town(point, town)
             return self._unit(town, town_km(town), region=town.admin1, city=town.name)
         town = town or self._gazetteer.nearest_town(point, max_km=_DIVISION_KM)
         if precision != "country" and town is not None and town.admin1 and (region := self._region(town)) is not None:
             return region
         country = self._countries.at(point) or (None if town is None else self._countries.get(town.country_code))
         return None if country is None else self._country(country)
+
+    def _whole_town(self, point: LatLon, nearest: Place) -> Place:
+        """The largest town of the country whose disc holds the point: the gazetteer also has quarters of towns."""
+        around = self._gazetteer.nearest(point, limit=_MOST_TOWNS, max_km=_LARGEST_TOWN_KM, min_population=_LARGE_TOWN)
+        holding = [town for town, km in around if km <= town_km(town) and town.country_code == nearest.country_code]
+        return max((nearest, *holding), key=lambda town: town.population)
 
     def _region(self, town: Place) -> Unit | None:
         found = self._gazetteer.search(town.admin1, kinds=("admin1",), countries=(town.country_code,), fuzzy=False)

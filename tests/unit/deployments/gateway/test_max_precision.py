@@ -21,15 +21,23 @@ from deployments.gateway.precision.coarse_events import coarse_events
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.precision.units import FINEST_KM, Units
 from geotts_client import Client, LocateOptions
-from tts.config import AppArgs, GatewayConfig, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.domain.answer import Candidate, Evidence, Radius
-from tts.domain.events import Answered, Hypothesised, RolloutFinished, Text, ToolResulted, VerifierText
-from tts.domain.geo import Circle, LatLon, distance_km
+from tts.domain.claim import CheckedPlace, ClaimCheck, RolloutAgreement
+from tts.domain.events import (
+    Answered,
+    Hypothesised,
+    RolloutFinished,
+    RolloutStarted,
+    Text,
+    ToolResulted,
+    VerifierText,
+)
+from tts.domain.geo import Circle, Countries, LatLon, distance_km
 from tts.domain.geojson import circles_region
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolResult
 from tts.export.formats import FORMATS
-from tts.package_files import SAMPLES
 
 PRECISIONS = ("city", "region", "country")
 SECRET = "Geheimgasse 7"
@@ -154,7 +162,7 @@ async def test_the_house_is_there_without_the_limit(engine, data_store):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 async def test_no_output_is_finer_than_the_unit(engine, data_store, precision):
-    data = {"n_parallel": "2", "include": "full", "exif": "report", "hint": "Bellinzona" if precision == "city" else ""}
+    data = {"n_parallel": "2", "include": "full", "exif": "report"}
     outputs = {}
     async with talking_to(an_app(engine, max_precision=precision)) as http:
         for accept in ("application/json", "application/geo+json", "text/event-stream", "application/x-ndjson"):
@@ -209,6 +217,7 @@ async def test_the_client_gets_the_same(engine, data_store):
         ("city", "/locate", {"within": "46.2,9.03,0.5"}),
         ("city", "/locate", {"within": "bbox:46.2,9.03,46.21,9.04"}),
         ("city", "/check", {"claim": "46.2,9.03,0.5"}),
+        ("city", "/locate", {"not_there": "Giubiasco"}),
         ("region", "/check", {"claim": "Bellinzona"}),
         ("country", "/check", {"claim": "Lombardy"}),
         ("country", "/check", {"claim": '["Italy", "Lugano"]'}),
@@ -222,14 +231,84 @@ async def test_questions_whose_edge_would_find_the_house_are_refused(engine, dat
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-async def test_a_hint_that_names_a_town_tells_nothing_where_answers_are_coarser(data_store, precision):
-    """Otherwise a caller could try one town after the other."""
-    photo = (SAMPLES / "town-sign-latin.jpg").read_bytes()
-    async with talking_to(AppArgs(gateway=GatewayConfig(max_precision=precision))) as http:
-        reply = await http.post("/locate", files={"image": photo}, data={"n_parallel": "1", "hint": "Reykjavík"})
-    answer = reply.json()["answer"]
-    told = [answer["hint"] is not None, [one["about"] for one in answer["contradictions"]] == ["hint"]]
-    assert told == [precision == "city"] * 2
+async def test_a_hint_or_a_fact_is_refused_because_what_became_of_it_would_measure_the_place(
+    engine, data_store, precision
+):
+    async with talking_to(an_app(engine, max_precision=precision)) as http:
+        hinted = await http.post("/locate", files={"image": PHOTO}, data={"hint": "near Lugano"})
+        first = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
+        added = await http.post(f"/locate/{first}/continue", json={"fact": "near Lugano"})
+        rejected = await http.post(f"/locate/{first}/continue", json={})
+    for reply in (hinted, added):
+        assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "hint"), reply.text
+    assert rejected.status_code == 200, rejected.text
+
+
+def test_directions_and_answer_draws_of_rollouts_do_not_leave(units):
+    fine = [
+        RolloutStarted(rollout_id=1, seed=1, direction=SECRET),
+        RolloutFinished(rollout_id=1, stop_reason="answered", answer_draws=(HOUSE, None)),
+    ]
+    started, finished = coarse_events(fine, "city", units)
+    assert (started.direction, finished.answer_draws) == ("", ())
+
+
+def a_check(*places, **changed):
+    check = {"verdict": "supported", "text": SECRET, "odds": 3.0, "mass": 0.75, "places": places, "likeliest": 0}
+    blind = RolloutAgreement(rollouts=(0, 1), answered=2, inside=2)
+    return ClaimCheck(**{**check, "blind": blind, "testing": blind, "calibrated": True, **changed})
+
+
+def a_place(verdict, kind, *areas, region=""):
+    return CheckedPlace(
+        place="p", kind=kind, areas=areas, region=region, verdict=verdict, odds=3.0, mass=0.7, share=0.7
+    )
+
+
+def test_a_check_says_nothing_that_changes_within_the_unit(units):
+    """Its numbers, and verdicts about discs that touch the town, would find the house by many claims."""
+    town = units.at(HOUSE, "city")
+    touching = town.centre.model_copy(update={"lat": town.centre.lat + 0.03})
+    far = LatLon(lat=46.0, lon=8.95)
+    for verdict in ("supported", "contradicted", "not_decidable"):
+        places = (
+            a_place(verdict, "town", Circle(centre=town.centre, radius_km=4.0)),
+            a_place(verdict, "town", Circle(centre=touching, radius_km=3.0)),
+            a_place(verdict, "town", Circle(centre=far, radius_km=3.0)),
+            a_place(verdict, "country", Countries(codes=("CH",))),
+            a_place(verdict, "country", Countries(codes=("NO",))),
+        )
+        answer = fine_answer(HOUSE.lat, HOUSE.lon, 0.1).model_copy(update={"check": a_check(*places)})
+        coarse = coarse_answer(answer, "city", units).check
+        kept = [one.verdict for one in coarse.places]
+        undecided = "not_decidable"
+        assert (
+            kept
+            == {
+                "supported": ["supported", undecided, undecided, "supported", undecided],
+                "contradicted": [undecided, undecided, "contradicted", undecided, "contradicted"],
+                "not_decidable": [undecided] * 5,
+            }[verdict]
+        )
+        assert (coarse.odds, coarse.mass, coarse.likeliest, coarse.alternative) == (None, None, None, None)
+        assert (coarse.blind, coarse.testing, coarse.calibrated) == (RolloutAgreement(), RolloutAgreement(), False)
+        assert {(one.odds, one.mass, one.share) for one in coarse.places} == {(None, None, None)}
+        assert SECRET not in coarse.text
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "town"),
+    [
+        (35.6595, 139.7005, "Tokyo"),
+        (51.5136, -0.1365, "London"),
+        (48.8566, 2.3522, "Paris"),
+        (52.4986, 13.4034, "Berlin"),
+    ],
+)
+def test_a_quarter_is_not_a_town(units, lat, lon, town):
+    found = units.at(LatLon(lat=lat, lon=lon), "city")
+    assert found.city == town
+    assert found.reach_km > 10
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -358,3 +358,13 @@ async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
             assert "no such upload" in (await client.call_tool("locate_photo", {"upload": ticket})).content[0].text
         await uploaded(url, PHOTO)
         assert await gateway.store.meta(ticket) is None
+
+
+async def test_tools_whose_cache_shows_what_rollouts_looked_up_are_not_there_where_answers_are_coarse(
+    data_store, toolbox
+):
+    async with serving(an_app(max_precision="country"), toolbox=toolbox) as (url, _), mcp_client(url, "auto") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "locate_photo" in names
+        assert "poi_keyword_search" not in names
+        assert (await client.call_tool("poi_keyword_search", {"query": "Bellinzona"})).is_error
