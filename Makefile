@@ -6,7 +6,6 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 # the tests without a cluster wait a third of their time
 UNIT_JOBS ?= 3
-# without --no-loadscope-reorder, files with few tests, which take longest, come last, and one process waits
 PYTEST := $(BIN)/python -m pytest --dist loadfile -n
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
@@ -34,6 +33,7 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./geotts_client -e .
 	@touch $@
 
+# without --no-loadscope-reorder, files with few tests, which take longest, come last, and one process waits
 test: setup      ## static checks and the tests of the code; no GPU and no network needed
 	$(MAKE) check
 	$(BIN)/geotts data build

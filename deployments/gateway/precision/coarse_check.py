@@ -27,9 +27,10 @@ def coarse_check(check: ClaimCheck, answer: Answer, note: str) -> ClaimCheck:
 
 
 def _place(place: CheckedPlace, answer: Answer) -> CheckedPlace:
-    expected: ClaimVerdict | None = {True: "supported", False: "contradicted", None: None}[_is_unit(place, answer)]
-    named = ClaimedPlace(**{name: getattr(place, name) for name in ClaimedPlace.model_fields}).model_dump()
-    return CheckedPlace(**named, verdict=place.verdict if place.verdict == expected else "not_decidable")
+    is_unit = _is_unit(place, answer)
+    kept = (place.verdict == "supported" and is_unit is True) or (place.verdict == "contradicted" and is_unit is False)
+    verdict: ClaimVerdict = place.verdict if kept else "not_decidable"
+    return CheckedPlace(**place.model_dump(include=set(ClaimedPlace.model_fields)), verdict=verdict)
 
 
 def _is_unit(place: ClaimedPlace, answer: Answer) -> bool | None:

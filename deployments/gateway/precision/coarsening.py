@@ -20,7 +20,7 @@ from tts.errors import RequestError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
-_ALLOWED: dict[Precision, frozenset[str]] = {
+_WIDE: dict[Precision, frozenset[str]] = {
     "city": frozenset({"country", "region"}),
     "region": frozenset({"country", "region"}),
     "country": frozenset({"country"}),
@@ -62,21 +62,22 @@ class Coarsening:
                 raise _too_fine(
                     name, f"answers are no finer than the {self.precision} here: photos of a walk are not accepted"
                 )
+        self._refuse_places("claim", claimed, towns=self.precision == "city")
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
-        for name, places in (("claim", claimed), ("not_there", ruled_out)):
-            for number, place in enumerate(places):
-                own_answer = name == "not_there" and continues and not place.claim
-                if not own_answer and not self._may_name(place, to_ask=name == "claim"):
-                    field = name if len(places) == 1 else f"{name}.{number}"
-                    problem = f"answers are no finer than the {self.precision} here: name one, or something wider"
-                    raise _too_fine(field, problem)
+        if continues:  # the earlier answer has no words of a caller
+            ruled_out = [place for place in ruled_out if place.claim]
+        # to rule out one town after the other would show where in its town a photo was taken
+        self._refuse_places("not_there", ruled_out, towns=False)
 
-    def _may_name(self, place: ClaimedPlace, *, to_ask: bool) -> bool:
-        """Countries and regions, with their borders; and a town that is asked about, where answers name towns. To rule
-        out one town after the other would show where in its town a photo was taken."""
-        if place.kind == "town":
-            return to_ask and self.precision == "city"
-        return place.kind in _ALLOWED[self.precision] and all(isinstance(area, CountrySet) for area in place.areas)
+    def _refuse_places(self, name: str, places: Sequence[ClaimedPlace], *, towns: bool) -> None:
+        """Refuse all but countries and regions with their own borders, and `towns` if they may be named."""
+        for number, place in enumerate(places):
+            wide = place.kind in _WIDE[self.precision] and all(isinstance(area, CountrySet) for area in place.areas)
+            if wide or (towns and place.kind == "town"):
+                continue
+            allowed = ("town, " if towns else "") + ("country" if self.precision == "country" else "region or country")
+            field = name if len(places) == 1 else f"{name}.{number}"
+            raise _too_fine(field, f"answers are no finer than the {self.precision} here: name a {allowed}")
 
 
 def _too_fine(field: str, problem: str) -> RequestError:

@@ -14,7 +14,6 @@ from tts.geodata.gazetteer import Gazetteer, Place
 Precision = Literal["city", "region", "country"]
 FINEST_KM = {"city": 3.01, "region": 40.01, "country": 200.01}  # above the limits of the next finer level
 _TOWN_KM = 60.0
-_LARGEST_TOWN_KM = 60.0
 _LARGE_TOWN = 15_000
 _MOST_TOWNS = 400
 _DIVISION_KM = 300.0
@@ -53,7 +52,7 @@ class Units:
 
     def _whole_town(self, point: LatLon, nearest: Place) -> Place:
         """The largest town of the country whose disc holds the point: the gazetteer also has quarters of towns."""
-        around = self._gazetteer.nearest(point, limit=_MOST_TOWNS, max_km=_LARGEST_TOWN_KM, min_population=_LARGE_TOWN)
+        around = self._gazetteer.nearest(point, limit=_MOST_TOWNS, max_km=_TOWN_KM, min_population=_LARGE_TOWN)
         holding = [town for town, km in around if km <= town_km(town) and town.country_code == nearest.country_code]
         return max((nearest, *holding), key=lambda town: town.population)
 

@@ -280,16 +280,13 @@ def test_a_check_says_nothing_that_changes_within_the_unit(units):
         )
         answer = fine_answer(HOUSE.lat, HOUSE.lon, 0.1).model_copy(update={"check": a_check(*places)})
         coarse = coarse_answer(answer, "city", units).check
-        kept = [one.verdict for one in coarse.places]
         undecided = "not_decidable"
-        assert (
-            kept
-            == {
-                "supported": ["supported", undecided, undecided, "supported", undecided],
-                "contradicted": [undecided, undecided, "contradicted", undecided, "contradicted"],
-                "not_decidable": [undecided] * 5,
-            }[verdict]
-        )
+        expected = {
+            "supported": ["supported", undecided, undecided, "supported", undecided],
+            "contradicted": [undecided, undecided, "contradicted", undecided, "contradicted"],
+            "not_decidable": [undecided] * 5,
+        }
+        assert [one.verdict for one in coarse.places] == expected[verdict]
         assert (coarse.odds, coarse.mass, coarse.likeliest, coarse.alternative) == (None, None, None, None)
         assert (coarse.blind, coarse.testing, coarse.calibrated) == (RolloutAgreement(), RolloutAgreement(), False)
         assert {(one.odds, one.mass, one.share) for one in coarse.places} == {(None, None, None)}

@@ -24,6 +24,12 @@ def leave():
     return Departure(ID, request)
 
 
+async def others_run():
+    """Until every other task waits for something."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 @pytest.fixture(autouse=True)
 def _nothing_left():
     EGRESS.take(ID)
@@ -72,8 +78,7 @@ async def test_a_call_that_is_cancelled_takes_no_record_with_it_that_another_cal
         async with aclosing(seal(engine(), ID)) as cancelled:
             await anext(cancelled)
             leave()
-            for _ in range(20):
-                await asyncio.sleep(0)  # both have seen the record; no reader has asked for more
+            await others_run()  # both have seen the record; no reader has asked for more
         async with asyncio.timeout(5):
             assert len((await anext(remaining)).egress) == 1
 
@@ -90,11 +95,9 @@ async def test_a_call_that_ends_while_a_record_waits_reports_it():
 
     async with aclosing(seal(engine(), ID)) as envelopes:
         egress = [*(await anext(envelopes)).egress]
-        for _ in range(20):
-            await asyncio.sleep(0)
+        await others_run()
         may_end.set()
-        for _ in range(20):
-            await asyncio.sleep(0)
+        await others_run()
         async for envelope in envelopes:
             egress += envelope.egress
     assert len(egress) == 1
