@@ -116,6 +116,22 @@ class ToolErrorKind(StrEnum):
     BLOCKED = "blocked"
     BUDGET = "budget"
 
+    @property
+    def is_outage(self) -> bool:
+        """Whether the call was a good one that the tool, or the service behind it, did not serve."""
+        return self in _OUTAGES
+
+
+_OUTAGES = frozenset(
+    {
+        ToolErrorKind.TIMEOUT,
+        ToolErrorKind.UNAVAILABLE,
+        ToolErrorKind.RATE_LIMITED,
+        ToolErrorKind.QUOTA,
+        ToolErrorKind.BLOCKED,
+    }
+)
+
 
 # Why a call failed; `retry_after_s` is in seconds, where the provider stated it.
 class ToolFailure(Value):  # noqa: D101  would change the golden schema

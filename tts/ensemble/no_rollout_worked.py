@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tts.domain.answer import StopReason
 from tts.domain.failure import FailureCause, RolloutFailure
 from tts.domain.trajectory import Run, Trajectory
+from tts.ensemble.failed_tools import tool_warnings, tools_failure
 from tts.errors import RolloutsFailed, UpstreamRefused
 
 _MOST_CAUSES = 8  # in an event
@@ -22,12 +23,13 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
     of the engine; a rollout that heard nothing from it in all its time could not work either.
 
     None when any rollout has a hypothesis ("I do not know" is one), and when one that did not fail heard its engine: a
-    rollout that spent its budget or its time thinking has looked at the photo.
+    rollout that spent its budget or its time thinking has looked at the photo. One that called tools of which none
+    served a call has failed.
     """
     trajectories = run.trajectories
     if any(t.best is not None for t in trajectories):
         return None
-    found = [failure_of(t) or _silence(t, endpoint) for t in trajectories]
+    found = [failure_of(t) or tools_failure(t) or _silence(t, endpoint) for t in trajectories]
     failures = [failure for failure in found if failure is not None]
     others = [t for t, failure in zip(trajectories, found, strict=True) if failure is None]
     if trajectories and (not failures or any(t.turns for t in others)):
@@ -53,7 +55,7 @@ def why_ended(run: Run) -> StopReason:
 
 
 def failure_warnings(run: Run) -> tuple[str, ...]:
-    """Warnings of an answer about failed rollouts: how many, and why."""
+    """Warnings of an answer about failed rollouts, how many and why, and about tools that failed every call."""
     trajectories = run.trajectories
     failures = [failure for t in trajectories if (failure := failure_of(t)) is not None]
     causes = causes_of(failures)
@@ -64,7 +66,7 @@ def failure_warnings(run: Run) -> tuple[str, ...]:
         sentences.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
     if not failures and not any(t.turns for t in trajectories):
         sentences.append("the time was up before any rollout had produced anything: nothing is known about the photo")
-    return tuple(sentences)
+    return (*sentences, *tool_warnings(run))
 
 
 def moved_warnings(run: Run) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from tools.web import web_search_tool
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.events import RolloutFinished
 from tts.domain.failure import RolloutFailure
-from tts.errors import ReplicaLost
+from tts.domain.tooling import ToolErrorKind
+from tts.errors import ReplicaLost, ToolError
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
@@ -36,6 +37,45 @@ async def test_tools_that_crash_are_a_failure_that_names_them(data_store):
     assert (reply.status_code, cause["code"], cause["rollouts"]) == (503, "tool-crashed", 2)
     assert "web_search" in cause["detail"]
     assert "nothing is known about the photo" in reply.json()["detail"]
+
+
+class DownWeb(Web):
+    async def search(self, query, *, limit, context):
+        raise ToolError("the provider answered 503", kind=ToolErrorKind.UNAVAILABLE)
+
+
+async def answered_with(web, turns):
+    """The reply of a service whose model makes these turns, with this web search."""
+    args = AppArgs(engine=ScriptedEngine(), routing=RoutingConfig(method="fixed"))
+    broker = Broker([web_search_tool(web)], MemoryStore())
+    ports = replace(local_ports(args), rollouts=LocalRollouts(ScriptedModel(ScriptedEngine(), turns), broker, args))
+    async with serving(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        return await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2", "depth": "deep"})
+
+
+CALL = ScriptedCall(name="web_search", arguments={"query": "Otaru"})
+SEARCHES = tuple(ScriptedTurn(turn=turn, text="A sign.", calls=(CALL,)) for turn in range(40))
+OTARU = ScriptedTurn(turn=1, text='{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}')
+
+
+async def test_tools_of_which_no_call_is_served_are_a_failure_that_names_them(data_store):
+    reply = await answered_with(DownWeb(), SEARCHES)
+    (cause,) = reply.json()["causes"]
+    assert (reply.status_code, cause["code"], cause["rollouts"]) == (503, "tools-failed", 2)
+    assert cause["detail"] == "no tool call was served: web_search (unavailable)"
+    assert "geotts doctor" in cause["mend"]
+
+
+async def test_an_answer_without_a_tool_that_is_down_says_so(data_store):
+    answer = (await answered_with(DownWeb(), (SEARCHES[0], OTARU))).json()["answer"]
+    assert answer["city"] == "Otaru"
+    assert [text for text in answer["warnings"] if text.startswith("every call of web_search failed (")]
+
+
+async def test_a_search_that_finds_nothing_is_no_failure(data_store):
+    reply = await answered_with(Web(), SEARCHES)
+    assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
+    assert not [text for text in reply.json()["answer"]["warnings"] if "web_search" in text]
 
 
 class NoReplica:

@@ -17,15 +17,6 @@ from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
 
 _MISTAKES = frozenset({ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL, ToolErrorKind.NOT_ALLOWED})
-_OUTAGES = frozenset(
-    {
-        ToolErrorKind.TIMEOUT,
-        ToolErrorKind.UNAVAILABLE,
-        ToolErrorKind.RATE_LIMITED,
-        ToolErrorKind.QUOTA,
-        ToolErrorKind.BLOCKED,
-    }
-)
 _CONTEXT = "context"
 
 
@@ -69,7 +60,7 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
         cut_turns=Rate.counted([turn.cut for turn in turns]),
         invalid_calls=Rate.counted([kind in _MISTAKES for kind in kinds]),
         repeated_calls=Rate.counted([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
-        failed_calls=Rate.counted([kind in _OUTAGES for kind in kinds]),
+        failed_calls=Rate.counted([kind is not None and kind.is_outage for kind in kinds]),
     )
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tts.clues.ruled_out import RuledOut
 from tts.clues.scope import scope_of
 from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
+from tts.domain.request import LocateOptions
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.consensus.votes import Vote, evidence_score
@@ -40,7 +42,7 @@ class Outside:
 def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> bool:
     """Whether a ledger has a point, and that lies in the area; borders are tolerated by two kilometres."""
     hypothesis = ledger.hypothesis
-    return hypothesis.point is not None and (within is None or _in_area(hypothesis.point, within, world))
+    return hypothesis.point is not None and (within is None or in_caller_area(hypothesis.point, within, world))
 
 
 def speaks_against(
@@ -56,6 +58,12 @@ def speaks_against(
     firm = [evidence_score(vote.ledger) for vote in outside if vote.ledger.grounding >= FIRM]
     best_inside = max((evidence_score(vote.ledger) for vote in inside), default=0.0)
     return bool(firm) and max(firm) - best_inside > HEAVIER
+
+
+def may_answer(point: LatLon, options: LocateOptions, world: World) -> bool:
+    """Whether the caller's area holds a point, and none of the places that he ruled out does."""
+    inside = options.within is None or in_caller_area(point, options.within, world)
+    return inside and RuledOut.of(options).holding(point, world) is None
 
 
 def outside_verdict(
@@ -93,7 +101,8 @@ def outside_verdict(
     )
 
 
-def _in_area(point: LatLon, within: Area, world: World) -> bool:
+def in_caller_area(point: LatLon, within: Area, world: World) -> bool:
+    """Whether a point lies in the area, or within two kilometres of one that consists of countries."""
     if isinstance(within, Countries):
         return any(world.lies_in(point, code, tolerance_km=_BORDER_KM) for code in within.codes)
     return lies_in(point, within)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tts.domain.answer import PhotoAnswer, Verdict
 from tts.domain.geo import Area, Countries
+from tts.domain.hypothesis import Hypothesis
 from tts.verify.evidence.world import World
 
 
-def place_words(found: Verdict | PhotoAnswer) -> str:
+def place_words(found: Verdict | PhotoAnswer | Hypothesis) -> str:
     """“Bellinzona (Switzerland)”, or the country alone; empty when nothing is named."""
     finest = found.place or found.city or found.region
     if not finest:
@@ -15,7 +16,7 @@ def place_words(found: Verdict | PhotoAnswer) -> str:
     return f"{finest} ({found.country})" if found.country else finest
 
 
-def what_the_photo_says(found: Verdict | PhotoAnswer, *, read: bool) -> str:
+def what_the_photo_says(found: Verdict | PhotoAnswer | Hypothesis, *, read: bool) -> str:
     """“says Bellinzona (Switzerland)” where the name was read, else “points to …”."""
     verb = "says" if read and (found.place or found.city or found.region) else "points to"
     return f"{verb} {place_words(found) or 'another place'}"

@@ -1,8 +1,9 @@
 """Checks the caller's hint against the text of the photo and the results of lookups.
 
 Where lettering was read, the belief from it decides, weighed without the hint. Else a firm verdict does. A rollout has
-heard the hint, so that one which rests on nothing outside itself confirms nothing. Only an answer in the place that is
-hinted agrees; an answer somewhere else in the country is reported as such, with the distance.
+heard the hint, so that one which rests on nothing outside itself confirms nothing: where it repeats the hint and the
+lettering speaks against it, the lettering is told first. Only an answer in the place that is hinted agrees; an answer
+somewhere else in the country is reported as such, with the distance.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def check_hint(
 
 def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     """The verdict with what became of the hint: a contradiction first, all else after the reasons. The hint stands in
-    the evidence as the caller's claim, for or against; evidence that nobody could check is marked so."""
+    the evidence as the caller's claim, for or against; evidence that nobody could check is marked so. An abstention
+    has nothing that a claim could be for, so there it only stands against."""
     contradicted = outcome.outcome == "contradicted"
     checked = outcome.outcome != "unchecked"
     stated = LedgerEntry(
@@ -51,7 +53,7 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     )
     claim = evidence_of(stated, f"e{len(verdict.evidence) + 1}")
     changed: dict[str, object] = {"hint": outcome}
-    if outcome.place and not verdict.abstained:
+    if outcome.place and (contradicted or not verdict.abstained):
         changed["evidence"] = (*verdict.evidence, claim)
     if contradicted:
         changed["contradictions"] = (*verdict.contradictions, Contradiction(about="hint", text=outcome.text))
@@ -70,7 +72,9 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
         return _without_a_point(hint, against=against)
     known = firm or agrees or (read is not None and read.names(verdict.point))
     if any(_holds(place, verdict) for place in hint.places):
-        return _agreeing(hint, verdict, read, agrees=agrees) if known else _unchecked(hint)
+        if known:
+            return _agreeing(hint, verdict, read, agrees=agrees)
+        return _repeated(hint, read) if against and read is not None else _unchecked(hint)
     if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
         return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
     if against or (known and not _nearly(hint, verdict, world)):
@@ -89,6 +93,17 @@ def _agreeing(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: 
         return _outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_says(verdict, read)}.")
     source = "read in the photo" if agrees else "looked up"
     return _outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
+
+
+def _repeated(hint: Hint, read: ReadBelief) -> HintOutcome:
+    """The answer is the place of the hint, which no lookup confirmed and which the lettering speaks against."""
+    found = read.hypothesis
+    if found is None or not place_words(found):
+        says = "the text in the photo contradicts it"
+    else:
+        says = f"the photo {what_the_photo_says(found, read=found.point is not None and read.names(found.point))}"
+    text = f"{_hint_text(hint)}, but {says}. The answer repeats the hint; no lookup confirmed it."
+    return _outcome("contradicted", hint, text)
 
 
 def _unchecked(hint: Hint) -> HintOutcome:

@@ -81,26 +81,31 @@ def photos_apart(
 
 def apart_verdict(
     answers: Sequence[PhotoAnswer],
-    read: Sequence[ReadBelief | None],
+    photos: Sequence[OnePhoto],
     blank: Verdict,
-    why: str = "These photos cannot be of the same place",
+    why: str,
+    allowed: Sequence[PhotoAnswer],
 ) -> Verdict:
-    """An abstention for all photos together, with an answer for each; `why` begins the sentence about it."""
-    parts = []
-    for answer, belief in zip(answers, read, strict=True):
-        if answer.lat is None or answer.lon is None:
-            parts.append(f"photo {answer.photo + 1} {_languages(belief) or 'shows too little'}")
-            continue
-        named = belief is not None and belief.names(LatLon(lat=answer.lat, lon=answer.lon))
-        parts.append(f"photo {answer.photo + 1} {what_the_photo_says(answer, read=named)}")
-    text = f"{why}: {', '.join(parts)}."
+    """An abstention for all photos together, with an answer for each; `why` begins the sentence about it. `answers` say
+    where each photo was taken; `allowed` has those that the caller allows, and abstentions for the others."""
+    text = f"{why}: {', '.join(map(photo_says, answers, photos))}."
+    own = "Each photo has its own answer." if any(answer.lat is not None for answer in allowed) else ""
     return blank.model_copy(
         update={
-            "explanation": f"{text} Each photo has its own answer.",
+            "explanation": f"{text} {own}".strip(),
             "contradictions": (Contradiction(about="photos", text=text),),
-            "per_photo": tuple(answers),
+            "per_photo": tuple(allowed),
         }
     )
+
+
+def photo_says(answer: PhotoAnswer, photo: OnePhoto) -> str:
+    """“photo 2 says Zaozhuang (China)”, or what else is known of one photo by itself."""
+    read = photo.read
+    if answer.lat is None or answer.lon is None:
+        return f"photo {answer.photo + 1} {_languages(read) or 'shows too little'}"
+    named = read is not None and read.names(LatLon(lat=answer.lat, lon=answer.lon))
+    return f"photo {answer.photo + 1} {what_the_photo_says(answer, read=named)}"
 
 
 def one_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading], number: int, world: World) -> OnePhoto:

@@ -17,6 +17,7 @@ from tts.domain.answer import Verdict
 from tts.domain.geo import Area, Countries
 from tts.domain.reach import reach_of
 from tts.domain.reading import Reading
+from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
@@ -32,8 +33,9 @@ from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
-from tts.verify.evidence.several_photos import Apart, apart_verdict, photos_apart
+from tts.verify.evidence.several_photos import Apart, photos_apart
 from tts.verify.evidence.world import World
+from tts.verify.verifiers.photos_and_caller import photos_verdict
 
 _NOWHERE = RuledOut()
 _AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
@@ -104,7 +106,10 @@ class ConsensusVerifier:
         return self.answering_the_caller(request, judged, self._decide(request, judged))
 
     def answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
-        """The verdict with what became of the hint, and of the places that were ruled out."""
+        """The verdict with what became of the hint, and of the places that were ruled out. Photos that are not of one
+        place have been compared with them already, each by itself."""
+        if judged.apart is not None:
+            return verdict
         verdict = with_rejected(verdict, judged.rejected)
         hint = request.options.hint
         if not hint or self._world.clues is None:
@@ -116,7 +121,7 @@ class ConsensusVerifier:
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
         if judged.apart is not None:
-            return self._apart(judged.apart, target)
+            return self._apart(judged.apart, request.options)
         if judged.outside is not None and within is not None:
             outside = judged.outside
             found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
@@ -146,8 +151,9 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _apart(self, apart: Apart, target_km: float) -> Verdict:
+    def _apart(self, apart: Apart, options: LocateOptions) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
+        target_km = options.target_radius_km
         answers = []
         for one in apart.photos:
             alone = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
@@ -159,7 +165,7 @@ class ConsensusVerifier:
             )
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
-        return apart_verdict(answers, [one.read for one in apart.photos], blank, apart.why)
+        return photos_verdict(answers, apart.photos, blank, apart.why, options, self._world)
 
 
 def trust_in(

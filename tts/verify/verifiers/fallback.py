@@ -1,25 +1,38 @@
-"""The fallback answer: if the verifier fails or does not answer in time, the caller gets an unchecked answer."""
+"""The fallback answer: if the verifier fails or does not answer in time, the caller gets an unchecked answer.
+
+It needs no gazetteer, and nothing that could fail too. The caller's area and the places that he ruled out hold also
+here; where it cannot be told whether a ruled-out region holds a point, the point does not count.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from tts.clues.ruled_out import RuledOut
 from tts.decision_weights import weights
-from tts.domain.answer import Verdict
+from tts.domain.answer import HintOutcome, Verdict
 from tts.domain.calibration import CalibrationState
-from tts.domain.geo import distance_matrix_km
-from tts.domain.hypothesis import Level
+from tts.domain.claim import ClaimedPlace
+from tts.domain.geo import Area, Countries, LatLon, distance_matrix_km, lies_in
+from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.request import LocateOptions
+from tts.geodata import countries
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness
 
 _UNCHECKED_KM = weights("radii")["unchecked_km"]
 _UNCALIBRATED = CalibrationState(state="transferred")
+_EXCLUDED = "every place that a rollout found is outside the area, or was ruled out"
 
 
 def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
-    """The medoid of the points the rollouts state, unchecked, with a radius that says so."""
+    """The medoid of the points the rollouts state, as far as the caller allows them: unchecked, with a radius that says
+    so."""
     ordered = sorted(request.trajectories, key=lambda t: t.rollout_id)
-    stated = [best for t in ordered if (best := t.best) is not None and best.point is not None]
+    pointed = [best for t in ordered if (best := t.best) is not None and best.point is not None]
+    stated = _allowed(pointed, request.options)
     target = request.options.target_radius_km
     warnings = (problem, "nothing was checked")
     if not stated:
@@ -31,7 +44,8 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
             abstained=True,
             confidence=0.0,
             target_radius_km=target,
-            warnings=warnings,
+            warnings=(*warnings, _EXCLUDED) if pointed else warnings,
+            hint=_unchecked(request.options.hint),
             calibration=_UNCALIBRATED,
         )
     km = distance_matrix_km([h.point for h in stated if h.point is not None])
@@ -54,5 +68,35 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
         confidence=exact.confidence,
         target_radius_km=target,
         warnings=warnings,
+        hint=_unchecked(request.options.hint),
         calibration=_UNCALIBRATED,
     )
+
+
+def _unchecked(hint: str | None) -> HintOutcome | None:
+    if not hint:
+        return None
+    return HintOutcome(outcome="unchecked", text="Your hint was not checked, because nothing was.")
+
+
+def _allowed(stated: Iterable[Hypothesis], options: LocateOptions) -> list[Hypothesis]:
+    within, excluded = options.within, RuledOut.of(options).places
+    return [
+        one
+        for one in stated
+        if one.point is not None
+        and (within is None or _lies_in(one.point, within))
+        and not any(_may_hold(place, one.point, one.region) for place in excluded)
+    ]
+
+
+def _may_hold(place: ClaimedPlace, point: LatLon, region: str) -> bool:
+    if place.region and region and region != place.region:
+        return False
+    return any(_lies_in(point, area) for area in place.areas)
+
+
+def _lies_in(point: LatLon, area: Area) -> bool:
+    if not isinstance(area, Countries):
+        return lies_in(point, area)
+    return countries.code_at(point) in area.codes

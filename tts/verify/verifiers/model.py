@@ -27,6 +27,7 @@ from tts.inference.usage_meter import Meter
 from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
+from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier
@@ -63,6 +64,7 @@ _FORM = (
 )
 
 
+_NOT_ALLOWED = "the verifier model's own point was not used: the caller's area, or a place ruled out, excludes it"
 _NO_COORDINATES = "the verifier model's answer has no coordinates"
 _UNFINISHED = "the verifier model was cut off before it answered: verifier.max_tokens is too small for its thought"
 _NO_MONEY = Adjudication(
@@ -167,6 +169,8 @@ class _Case:
         except GeoTTSError as error:
             adjudication = Adjudication(problem=f"the verifier model failed: {error.code}")
         await self._send_usage()
+        if adjudication.point is not None and not self._may_answer(adjudication.point):
+            adjudication = Adjudication(problem=_NOT_ALLOWED)
         if self._meter.refused:  # also in one round of several
             adjudication = _NO_MONEY
         if adjudication.problem:
@@ -175,6 +179,9 @@ class _Case:
         else:
             verdict = adjudicated(self._consensus, self._request, judged, adjudication)
         await send(verdict)
+
+    def _may_answer(self, point: LatLon) -> bool:
+        return may_answer(point, self._request.options, self._consensus.world)
 
     async def _adjudicate(self, judged: Judgement, send: Send[VerifierItem]) -> Adjudication:
         pointed = [vote.ledger for vote in judged.votes]
@@ -197,6 +204,8 @@ class _Case:
         if found is None:
             return Adjudication(problem=_UNFINISHED if written and not reply else _NO_COORDINATES)
         point, reasons = found.point, ((reply[:_LONGEST_REASON], ()),)
+        if not self._may_answer(point):
+            return Adjudication(problem=_NOT_ALLOWED)
         nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
         if not self._config.veto:
             return Adjudication(nearest, point, found.city, found.country, reasons)

@@ -16,10 +16,11 @@ from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration
-from tts.verify.evidence.several_photos import OnePhoto, apart_verdict
+from tts.verify.evidence.several_photos import OnePhoto
 from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import weigh
+from tts.verify.verifiers.photos_and_caller import allowed_answers, photos_verdict, with_excluded
 
 _LEAST_KM = weights("photos")["walk_least_km"]
 _SAME_TOWN_KM = weights("photos")["walk_same_town_km"]
@@ -55,16 +56,18 @@ class WalkVerifier:
         answers = [self._alone(one, target_km) for one in walk.photos]
         if walk.contradicting:
             blank = abstention((), target_km, self._world)
-            return apart_verdict(answers, [one.read for one in walk.photos], blank, _why(walk, reach))
+            return photos_verdict(answers, walk.photos, blank, _why(walk, reach), request.options, self._world)
         answered = {one.photo: one for one in answers if one.lat is not None}
         if not answered:
             return _reaching(verdict, float(reach.limits_km.max()))
         named = {one.number for one in walk.photos if _names_its_place(one)} & answered.keys()
         firm = {number: answered[number] for number in named}
         whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
+        whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
         away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
         text = f"{verdict.explanation} Each photo has its own answer.".strip()
-        return _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
+        found = _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
+        return with_excluded(found, excluded) if excluded else found
 
     def _alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
         """The whole way from the ledger of a photo to its answer."""

@@ -144,6 +144,36 @@ async def test_a_word_in_a_script_that_is_not_written_there_leaves_no_sure_answe
 
 
 @pytest.mark.slow
+async def test_an_area_holds_for_each_of_the_photos_that_are_not_of_one_place(post):
+    """Only the photo inside it has an answer; a hint is compared with what each photo says."""
+    apart = (
+        "These photos cannot be of the same place: photo 1 says Zaozhuang (China), photo 2 says Bellinzona "
+        "(Switzerland)."
+    )
+    answer = await post((CHINESE, TOWN), within="CH", hint="Kyiv")
+    assert answer["contradictions"] == [
+        {"about": "photos", "text": apart},
+        {
+            "about": "hint",
+            "text": "Your hint says Kyiv (Ukraine), but photo 1 says Zaozhuang (China), photo 2 says Bellinzona "
+            "(Switzerland).",
+        },
+        {"about": "within", "text": "Photo 1 says Zaozhuang (China), outside the area you gave (Switzerland)."},
+    ]
+    first, second = answer["per_photo"]
+    assert (first["abstained"], first["lat"], first["country"], second["city"]) == (True, None, "", "Bellinzona")
+    answer = await post((CHINESE, TOWN), not_there="Switzerland", hint="Ticino")
+    assert [one["about"] for one in answer["contradictions"]] == ["photos", "not_there"]
+    assert answer["contradictions"][1]["text"] == "Photo 2 says Bellinzona (Switzerland), which you ruled out."
+    assert [one["abstained"] for one in answer["per_photo"]] == [False, True]
+    assert answer["hint"] == {
+        "outcome": "agrees",
+        "place": "Ticino (Switzerland)",
+        "text": "What was read agrees with your hint, Ticino (Switzerland): photo 2 says Bellinzona (Switzerland).",
+    }
+
+
+@pytest.mark.slow
 async def test_photos_of_one_place_are_answered_together(post):
     answer = await post((TOWN, TOWN))
     assert (answer["city"], answer["contradictions"], answer["per_photo"]) == ("Bellinzona", [], [])
@@ -321,9 +351,9 @@ async def post(embedded):
     transport = httpx.ASGITransport(create_app(gateway, args), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=120) as client:
 
-        async def locate(photos):
+        async def locate(photos, **asked):
             files = [("image", (name, (SAMPLES / name).read_bytes())) for name in photos]
-            reply = await client.post("/locate", files=files, data={"n_parallel": "2"})
+            reply = await client.post("/locate", files=files, data={"n_parallel": "2", **asked})
             assert reply.status_code == 200, reply.text
             return reply.json()["answer"]
 

@@ -10,7 +10,8 @@ from deployments.wiring.parts import make_verifier, make_watch
 from geotts_benchmarks.released_rows.played_model import PlayedModel
 from tts.config import VerifierConfig, load_config
 from tts.domain.answer import Verdict
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.claim import ClaimedPlace
+from tts.domain.geo import Countries, LatLon, distance_km
 from tts.domain.picture_rules import ResizeRule
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall, ToolResult
@@ -42,12 +43,12 @@ def verdict(world, photo, output, runs, **config):
     return items[-1], requests
 
 
-def weighed(world, photo, output, runs, **config):
+def weighed(world, photo, output, runs, options=None, **config):
     model = PlayedModel([output])
     settings = VerifierConfig(kind="model", mode="trajectories", **config)
     consensus = ConsensusVerifier(world, shipped("scripted"))
     verifier = ModelVerifier(model, consensus, settings, TrajectoryTexts("Judge.", TASK, "where?"))
-    request = VerifyRequest(a_context(), (photo,), LocateOptions(), tuple(runs))
+    request = VerifyRequest(a_context(), (photo,), options or LocateOptions(), tuple(runs))
 
     async def run():
         return [item async for item in verifier.verify(request)]
@@ -90,6 +91,20 @@ def test_the_ledgers_set_an_answer_aside_unless_they_may_not(world, sign_photo):
     assert any("was not used" in warning for warning in kept.warnings)
     followed, _ = verdict(world, sign_photo, AT_OSAKA, runs, veto=False)
     assert distance_km(LatLon(lat=followed.lat, lon=followed.lon), OSAKA) < 1
+
+
+@pytest.mark.parametrize("veto", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        LocateOptions(within=Countries(codes=("PT",))),
+        LocateOptions(not_there=(ClaimedPlace(place="Japan", kind="country", areas=(Countries(codes=("JP",)),)),)),
+    ],
+)
+def test_an_answer_that_the_caller_excludes_leaves_the_decision_to_the_consensus(world, sign_photo, options, veto):
+    found, _ = verdict(world, sign_photo, AT_OSAKA, even_runs(), options=options, veto=veto)
+    assert distance_km(LatLon(lat=found.lat, lon=found.lon), COIMBRA) < 1
+    assert any("the caller's area, or a place ruled out, excludes it" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Area, ruled-out places and hint hold on every way to an answer: also where a model follows the caller against the
+sign, and where the verifier fails. By `POST /locate`."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import httpx
+import pytest
+from support.endpoint import saying
+from support.endpoint import serving as an_endpoint
+from support.service import serving
+
+from deployments.wiring.local import local_ports
+from tts.config import AppArgs, OpenAIEngine
+from tts.errors import ModelError
+from tts.package_files import SAMPLES
+
+KYIV = '{"lat": 50.45, "lon": 30.52, "level": "city", "city": "Kyiv", "country": "Ukraine"}'
+READ = '<tool_call>{"name": "read_text", "arguments": {"bbox": [0, 0, 1, 1]}}</tool_call>'
+TOWN = SAMPLES / "town-sign-latin.jpg"
+
+
+class Dead:
+    """A verifier that fails."""
+
+    async def verify(self, request):
+        raise ModelError("it is gone")
+        yield
+
+    async def aclose(self):
+        return None
+
+
+class Late(Dead):
+    """A verifier that does not answer in time."""
+
+    async def verify(self, request):
+        await asyncio.sleep(3600)
+        yield
+
+
+def reading_first(body, number):
+    """It has the sign read, and answers Kyiv all the same."""
+    return saying(KYIV if any(message["role"] == "assistant" for message in body["messages"]) else READ)
+
+
+@asynccontextmanager
+async def a_service(verifier=None, play=lambda body, number: saying(KYIV)):
+    """Its model answers Kyiv, whatever the photo shows."""
+    async with an_endpoint(play) as endpoint:
+        engine = OpenAIEngine(base_url=endpoint.url, model="m")
+        args = AppArgs(engine=engine)
+        ports = local_ports(args)
+        ports = ports if verifier is None else replace(ports, verifier=verifier)
+        async with serving(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+            yield http
+
+
+async def answer_of(http, **asked):
+    form = {"n_parallel": "2", "depth": "deep", "deadline_s": "20", **asked}
+    reply = await http.post("/locate", files={"image": TOWN.read_bytes()}, data=form)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["answer"]
+
+
+async def test_a_model_that_repeats_the_hint_against_the_sign_does_not_confirm_it(data_store):
+    sentence = (
+        "Your hint says Kyiv (Ukraine), but the photo says Bellinzona (Switzerland). The answer repeats the hint; no "
+        "lookup confirmed it."
+    )
+    async with a_service(play=reading_first) as http:
+        answer = await answer_of(http, hint="Kyiv")
+    assert answer["explanation"].startswith(sentence)
+    assert answer["contradictions"] == [{"about": "hint", "text": sentence}]
+    assert (answer["hint"]["outcome"], answer["hint"]["place"]) == ("contradicted", "Kyiv (Ukraine)")
+    (claim,) = [evidence for evidence in answer["evidence"] if evidence["claim"].startswith("the caller says")]
+    assert claim["supports"] is False
+
+
+@pytest.mark.parametrize("verifier", [Dead(), Late()])
+async def test_without_a_verdict_the_area_and_the_ruled_out_places_hold(data_store, verifier):
+    async with a_service(verifier) as http:
+        plain, inside, outside, elsewhere, ruled_out = await asyncio.gather(
+            answer_of(http),
+            answer_of(http, within="Ukraine", hint="Kyiv"),
+            answer_of(http, within="IT"),
+            answer_of(http, within="45,9,300"),
+            answer_of(http, not_there="Ukraine"),
+        )
+    assert (plain["lat"], plain["hint"]) == (50.45, None)
+    assert (inside["lat"], inside["hint"]["outcome"]) == (50.45, "unchecked")
+    for answer in (outside, elsewhere, ruled_out):
+        assert (answer["abstained"], answer["lat"], answer["country"]) == (True, None, "")
+        assert "every place that a rollout found is outside the area, or was ruled out" in answer["warnings"]

@@ -1,0 +1,121 @@
+"""Holds what the caller said against each photo, where each of several photos has an answer of its own.
+
+The area and the places that he ruled out hold for every photo: a photo that says otherwise gets no answer, and it is
+told what the photo says. The hint is compared with what each photo says by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tts.clues.hints import Hint, hint_of
+from tts.clues.ruled_out import RuledOut
+from tts.domain.answer import Contradiction, HintOutcome, PhotoAnswer, Verdict
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Level
+from tts.domain.request import LocateOptions
+from tts.verify.consensus.area_constraint import in_caller_area
+from tts.verify.evidence.contradiction_texts import area_words
+from tts.verify.evidence.hint_check import check_hint, with_hint
+from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photo_says
+from tts.verify.evidence.world import World
+
+
+def photos_verdict(
+    answers: Sequence[PhotoAnswer],
+    photos: Sequence[OnePhoto],
+    blank: Verdict,
+    why: str,
+    options: LocateOptions,
+    world: World,
+) -> Verdict:
+    """The verdict on photos that are not of one place: see `apart_verdict` for the first four arguments."""
+    allowed, excluded = allowed_answers(answers, photos, options, world)
+    verdict = apart_verdict(answers, photos, blank, why, allowed)
+    return with_excluded(_with_hint(verdict, answers, photos, options.hint, world), excluded)
+
+
+def allowed_answers(
+    answers: Sequence[PhotoAnswer], photos: Sequence[OnePhoto], options: LocateOptions, world: World
+) -> tuple[tuple[PhotoAnswer, ...], tuple[Contradiction, ...]]:
+    """The answers, abstentions in the place of those that the caller's area or the places that he ruled out exclude;
+    and a sentence for each of these."""
+    allowed: list[PhotoAnswer] = []
+    excluded: list[Contradiction] = []
+    for answer, photo in zip(answers, photos, strict=True):
+        contradiction = _contradiction(answer, photo, options, world)
+        allowed.append(answer if contradiction is None else _withheld(answer, contradiction.text))
+        excluded += [] if contradiction is None else [contradiction]
+    return tuple(allowed), tuple(excluded)
+
+
+def with_excluded(verdict: Verdict, excluded: Sequence[Contradiction]) -> Verdict:
+    """The verdict that also says which photos contradict the caller, unless it says so already."""
+    said = {contradiction.about for contradiction in verdict.contradictions}
+    new = tuple(contradiction for contradiction in excluded if contradiction.about not in said)
+    text = " ".join(contradiction.text for contradiction in new)
+    first = (text, verdict.explanation) if not verdict.contradictions else (verdict.explanation, text)
+    return verdict.model_copy(
+        update={"explanation": " ".join(filter(None, first)), "contradictions": (*verdict.contradictions, *new)}
+    )
+
+
+def _with_hint(
+    verdict: Verdict, answers: Sequence[PhotoAnswer], photos: Sequence[OnePhoto], hint: str | None, world: World
+) -> Verdict:
+    """The verdict with what became of the hint."""
+    if not hint or world.clues is None:
+        return verdict
+    claimed = hint_of(hint, world.clues)
+    outcome = None if claimed is None else _hint_outcome(claimed, answers, photos, world)
+    return with_hint(verdict, outcome or check_hint(claimed, verdict, None, firm=False, world=world), hint)
+
+
+def _hint_outcome(
+    hint: Hint, answers: Sequence[PhotoAnswer], photos: Sequence[OnePhoto], world: World
+) -> HintOutcome | None:
+    """None where no photo says enough about the places of the hint."""
+    assert world.clues is not None
+    priors = world.clues.weigher.priors
+    read = [
+        (hint.scope.fit(p.read.belief, priors), photo_says(a, p))
+        for a, p in zip(answers, photos, strict=True)
+        if p.read
+    ]
+    there = [says for fit, says in read if fit.agrees]
+    if not there and not (read and all(fit.contradicts for fit, _ in read)):
+        return None
+    said = ", ".join(there or [says for _, says in read])
+    if bool(there) is not hint.denied:
+        return _outcome("agrees", hint, f"What was read agrees with your hint, {hint.words}: {said}.")
+    verb = "asks about" if hint.asked else "says"
+    return _outcome("contradicted", hint, f"Your hint {verb} {hint.words}, but {said}.")
+
+
+def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
+    return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
+
+
+def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions, world: World) -> Contradiction | None:
+    if answer.lat is None or answer.lon is None:
+        return None
+    point, says = LatLon(lat=answer.lat, lon=answer.lon), photo_says(answer, photo)
+    says = says[0].upper() + says[1:]
+    if options.within is not None and not in_caller_area(point, options.within, world):
+        return Contradiction(about="within", text=f"{says}, outside {area_words(options.within, world)}.")
+    if RuledOut.of(options).holding(point, world) is not None:
+        return Contradiction(about="not_there", text=f"{says}, which you ruled out.")
+    return None
+
+
+def _withheld(answer: PhotoAnswer, why: str) -> PhotoAnswer:
+    return answer.model_copy(
+        update={
+            **dict.fromkeys(("lat", "lon", "radius_km")),
+            **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
+            "level": Level.NONE,
+            "abstained": True,
+            "confidence": 0.0,
+            "explanation": why,
+        }
+    )
