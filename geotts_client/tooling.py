@@ -6,7 +6,7 @@ A result has three parts: `text` for the model, typed `facts` for the evidence c
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
@@ -161,12 +161,3 @@ class ToolResult(Value):
     def ok(self) -> bool:
         """Whether the call succeeded, so that there is no `failure`."""
         return self.failure is None
-
-    def points(self) -> tuple[LatLon, ...]:
-        """All positions that this result states."""
-        found: list[LatLon] = []
-        for fact in self.facts:
-            point: Any = getattr(fact, "point", None)
-            if point is not None:
-                found.append(point)
-        return tuple(found)

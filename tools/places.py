@@ -272,7 +272,7 @@ def _line(place: PlaceFact) -> str:
         ", ".join(p for p in (place.address or place.admin1, place.country_code) if p),
     ]
     if place.point is not None:
-        parts.append(str(place.point) if place.datum == "WGS-84" else f"{place.point} ({place.datum})")
+        parts.append(str(place.point))
     if place.population:
         parts.append(f"population {place.population:,}")
     return f"[{place.id}] " + " | ".join(part for part in parts if part)

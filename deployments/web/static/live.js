@@ -103,8 +103,7 @@ export class Live {
   #believes(rollout, hypothesis) {
     this.lines.push(...(hypothesis?.read ?? []));
     if (!hypothesis) return;
-    const place = hypothesis.point && hypothesis.datum !== "GCJ-02" ? hypothesis.point : null;
-    this.map.hypothesis(rollout, place, belief(hypothesis)).catch(() => this.withoutMap());
+    this.map.hypothesis(rollout, hypothesis.point ?? null, belief(hypothesis)).catch(() => this.withoutMap());
   }
 
   #called(rollout, call) {

@@ -5,6 +5,7 @@ import pytest
 from tts.domain.geo import distance_km
 from tts.eval.synthetic.families import generate
 from tts.eval.synthetic.scenario import RIGHT_KM
+from tts.geodata.place_facts import wgs84_point
 
 COUNT = 40
 
@@ -44,7 +45,8 @@ def test_a_slip_is_not_what_the_tool_said(made):
     for scenario in made("last_turn"):
         kinds.add(scenario.kind)
         for trajectory in _wrong(scenario):
-            tool_points = [p for r in trajectory.results for p in r.points()]
+            stated = [fact for result in trajectory.results for fact in result.facts if fact.kind == "place"]
+            tool_points = [point for fact in stated if (point := wgs84_point(fact)) is not None]
             if scenario.kind in ("reversed", "lost sign", "stale"):
                 assert trajectory.best.city == _right(scenario)[0].best.city
             if scenario.kind != "correction":
