@@ -28,6 +28,7 @@ NAMES: Mapping[str, Sequence[str]] = {
         "ray.serve._private.http_util:start_asgi_http_server",
         "ray.serve._private.replica:add_port_to_grpc_server",
         "ray.serve._private.replica:start_asgi_http_server",
+        "ray.serve._private.request_router.common:PendingRequest",
         "ray.serve._private.request_router.request_router:RequestRouter._cancel_routing_task_for_pending_request",
         "ray.serve._private.request_router.request_router:RequestRouter._fulfill_next_pending_request",
         "ray.serve._private.request_router.request_router:RequestRouter._record_queue_wait_time",
@@ -37,6 +38,8 @@ NAMES: Mapping[str, Sequence[str]] = {
     "uvicorn": (
         "uvicorn.config:HTTP_PROTOCOLS",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol._start_asgi_task",
+        "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.on_response_complete",
+        "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.send_400_response",
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:STATUS_LINE",
     ),
@@ -46,6 +49,7 @@ NAMES: Mapping[str, Sequence[str]] = {
 ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "ray._private.node:Node": ("all_processes", "removal_lock"),
     "ray.serve._private.client:ServeControllerClient": ("_http_config",),
+    "ray.serve._private.request_router.common:PendingRequest": ("future", "metadata"),
     "ray.serve._private.request_router.request_router:RequestRouter": ("_pending_requests_to_fulfill",),
     "ray.serve.handle:_DeploymentResponseBase": ("_replica_result", "_replica_result_future"),
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (

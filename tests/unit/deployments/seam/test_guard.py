@@ -1,6 +1,7 @@
 """Internals of Ray, Serve and uvicorn are used in one package, which was written for one version of each."""
 
 import ast
+import asyncio
 import inspect
 import re
 from pathlib import Path
@@ -11,7 +12,9 @@ from ray._private import ray_constants, utils, worker
 from ray.serve._private import http_util, replica
 
 import deployments
+from deployments.http.server.head_limits import LimitedHttp
 from deployments.seam.guard import ATTRIBUTES, NAMES, missing_attributes, missing_names, other_versions
+from deployments.seam.uvicorn import HttpToolsProtocol
 
 ROOT = Path(deployments.__file__).parents[1]
 OUTSIDE = [
@@ -47,20 +50,44 @@ def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
 
 
 UVICORN = "uvicorn.protocols.http.httptools_impl"
+PENDING = "ray.serve._private.request_router.common:PendingRequest"
+HEAD_LIMITS = "deployments/http/server/head_limits.py"
+CALLED_BY_HTTPTOOLS = {
+    "on_body", "on_header", "on_headers_complete", "on_message_begin", "on_message_complete", "on_url",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "owner"), [(f"{UVICORN}:HttpToolsProtocol", "self"), (f"{UVICORN}:RequestResponseCycle", "cycle")]
+    ("name", "owner", "file"),
+    [
+        (f"{UVICORN}:HttpToolsProtocol", "self", HEAD_LIMITS),
+        (f"{UVICORN}:RequestResponseCycle", "cycle", HEAD_LIMITS),
+        (PENDING, "pending", "deployments/seam/ray.py"),
+    ],
 )
-def test_no_attribute_of_uvicorn_is_used_that_is_not_guarded(name, owner):
+def test_no_attribute_of_uvicorn_and_serve_is_used_that_is_not_guarded(name, owner, file):
     given = set(resolve_name(name).__init__.__code__.co_names)
-    tree = ast.parse((ROOT / "deployments/http/server/head_limits.py").read_text())
+    tree = ast.parse((ROOT / file).read_text())
     used = {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (owner, f"self.{owner}")
     }
+    assert used & given
     assert used & given <= set(ATTRIBUTES[name])
+
+
+def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
+    """A method that asyncio or httptools calls keeps its name; uvicorn may rename its own, and ours is then unused."""
+    own = set(vars(HttpToolsProtocol)) - set(dir(asyncio.Protocol)) - CALLED_BY_HTTPTOOLS
+    overridden = own & set(vars(LimitedHttp))
+    assert "send_400_response" in overridden
+    assert {f"{UVICORN}:HttpToolsProtocol.{name}" for name in overridden} <= set(NAMES["uvicorn"])
+
+
+def test_a_field_of_a_pending_request_that_serve_took_away_is_reported(monkeypatch):
+    monkeypatch.setattr(f"{PENDING.replace(':', '.')}.__init__", lambda self, metadata: None)
+    assert f"{PENDING}.future" in missing_attributes()
 
 
 def test_no_private_attribute_of_ray_is_used_that_is_not_guarded():
