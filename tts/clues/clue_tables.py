@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.resources
 from collections.abc import Mapping
+from datetime import date
 from functools import lru_cache
+from typing import Annotated, Literal
 
 import yaml
+from pydantic import Field
 
 from tts.domain.value import Value
 from tts.errors import DataError
@@ -22,10 +25,27 @@ class Region(Value):
     wording: Mapping[str, float]
 
 
+class HandSetTable(Value):
+    """When somebody chose the values of a table, and for which reason."""
+
+    source: Literal["hand-set"]
+    date: date
+    reason: Annotated[str, Field(min_length=20)]
+
+
+class TableSources(Value):
+    """Where the tables come from whose values are shares, and not facts."""
+
+    photo_shares: HandSetTable
+    wording: HandSetTable
+    regional: HandSetTable
+
+
 class Tables(Value):
     """Country lists are ISO 3166-1 alpha-2 codes, languages BCP 47 primary tags; keys are as they are written,
     `town_words` as they are compared."""
 
+    sources: TableSources
     photo_shares: Mapping[str, float]
     several_languages: frozenset[str]
     also_written: Mapping[str, str]

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 import deployments.web
 import tts
+from tts.clues.clue_tables import HandSetTable, TableSources, tables
 from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
 from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM
@@ -118,3 +119,17 @@ def test_forms_of_number_plates_have_a_source_and_are_for_known_countries(countr
     assert all(countries.find(code) is not None for one in forms.forms for code in one.countries.split())
     assert {one.nats % 0.5 for one in forms.forms} == {0.0}
     assert all(any(f"<{name}>" in one.form for one in forms.forms) for name in forms.letters)
+
+
+def test_each_table_of_shares_says_when_and_why_it_was_set_by_hand():
+    sources = tables().sources
+    for name in ("photo_shares", "wording", "regional"):
+        assert isinstance(getattr(sources, name), HandSetTable)
+
+
+@pytest.mark.parametrize("missing", ["source", "date", "reason"])
+def test_a_table_of_shares_without_its_source_is_refused(missing):
+    stated = tables().sources.model_dump()
+    del stated["wording"][missing]
+    with pytest.raises(ValidationError, match=rf"wording\.{missing}"):
+        TableSources.model_validate(stated)
