@@ -83,7 +83,7 @@ class Priors:
         """The share of a country's photos that a place has by its population."""
         towns, country = self.towns.get(place.country_code), self._countries.get(place.country_code)
         if towns is None or country is None:
-            return 1e-4
+            return _W["unlisted_town"]
         lift, people = _CAPITAL if place.name == country.capital else 1.0, place.population
         if place.kind == "airport":
             lift, people = _AIRPORT, self._served_by(place)

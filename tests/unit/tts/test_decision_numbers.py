@@ -15,6 +15,7 @@ DECIDING = ("clues", "domain", "ensemble", "geodata/same_place.py", "inference/c
 ALLOWED = {
     "clues/belief.py:_THRESHOLDS_KM": "the distances of published tables, at which a best point is looked for",
     "clues/scope.py:_LEAST_PRIOR": "avoids a division by zero",
+    "domain/continued.py:_SAME_KM": "chooses a sentence about two answers, and decides nothing else",
     "domain/geo.py:EARTH_RADIUS_KM": "a physical fact",
     "domain/geo.py:DEGREE_KM": "a physical fact",
     "domain/geo.py:SHORTEST_DEGREE_KM": "a physical fact",
@@ -53,15 +54,18 @@ def own_numbers() -> Iterator[str]:
 
 
 def names_with_numbers(source: str) -> Iterator[str]:
-    """Names that a module gives, at its top level, to something with a fraction in it; 0 and 1 are none."""
+    """Names that a module gives, at its top level, to something with a fraction in it; 0 and 1 are none, but 1 km is
+    one."""
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(
-                isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value not in (0.0, 1.0)
+            names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+            numbers = {
+                node.value
                 for node in ast.walk(statement.value)
-            ):
-                yield from (node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+                if isinstance(node, ast.Constant) and isinstance(node.value, float)
+            }
+            yield from (name for name in names if numbers - ({0.0} if name.endswith("_KM") else {0.0, 1.0}))
 
 
 def test_no_module_that_decides_holds_a_weight_of_its_own():
@@ -80,6 +84,8 @@ def test_what_is_allowed_is_still_there():
         ("_REACH: dict[str, float] = {'town': 30.0}", ["_REACH"]),
         ("_NEAR_KM = weights('grounding')['near_km']\n_LIMIT = 12", []),
         ("_ODDS = math.log(1.0 - _W['found'])", []),
+        ("_SAME_KM: Final = 1.0", ["_SAME_KM"]),
+        ("_NOWHERE_KM = 0.0", []),
     ],
 )
 def test_a_number_at_the_top_of_a_module_is_found(source, names):

@@ -7,8 +7,8 @@ is another point, these statements are about the wrong place. This module makes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
@@ -17,7 +17,7 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 
-_SAME_KM: Final = 1.0  # nearer than this, what a ledger says to one decimal of a kilometre holds for both
+_SAME_KM = weights("verdict")["own_point_km"]
 
 
 def own_point(adjudication: Adjudication) -> LatLon | None:
