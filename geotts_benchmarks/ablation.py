@@ -17,7 +17,7 @@ from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers
 from tts.clues.rule import RULES, Rule
 from tts.config import AppArgs
-from tts.domain.geo import distance_km
+from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.photo_cleaning import load_photo
 from tts.eval.datasets import load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
@@ -28,7 +28,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.perception.sign_reader import SignReader
 
-_THRESHOLDS_KM = (25.0, 200.0, 750.0)
+_THRESHOLDS_KM = TABLE_KM[1:]
 
 
 @click.command()

@@ -18,7 +18,7 @@ from geotts_benchmarks.photos import locate_all
 from tts.aio import closing
 from tts.config import AppArgs
 from tts.domain.abilities import Abilities
-from tts.domain.geo import Floats, distance_km
+from tts.domain.geo import TABLE_KM, Floats, distance_km
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
@@ -26,7 +26,6 @@ from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, fold
 from tts.eval.kind_of_n import KindOfN
-from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
 from tts.eval.metrics.shared_calls import shared_calls
 from tts.eval.runs.record import Record
@@ -42,7 +41,6 @@ from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _N = 8
 _SCENE_SEED = 21  # development scenes; the shipped calibrations are fitted on those of seeds 11 and 12
-_THRESHOLDS_KM = CLASSIC_KM[:4]
 _WAYS = (False, True)
 
 
@@ -105,7 +103,7 @@ def _share_of_thresholds(error_km: float | None, slack_km: float) -> float:
     """The share of the thresholds within which an answer is right, 0 to 1; 0 for none."""
     if error_km is None:
         return 0.0
-    return sum(error_km < max(threshold, slack_km) for threshold in _THRESHOLDS_KM) / len(_THRESHOLDS_KM)
+    return sum(error_km < max(threshold, slack_km) for threshold in TABLE_KM) / len(TABLE_KM)
 
 
 def _compared(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequence[float]]) -> Result:

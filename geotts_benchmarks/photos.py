@@ -16,6 +16,7 @@ from deployments.wiring.local import local_ports
 from geotts_benchmarks.gain_of_n import gain_of_n
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.config import AppArgs
+from tts.domain.geo import TABLE_KM
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.datasets import load_dataset
@@ -161,7 +162,7 @@ def _keys(found: Figures) -> Result:
     return {
         "n": found.n,
         "failures": found.failures,
-        **{f"acc_{t}": value for t, value in zip((1, 25, 200, 750), found.acc_classic, strict=False)},
+        **{f"acc_{km:g}": value for km, value in zip(TABLE_KM, found.acc_classic, strict=False)},
         "country": found.country,
         "city": found.city,
         "abstained": found.abstained,

@@ -13,6 +13,7 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result, say
 from geotts_benchmarks.recorded_rollouts import RecordedPhoto
+from tts.domain.geo import TABLE_KM
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_settings import TownGuess
@@ -26,7 +27,7 @@ from tts.ensemble.vote_count import VoteCount
 from tts.eval.metrics.intervals import Interval, bootstrap_mean
 from tts.verify.evidence.world import World
 
-TARGETS_KM = (25.0, 200.0, 750.0)
+TARGETS_KM = TABLE_KM[1:]
 POLICIES = (
     "none", "first:1", "first:2", "first:3", "quorum:2", "quorum:3", "beta:.7", "beta:.85", "beta:.9", "beta:.95",
     "worth:.7", "worth:.75", "worth:.8", "worth:.82", "worth:.85", "worth:.9", "worth:.95",

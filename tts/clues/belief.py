@@ -23,11 +23,10 @@ from tts.clues.mentions import Mention
 from tts.clues.postal_addresses import ADDRESS
 from tts.clues.priors import Floats, Priors, Towns
 from tts.decision_weights import weights
-from tts.domain.geo import EARTH_RADIUS_KM, LatLon
+from tts.domain.geo import EARTH_RADIUS_KM, TABLE_KM, LatLon
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 
-_THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
 _W = weights("belief")
 _FAME = _W["fame"]
 _DIVISION = _W["division"]
@@ -108,7 +107,7 @@ class Belief:
 
     def _expected_accuracy(self, point: LatLon) -> float:
         away = distances_from(point, self.lat, self.lon)
-        return sum(float(self.share[away < km].sum()) for km in _THRESHOLDS_KM) / len(_THRESHOLDS_KM)
+        return sum(float(self.share[away < km].sum()) for km in TABLE_KM) / len(TABLE_KM)
 
 
 class Weigher:
@@ -324,7 +323,7 @@ def _at_distance(away: Floats, km: float) -> Floats:
 
 
 def distances_from(point: LatLon, lat: Floats, lon: Floats) -> Floats:
-    """Great-circle distances in km on a sphere."""
+    """Great-circle distances in km on a sphere, from degrees. `sphere_km` takes unit vectors, and rounds otherwise."""
     phi0, phi = math.radians(point.lat), np.radians(lat)
     half = np.sin((phi - phi0) / 2) ** 2 + math.cos(phi0) * np.cos(phi) * np.sin(np.radians(lon - point.lon) / 2) ** 2
     return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, half))))

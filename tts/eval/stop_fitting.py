@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tts.domain.geo import distance_km
+from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_settings import TownGuess
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
@@ -25,7 +25,7 @@ from tts.eval.calibration_fitting import Case
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
-_RADII_KM = (25.0, 200.0, 750.0)
+_RADII_KM = TABLE_KM[1:]
 _ORDERS = 6
 _FEWEST = 30
 _UNSEEN = 1.0

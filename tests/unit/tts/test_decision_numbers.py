@@ -13,12 +13,12 @@ DECIDING = ("clues", "domain", "ensemble", "geodata/same_place.py", "inference/c
 
 # Numbers that no weight is: each with the reason.
 ALLOWED = {
-    "clues/belief.py:_THRESHOLDS_KM": "the distances of published tables, at which a best point is looked for",
     "clues/scope.py:_LEAST_PRIOR": "avoids a division by zero",
     "domain/continued.py:_SAME_KM": "chooses a sentence about two answers, and decides nothing else",
     "domain/geo.py:EARTH_RADIUS_KM": "a physical fact",
     "domain/geo.py:DEGREE_KM": "a physical fact",
     "domain/geo.py:SHORTEST_DEGREE_KM": "a physical fact",
+    "domain/geo.py:TABLE_KM": "the distances of published tables, at which a best point is looked for",
     "domain/geojson.py:_WHOLE_WORLD_KM": "from which a circle is drawn as the whole world: decides the drawing alone",
     "domain/geojson.py:_SMALL_GAP": "how exactly an outline is drawn",
     "domain/geojson.py:_HALF_CUT": "the grid of written coordinates",

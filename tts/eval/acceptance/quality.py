@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vector
+from tts.domain.geo import EARTH_RADIUS_KM, TABLE_KM, Floats, unit_vector
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
 from tts.eval.kind_of_n import kind_of_records
@@ -17,7 +17,6 @@ from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.run_metrics import Measured, rollout_errors_km
 
-THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)
 _FAR_KM = 200.0
 _ONE_PLACE_KM = 25.0
 _LEAST_FOR_GAIN = 10
@@ -77,7 +76,7 @@ def quality(measured: Measured, rollouts: int) -> Quality:
         abstained=Rate.counted(np.isnan(measured.errors_km)),
         same_place=Rate.counted(_in_one_place(measured)),
         median_km=median_km(measured.errors_km),
-        at=tuple(_at(threshold, measured, table) for threshold in THRESHOLDS_KM) if len(table) else (),
+        at=tuple(_at(threshold, measured, table) for threshold in TABLE_KM) if len(table) else (),
         covers=_covers(measured),
     )
 
