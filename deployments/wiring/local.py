@@ -18,7 +18,9 @@ from deployments.wiring.parts import (
 )
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, taped
-from tts.config import AppArgs
+from tts.config import AppArgs, VllmEngine
+from tts.config.app import MOST_GPU_MEMORY
+from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Toolbox
@@ -58,7 +60,12 @@ def without_gateway(args: AppArgs) -> AppArgs:
 
 
 def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: LocalPerception | None = None) -> Ports:
-    """Everything `solve` needs, in this process. Loads perception unless it is given, and opens the built data."""
+    """Everything `solve` needs, in this process. Loads perception unless it is given, and opens the built data.
+
+    Raises:
+        ConfigError: the engines together want more memory than a GPU has.
+    """
+    _refuse_more_than_a_gpu(args)
     perception = perception or LocalPerception()
     tools = tools or local_tools(without_gateway(args), perception)
     toolbox = tools.toolbox
@@ -73,3 +80,15 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
         egress_file=tools.brokers,
         tools_may_send=args.tools.may_send,
     )
+
+
+def _refuse_more_than_a_gpu(args: AppArgs) -> None:
+    """In one process, every engine begins with the same GPU: together they take no more of its memory than there is."""
+    engines = args.engines_in_one_process.items()
+    wanted = {key: engine.gpu_memory for key, engine in engines if isinstance(engine, VllmEngine)}
+    total = sum(wanted.values())
+    if len(wanted) > 1 and total > MOST_GPU_MEMORY:
+        raise ConfigError(
+            f"{' and '.join(wanted)} share a GPU in one process: the sum of their gpu_memory is {total:g}, the limit "
+            f"is {MOST_GPU_MEMORY:g}. Lower {' or '.join(f'{key}.gpu_memory' for key in wanted)}"
+        )

@@ -26,7 +26,7 @@ from tts.domain.value import Value
 from tts.net.url_secrets import password_in
 
 CONFIG_VERSION = 1
-_MOST_GPU_MEMORY = 0.95  # of a GPU; the rest is for the driver and for what is not planned
+MOST_GPU_MEMORY = 0.95  # of a GPU; the rest is for the driver and for what is not planned
 _OBSERVER_WAIT_S = 30.0
 _ABILITIES = tuple(Abilities.model_fields)
 _VARIABLES = {
@@ -220,6 +220,24 @@ class AppArgs(Value):
         return alone or (verifier.kind == "model" and verifier.engine is None)
 
     @property
+    def engines_in_one_process(self) -> dict[str, Engine]:
+        """The engines that are loaded if rollouts and verifier run in one process, by the key that configures each."""
+        found = {
+            **{f"engines.{i}.engine": member.engine for i, member in enumerate(self.engines)},
+            "engine": None if self.engines else self.engine,
+            "observer": self.observer,
+            "verifier.engine": None if self.verifier.kind == "consensus" else self.verifier.engine,
+            "verifier.consistency.engine": self._second_reader,
+        }
+        return {key: engine for key, engine in found.items() if engine is not None}
+
+    @property
+    def _second_reader(self) -> Engine | None:
+        """The engine of the second reader, where it has one of its own."""
+        reader = self.verifier.consistency
+        return None if reader is None else reader.engine
+
+    @property
     def _changed_workers(self) -> list[str]:
         usual = DeploymentsConfig()
         return [name for name in ("rollout", "verifier") if getattr(self.deployments, name) != getattr(usual, name)]
@@ -227,19 +245,18 @@ class AppArgs(Value):
     @property
     def _heavy_engine(self) -> str | None:
         """An engine that computes where it is used."""
-        engines = (*self.rollout_engines, self.observer, self.verifier.engine)
+        engines = (*self.rollout_engines, self.observer, self.verifier.engine, self._second_reader)
         return next((engine.name for engine in engines if isinstance(engine, CluesEngine | VllmEngine)), None)
 
     @model_validator(mode="after")
     def _shares_gpu_memory(self) -> AppArgs:
         """Engines of one replica share its GPUs, and replicas with a fraction of a GPU share that GPU: together, the
         engines take no more of the memory than there is."""
-        consistency = self.verifier.consistency
         beside = {
             ("engine", "observer"): (self.deployments.rollout, (self.engine, self.observer)),
             ("verifier.engine", "verifier.consistency.engine"): (
                 self.deployments.verifier,
-                (self.verifier.engine, consistency.engine if consistency is not None else None),
+                (self.verifier.engine, self._second_reader),
             ),
         }
         for names, (deployment, pair) in beside.items():
@@ -255,10 +272,10 @@ class AppArgs(Value):
                     f"a replica with {claimed:g} of a GPU may use that share of its memory: the sum of gpu_memory of "
                     f"{' and '.join(found)} is {total:g}, the limit is {claimed:g}"
                 )
-            if len(found) > 1 and total > _MOST_GPU_MEMORY:
+            if len(found) > 1 and total > MOST_GPU_MEMORY:
                 raise ValueError(
                     f"{' and '.join(names)} share the GPUs of a replica: the sum of their gpu_memory is "
-                    f"{total:g}, the limit is {_MOST_GPU_MEMORY:g}"
+                    f"{total:g}, the limit is {MOST_GPU_MEMORY:g}"
                 )
         return self
 

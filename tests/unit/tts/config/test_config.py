@@ -66,6 +66,7 @@ ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
         ({"engine": ENDPOINT, "colocate": False}, False),
         ({"engine": ENDPOINT, "deployments": {"rollout": {"replicas": 4}}}, False),
         ({"engine": ENDPOINT, "verifier": {"kind": "model", "engine": {"name": "clues"}}}, False),
+        ({"engine": ENDPOINT, "verifier": {"consistency": {"engine": VLLM}}}, False),
         ({"engine": {"name": "scripted"}}, False),
         ({"engine": {"name": "scripted"}, "colocate": True}, True),
         ({}, False),

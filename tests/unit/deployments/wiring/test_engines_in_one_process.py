@@ -1,0 +1,60 @@
+"""Without Ray, every engine is loaded in one process: together they take no more memory than a GPU has."""
+
+import pytest
+
+from deployments.wiring.local import local_ports
+from tts.config import load_config
+from tts.errors import ConfigError
+
+
+def vllm(gpu_memory):
+    return {"name": "vllm", "model": "m", "gpu_memory": gpu_memory}
+
+
+def judged_by(gpu_memory, **more):
+    return {"kind": "model", "engine": vllm(gpu_memory), **more}
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """The share of memory that each engine takes, in the order in which they are loaded."""
+    shares = []
+    monkeypatch.setattr(
+        "deployments.wiring.parts.VllmModel", lambda config, **_: shares.append(config.gpu_memory) or object()
+    )
+    return shares
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        (
+            {"engine": vllm(0.6), "verifier": judged_by(0.5)},
+            "engine and verifier.engine share a GPU in one process: the sum of their gpu_memory is 1.1, the limit is "
+            "0.95. Lower engine.gpu_memory or verifier.engine.gpu_memory",
+        ),
+        ({"engine": vllm(0.4), "observer": vllm(0.4), "verifier": judged_by(0.4)}, "engine and observer and verifier"),
+        (
+            {"engine": vllm(0.6), "verifier": {"consistency": {"engine": vllm(0.6)}}},
+            "engine and verifier.consistency.engine share",
+        ),
+    ],
+)
+def test_engines_that_want_more_memory_than_a_gpu_has_are_refused_before_one_is_loaded(loaded, settings, complaint):
+    with pytest.raises(ConfigError) as refused:
+        local_ports(load_config(None, settings))
+    assert complaint in str(refused.value)
+    assert loaded == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "shares"),
+    [
+        ({"engine": vllm(0.3), "observer": vllm(0.3), "verifier": judged_by(0.3)}, [0.3, 0.3, 0.3]),
+        ({"engine": vllm(0.9), "verifier": judged_by(0.9, kind="consensus")}, [0.9]),
+    ],
+    ids=["a third each", "the consensus asks no model"],
+)
+def test_engines_that_fit_are_loaded(loaded, settings, shares):
+    local_ports(load_config(None, settings))
+    assert loaded == shares
