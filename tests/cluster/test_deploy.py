@@ -145,21 +145,23 @@ def with_the_token_at_its_default_path(folder):
     return "env", "-u", "RAY_AUTH_TOKEN_PATH", f"HOME={folder}", f"XDG_CACHE_HOME={Path.home() / '.cache'}"
 
 
-def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path):
-    """It finds Ray's token in the home folder; a second one, and its own clients, by the variable."""
-    log, address = tmp_path / "log", f"{head.address}:{GCS_PORT}"
+@pytest.mark.parametrize(("number", "end"), [(0, signal.SIGTERM), (1, signal.SIGINT)])
+def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path, number, end):
+    """From the head and from another node. It finds Ray's token in the home folder; a second one, and its own clients,
+    by the variable."""
+    here, log, address = nodes[number], tmp_path / "log", f"{head.address}:{GCS_PORT}"
     command = (tool("geotts"), "serve", "--address", address, "--config", slow_config(tmp_path))
     at_home = with_the_token_at_its_default_path(tmp_path)
-    with log.open("w") as out, head.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
+    with log.open("w") as out, here.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
         try:
             url = wait_until_logged(r"ready at (\S+)", process, log)[1]
-            second = head.run(*command, cwd=ROOT)
+            second = here.run(*command, cwd=ROOT)
             assert second.returncode == 2
             assert "already runs an application" in second.stderr
             asking = (tool("geotts"), "locate", PHOTO, "--json", "--depth", "deep", "--url", url)
-            with head.start(*asking, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
-                wait_until_working(head, url)
-                process.send_signal(signal.SIGTERM)
+            with here.start(*asking, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
+                wait_until_working(here, url)
+                process.send_signal(end)
                 answered, err = client.communicate(timeout=120)
             assert client.returncode == 0, err
             assert orjson.loads(answered)["answer"]["lat"] is not None

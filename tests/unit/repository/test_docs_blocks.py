@@ -36,7 +36,17 @@ def test_a_block_is_run_or_says_why_not(block):
         assert block.commands(), f"{block}: nothing of it is run"
 
 
-@pytest.mark.parametrize("path", [path for path in documents() if path.suffix == ".md"], ids=lambda path: path.name)
+MARKDOWN = [path for path in documents() if path.suffix == ".md"]
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
+def test_every_fence_is_found(path):
+    """Whatever its characters: what a reader sees as code is one of the blocks."""
+    fences = [token.content for token in MarkdownIt().parse(path.read_text()) if token.type == "fence"]
+    assert [block.text.strip() for block in blocks_of(path)] == [text.strip() for text in fences]
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
 def test_no_code_hides_in_an_indented_block(path):
     """Those are not looked at: code stands between fences, where it is run or marked."""
     indented = [token.map for token in MarkdownIt().parse(path.read_text()) if token.type == "code_block"]

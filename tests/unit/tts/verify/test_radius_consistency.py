@@ -14,6 +14,7 @@ from support.verdict_contradictions import contradictions_of, title_of
 from deployments.cli import cli
 from tts.clues.clue_reader import ClueReader
 from tts.domain.answer import Radius, Verdict
+from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, BBox, Circle, Countries, LatLon
 from tts.domain.hypothesis import Level
 from tts.domain.photo import Box
@@ -24,6 +25,7 @@ from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import doubted, exactness_of, rough_exactness
+from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -49,6 +51,17 @@ AREAS = st.one_of(
     st.builds(Circle, centre=POINTS, radius_km=st.floats(1, 5000)),
     st.just(BBox(south=36, west=6, north=47, east=19)),
 )
+EXCLUDED = st.lists(
+    st.sampled_from(
+        [
+            ClaimedPlace(place="Japan", kind="country", areas=(Countries(codes=("JP",)),)),
+            ClaimedPlace(place="Portugal", kind="country", areas=(Countries(codes=("PT",)),)),
+            ClaimedPlace(place="a circle", kind="area", areas=(Circle(centre=LatLon(lat=46.2, lon=9), radius_km=400),)),
+        ]
+    ),
+    max_size=2,
+    unique_by=lambda place: place.place,
+)
 HINTS = st.sampled_from([None, "Bellinzona", "near Osaka", "Kyiv", "not in Italy", "outside Coimbra", "a school trip"])
 
 
@@ -66,11 +79,17 @@ def world(gazetteer, countries, data_store):
     within=AREAS,
     hint=HINTS,
     within_km=st.none() | st.floats(0.1, 20000),
+    excluded=EXCLUDED,
 )
-def test_verdicts_on_random_rollouts(world, sign_photo, calibration, rollouts, target, photos, within, hint, within_km):
-    request = _request(sign_photo, rollouts, target, photos, within, hint, within_km)
-    assert contradictions_of(_verdict_of(request, world, calibration)) == []
-    assert contradictions_of(fallback_verdict(request, "the verifier failed")) == []
+def test_verdicts_on_random_rollouts(
+    world, sign_photo, calibration, rollouts, target, photos, within, hint, within_km, excluded
+):
+    """No verdict contradicts itself, and none has a point that the caller excludes."""
+    request = _request(sign_photo, rollouts, target, photos, within, hint, within_km, excluded)
+    for verdict in (_verdict_of(request, world, calibration), fallback_verdict(request, "the verifier failed")):
+        assert contradictions_of(verdict) == []
+        for one in (verdict, *verdict.per_photo):
+            assert one.lat is None or may_answer(LatLon(lat=one.lat, lon=one.lon), request.options, world)
 
 
 BELLINZONA = (LatLon(lat=46.19, lon=9.02), Level.CITY, True, "", None, None)
@@ -229,10 +248,10 @@ def test_verdicts_on_recorded_runs(world, eval_logs):
     assert len(panels) > 90
 
 
-def _request(photo, rollouts, target, photos, within, hint, within_km):
+def _request(photo, rollouts, target, photos, within, hint, within_km, excluded=()):
     """`photos` are the lines of each; `within_km` is for several photos only."""
     walk = {"within_km": within_km} if len(photos) > 1 else {}
-    options = LocateOptions(target_radius_km=target, within=within, hint=hint, **walk)
+    options = LocateOptions(target_radius_km=target, within=within, hint=hint, not_there=tuple(excluded), **walk)
     runs = tuple(_run(i, *rollout) for i, rollout in enumerate(rollouts))
     readings = tuple(_reading(lines).of_photo(i) for i, lines in enumerate(photos))
     return VerifyRequest(a_context(), (photo,) * len(photos), options, runs, readings)
