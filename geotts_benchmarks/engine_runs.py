@@ -19,7 +19,7 @@ from tools.zoom import zoom_tool
 from tts.aio import closing
 from tts.config import VllmEngine
 from tts.dialects.base import Completion, ParsedTurn, Task
-from tts.dialects.hermes_tool_calls import tools_text
+from tts.dialects.hermes_tool_parser import tools_text
 from tts.dialects.served.generic import GenericDialect
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tts.dialects.base import Task
-from tts.dialects.hermes_tool_calls import tools_text
+from tts.dialects.hermes_tool_parser import tools_text
 from tts.dialects.served.generic import GenericDialect
 from tts.inference.vllm.random_weights import Shape, write_checkpoint
 from tts.ports.toolbox import ToolSchema

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from tts.dialects.hermes_tool_calls import call_from
+from tts.dialects.hermes_tool_parser import call_from
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolSchema
 

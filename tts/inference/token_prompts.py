@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
+from tts.dialects.hermes_tool_parser import as_plain_chat, wire_schema
 from tts.domain.messages import Message, TextPart
 from tts.domain.tooling import ImageRef
 from tts.ports.toolbox import ToolSchema

@@ -11,7 +11,7 @@ from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.values import with_words
-from tts.dialects.released.geovista.calls import calls_written
+from tts.dialects.released.geovista.tool_parser import calls_written
 
 _PHOTO: Final = (1008, 756)
 # The reply that the rows have in mind: their results show this page.

@@ -21,9 +21,9 @@ from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpP
 from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
 from geotts_benchmarks.released_rows.values import with_words
-from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
+from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
 from tts.dialects.released.reverse.marks import marks_in
-from tts.dialects.released.thinking_with_map.calls import calls_found
+from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.domain.messages import text_message
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Turn

@@ -23,9 +23,9 @@ from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     system_for,
 )
 from geotts_benchmarks.released_rows.values import with_words
-from tts.dialects.hermes_tool_calls import as_plain_chat
-from tts.dialects.released.thinking_with_map.calls import calls_found
-from tts.dialects.released.thinking_with_map.demo_calls import Called, Piece, taken_apart
+from tts.dialects.hermes_tool_parser import as_plain_chat
+from tts.dialects.released.thinking_with_map.demo_tool_parser import Called, Piece, taken_apart
+from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.domain.messages import ImagePart, Message
 
 # The reply that the rows of `verl` have in mind: their results show these two places.

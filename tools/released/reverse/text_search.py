@@ -9,7 +9,7 @@ from tools.photo_hosts import PHOTO_HOSTS
 from tools.released.reverse.pages import PageSource
 from tools.released.reverse.words import as_call_error, call_error, object_of
 from tools.released.written_arguments import Written
-from tts.dialects.released.reverse.eval_calls import TEXT_SEARCH
+from tts.dialects.released.reverse.eval_tool_parser import TEXT_SEARCH
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact

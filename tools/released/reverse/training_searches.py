@@ -11,7 +11,7 @@ from typing import Any
 from tools.released.reverse.recorded import Chance, Recorded, recorded_pages, recorded_pictures
 from tools.released.reverse.training_words import get_from
 from tools.released.written_arguments import Written
-from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
+from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.ports.toolbox import ToolContext

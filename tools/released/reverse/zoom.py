@@ -9,7 +9,7 @@ from tools.released.picture import jpeg, shown, view_of, zoomed_text
 from tools.released.reverse.crop import cropped
 from tools.released.reverse.words import as_call_error, object_of, whole_numbers
 from tools.released.written_arguments import Written
-from tts.dialects.released.reverse.eval_calls import ZOOM
+from tts.dialects.released.reverse.eval_tool_parser import ZOOM
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.ports.toolbox import ToolContext

@@ -14,7 +14,7 @@ from tts.dialects.area_prompt import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
 from tts.dialects.continued_request_prompt import continued_text
 from tts.dialects.cue_words import cues_in
-from tts.dialects.hermes_tool_calls import calls_in, tools_text, without_calls
+from tts.dialects.hermes_tool_parser import calls_in, tools_text, without_calls
 from tts.dialects.served.labelled import answer_in_words, answer_tags
 from tts.dialects.served.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text

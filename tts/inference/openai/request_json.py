@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from tts.config import OpenAIEngine
-from tts.dialects.hermes_tool_calls import as_plain_chat, wire_schema
+from tts.dialects.hermes_tool_parser import as_plain_chat, wire_schema
 from tts.domain.messages import ImagePart, Message, ProviderFields, TextPart
 from tts.inference.openai.endpoint.accepted_messages import accepted_messages, in_turns
 from tts.inference.openai.endpoint.adaptation import Request

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import orjson
 
-from tts.dialects.hermes_tool_calls import call_from
+from tts.dialects.hermes_tool_parser import call_from
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.errors import ModelError

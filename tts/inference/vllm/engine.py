@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from tts.aio import closing
 from tts.config import VllmEngine
-from tts.dialects.hermes_tool_calls import calls_in
+from tts.dialects.hermes_tool_parser import calls_in
 from tts.domain.usage import Usage
 from tts.errors import ModelError, boundary
 from tts.inference.constrained_decoding import forced_calls, turn_schema

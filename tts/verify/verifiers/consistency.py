@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
 from tts.decision_weights import weights
-from tts.dialects.hermes_tool_calls import without_calls
+from tts.dialects.hermes_tool_parser import without_calls
 from tts.dialects.json_answer_parser import json_objects
 from tts.dialects.served.geoagent import bare_reasoning
 from tts.domain.answer import Verdict

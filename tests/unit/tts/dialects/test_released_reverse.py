@@ -16,7 +16,7 @@ from tools.released.reverse.text_search import text_search_tool
 from tools.released.reverse.training_searches import training_searches
 from tts.config import AppArgs, ProviderSettings, ToolsConfig
 from tts.dialects import DIALECTS
-from tts.dialects.released.reverse.eval_calls import calls_written, kept_message
+from tts.dialects.released.reverse.eval_tool_parser import calls_written, kept_message
 from tts.dialects.settings import DialectSettings
 from tts.errors import ConfigError, ToolError
 from tts.toolkit.broker.broker import Broker

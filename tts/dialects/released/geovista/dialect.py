@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import JsonValue
 
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn, Task
-from tts.dialects.released.geovista.calls import call_text, calls_written, kept_text
 from tts.dialects.released.geovista.place_answer import place_answer
+from tts.dialects.released.geovista.tool_parser import call_text, calls_written, kept_text
 from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_often
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.tool_name import released_tool_name

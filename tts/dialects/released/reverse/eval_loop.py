@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from tts.dialects.base import Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
-from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written, kept_message
+from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written, kept_message
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools

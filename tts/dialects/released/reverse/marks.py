@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tts.dialects.released.released_dialect import after_prompt
-from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH
+from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH
 from tts.domain.hypothesis import Claim
 from tts.domain.messages import Message
 from tts.domain.text_between_marks import value_between_tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tts.dialects.released.reverse.eval_calls import IMAGE_SEARCH, TEXT_SEARCH, ZOOM
+from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.served.served_tool import ServedTool, unchanged
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
 from tts.dialects.released.released_dialect import is_text_of_tool
-from tts.dialects.released.thinking_with_map.demo_calls import Called, taken_apart, written_again
+from tts.dialects.released.thinking_with_map.demo_tool_parser import Called, taken_apart, written_again
 from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name

@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from tts.dialects.base import ParsedTurn, Surroundings
 from tts.dialects.released.released_dialect import is_text_of_tool
-from tts.dialects.released.thinking_with_map.calls import calls_found
 from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
+from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
 from tts.dialects.served.served_tool import ServedTool
 from tts.dialects.served.text_dialect import TextDialect
