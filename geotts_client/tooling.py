@@ -118,7 +118,7 @@ class ToolErrorKind(StrEnum):
 
     @property
     def is_outage(self) -> bool:
-        """Whether the call was a good one that the tool, or the service behind it, did not serve."""
+        """Whether another call would have failed too: the tool, or the service behind it, could not serve."""
         return self in _OUTAGES
 
 
@@ -128,7 +128,6 @@ _OUTAGES = frozenset(
         ToolErrorKind.UNAVAILABLE,
         ToolErrorKind.RATE_LIMITED,
         ToolErrorKind.QUOTA,
-        ToolErrorKind.BLOCKED,
     }
 )
 

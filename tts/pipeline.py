@@ -18,17 +18,7 @@ from functools import partial
 from tts.aio import Deadline, Milestone, Send, beside, closing, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
-from tts.domain.events import (
-    Answered,
-    Done,
-    Escalated,
-    Event,
-    Routed,
-    Sequencer,
-    ToolCalled,
-    ToolResulted,
-    VerifierText,
-)
+from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
 from tts.domain.plan import Depth, Locatability, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
@@ -38,6 +28,7 @@ from tts.domain.usage import Usage
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
 from tts.ensemble.escalation import reason_to_escalate
+from tts.ensemble.failed_tools import is_for_tools
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
 from tts.ensemble.no_rollout_worked import why_ended, why_nothing_worked
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
@@ -47,7 +38,7 @@ from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, MayBegin
 from tts.ports.toolbox import Attachment
-from tts.ports.verification import VerifyRequest
+from tts.ports.verification import VerdictText, VerifyRequest
 from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
@@ -160,12 +151,14 @@ class Solution:
         ensemble = self._ensemble()
         plan, routing, cut = await self._begin(ensemble)
         while True:
-            if (failed := why_nothing_worked(self._run, self._ports.identity.endpoint)) is not None:
+            failed = why_nothing_worked(self._run, self._ports.identity.endpoint)
+            if failed is not None and not is_for_tools(failed):
                 raise failed
             verdict = await self._verify(routing)
-            # a claim is tested when nothing is to be added
-            final = cut is StopReason.DEADLINE or self._blind is not None
+            final = cut is StopReason.DEADLINE or self._blind is not None  # a claim is tested when nothing is added
             harder = None if final else self._harder(ensemble, plan, verdict)
+            if harder is None and failed is not None:
+                raise failed
             if harder is None:
                 stop = cut if cut in _REQUEST_STOPS else why_ended(self._run)
                 return await self._tested(ensemble, plan, routing, verdict), stop
@@ -352,10 +345,10 @@ class Solution:
                                 record_verdict(piece)
                             elif isinstance(piece, Usage):
                                 self._beside += piece
-                            elif isinstance(piece, ToolCalled | ToolResulted):
-                                await self._emit(piece)
-                            else:
+                            elif isinstance(piece, VerdictText):
                                 await self._emit(VerifierText(text=piece.text))
+                            else:
+                                await self._emit(piece)
         except TimeoutError:
             problem = "the verifier did not finish in time"
         except GeoTTSError as error:

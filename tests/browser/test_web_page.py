@@ -234,7 +234,7 @@ async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
         await start(tab, url)
         await tab.until(FAILED)
         text = await text_of(tab, "#problem")
-        for words in ("The model could not be used", endpoint, "start the endpoint", "What to do", "503"):
+        for words in ("The photo could not be looked at", endpoint, "start the endpoint", "What to do", "503"):
             assert words in text
         assert await tab.js("document.getElementById('answer').hidden")
 

@@ -117,7 +117,7 @@ FAULTS = {
     "type/text/html": {ToolErrorKind.UNAVAILABLE},
     "type/application/json": {ToolErrorKind.UNAVAILABLE},
     "retry/429/600": {ToolErrorKind.RATE_LIMITED},
-    "status/401": {ToolErrorKind.QUOTA, ToolErrorKind.BLOCKED},
+    "status/401": {ToolErrorKind.QUOTA, ToolErrorKind.UNAVAILABLE},
     "redirect?to=http://169.254.169.254/": {ToolErrorKind.BLOCKED},
 }
 EACH = [

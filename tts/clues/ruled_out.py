@@ -68,7 +68,7 @@ class RuledOut:
         masks = [np.full(len(lat), code in self.codes)]
         for place in self.places:
             measured = [area for area in place.areas if not isinstance(area, Countries)]
-            masks += [in_area(area, lat, lon, world) for area in measured]
+            masks += [in_area(area, lat, lon, world.countries) for area in measured]
             if place.region and any(isinstance(area, Countries) and code in area.codes for area in place.areas):
                 masks.append(_in_region(place.region, lat, lon, world))
         return np.asarray(np.logical_or.reduce(masks))
@@ -76,14 +76,14 @@ class RuledOut:
 
 def inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geography) -> Mask:
     """(n,) whether each point, in degrees, lies in the place."""
-    found: Mask = np.logical_or.reduce([in_area(area, lat, lon, world) for area in place.areas])
+    found: Mask = np.logical_or.reduce([in_area(area, lat, lon, world.countries) for area in place.areas])
     if place.region:
         at = np.flatnonzero(found)
         found[at] = _in_region(place.region, lat[at], lon[at], world)
     return found
 
 
-def in_area(area: Area, lat: Floats, lon: Floats, world: Geography) -> Mask:
+def in_area(area: Area, lat: Floats, lon: Floats, outlines: countries.Countries) -> Mask:
     """(n,) whether each point, in degrees, lies in an area; circles are taken half a kilometre wider."""
     if isinstance(area, Circle):
         return np.asarray(distances_from(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
@@ -92,7 +92,7 @@ def in_area(area: Area, lat: Floats, lon: Floats, world: Geography) -> Mask:
         east, west = lon <= area.east, lon >= area.west
         return np.asarray(tall & ((west & east) if area.west <= area.east else (west | east)))
     codes = frozenset(area.codes)
-    at = (world.countries.at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
+    at = (outlines.at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
     return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)
 
 

@@ -1,7 +1,8 @@
 """Finds tools that served no call of a request, and rollouts that could not work because none of theirs did.
 
 A call is served when the tool answers it, also when it answers that it found nothing. Calls that the model got wrong,
-and calls beyond its budget, say nothing about the tool.
+calls beyond its budget, and results that an earlier request had say nothing about the tool. Tools of published systems
+that report a failure as an ordinary text are not noticed.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tts.domain.failure import RolloutFailure
-from tts.domain.tooling import ToolErrorKind, ToolResult
+from tts.domain.tooling import ToolErrorKind, ToolFailure, ToolResult
 from tts.domain.trajectory import Run, Trajectory
+from tts.errors import RolloutsFailed
 
+_CODE = "tools-failed"
 _MEND = "find out with `geotts doctor` what is wrong with the providers of these tools"
 
 
@@ -22,41 +25,47 @@ def tools_failure(trajectory: Trajectory) -> RolloutFailure | None:
     outages = _outages(trajectory.results)
     if not outages or any(_is_served(result) for result in trajectory.results):
         return None
-    tools = ", ".join(f"{name} ({kinds})" for name, kinds in outages.items())
-    return RolloutFailure(code="tools-failed", detail=f"no tool call was served: {tools}", mend=_MEND)
-
-
-def tool_warnings(run: Run) -> tuple[str, ...]:
-    """A sentence for each tool that failed every call of the request that it should have served."""
-    by_tool: dict[str, list[ToolResult]] = defaultdict(list)
-    for trajectory in run.trajectories:
-        for result in trajectory.results:
-            by_tool[result.name].append(result)
-    return tuple(
-        f"every call of {name} failed ({_count(results)}): {_outages(results)[name]}"
-        for name, results in sorted(by_tool.items())
-        if _outages(results) and not any(_is_served(result) for result in results)
+    tools = ", ".join(f"{name} ({_kinds(failures)})" for name, failures in sorted(outages.items()))
+    waits = [failure.retry_after_s for failures in outages.values() for failure in failures]
+    return RolloutFailure(
+        code=_CODE,
+        detail=f"no tool call was served: {tools}",
+        retry_after_s=max((wait for wait in waits if wait is not None), default=None),
+        mend=_MEND,
     )
 
 
-def _outages(results: Iterable[ToolResult]) -> dict[str, str]:
-    """How each tool failed, by its name."""
-    found: dict[str, set[str]] = defaultdict(set)
+def is_for_tools(error: RolloutsFailed) -> bool:
+    """Whether only tools failed: then more rollouts may have other calls, or more luck."""
+    return all(cause.code == _CODE for cause in error.fields["causes"])
+
+
+def tool_warnings(run: Run) -> tuple[str, ...]:
+    """A sentence for each tool that served no call of the rollouts and of the verifier, and should have served one."""
+    results = [result for trajectory in run.trajectories for result in trajectory.results]
+    asked = [result for turn in run.inquiry for result in turn.results]
+    serving = {result.name for result in (*results, *asked) if _is_served(result)}
+    return tuple(
+        f"every call of {name} failed ({len(failures)} call{'s' if len(failures) > 1 else ''}): {_kinds(failures)}"
+        for name, failures in sorted(_outages(results).items())
+        if name not in serving
+    )
+
+
+def _outages(results: Iterable[ToolResult]) -> dict[str, list[ToolFailure]]:
+    """The failures of each tool that could not serve, by its name."""
+    found: dict[str, list[ToolFailure]] = defaultdict(list)
     for result in results:
-        if _is_outage(result):
-            assert result.failure is not None
-            found[result.name].add(result.failure.kind.value.replace("_", " "))
-    return {name: " and ".join(sorted(found[name])) for name in sorted(found)}
+        if result.failure is not None and result.failure.kind.is_outage and not result.kept:
+            found[result.name].append(result.failure)
+    return found
 
 
-def _count(results: Iterable[ToolResult]) -> str:
-    calls = sum(_is_outage(result) for result in results)
-    return f"{calls} call{'s' if calls > 1 else ''}"
-
-
-def _is_outage(result: ToolResult) -> bool:
-    return result.failure is not None and result.failure.kind.is_outage
+def _kinds(failures: Iterable[ToolFailure]) -> str:
+    return " and ".join(sorted({failure.kind.value.replace("_", " ") for failure in failures}))
 
 
 def _is_served(result: ToolResult) -> bool:
+    if result.kept:
+        return False
     return result.failure is None or result.failure.kind is ToolErrorKind.NOT_FOUND

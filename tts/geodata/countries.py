@@ -128,12 +128,7 @@ class Countries:
 
     def at(self, point: LatLon) -> Country | None:
         """The country at a point; None at sea and in Antarctica's unclaimed parts. About 10 µs, once."""
-        return self._by_code.get(code_at(point))
-
-
-def code_at(point: LatLon) -> str:
-    """The ISO code of the country at a point; empty at sea."""
-    return _code_at(point.lat, point.lon)
+        return self._by_code.get(_code_at(point.lat, point.lon))
 
 
 def zone_at(point: LatLon) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import httpx
+import pytest
 from support.dialect_rollouts import Web
 from support.service import PHOTO, serving
 
@@ -72,8 +73,15 @@ async def test_an_answer_without_a_tool_that_is_down_says_so(data_store):
     assert [text for text in answer["warnings"] if text.startswith("every call of web_search failed (")]
 
 
-async def test_a_search_that_finds_nothing_is_no_failure(data_store):
-    reply = await answered_with(Web(), SEARCHES)
+class RefusingWeb(Web):
+    async def search(self, query, *, limit, context):
+        raise ToolError("status 400", kind=ToolErrorKind.BLOCKED)
+
+
+@pytest.mark.parametrize("web", [Web(), RefusingWeb()])
+async def test_a_search_that_is_answered_is_no_failure_of_the_tool(data_store, web):
+    """Whether it finds nothing, or the call itself is refused."""
+    reply = await answered_with(web, SEARCHES)
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
     assert not [text for text in reply.json()["answer"]["warnings"] if "web_search" in text]
 

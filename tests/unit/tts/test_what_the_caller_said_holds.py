@@ -78,18 +78,26 @@ async def test_a_model_that_repeats_the_hint_against_the_sign_does_not_confirm_i
     assert claim["supports"] is False
 
 
+async def test_a_denial_that_the_model_ignores_is_not_said_to_agree(data_store):
+    async with a_service(play=reading_first) as http:
+        answer = await answer_of(http, hint="not in Ukraine")
+    assert (answer["country"], answer["hint"]["outcome"]) == ("Ukraine", "unchecked")
+
+
 @pytest.mark.parametrize("verifier", [Dead(), Late()])
 async def test_without_a_verdict_the_area_and_the_ruled_out_places_hold(data_store, verifier):
     async with a_service(verifier) as http:
-        plain, inside, outside, elsewhere, ruled_out = await asyncio.gather(
+        plain, inside, outside, elsewhere, *ruled_out = await asyncio.gather(
             answer_of(http),
             answer_of(http, within="Ukraine", hint="Kyiv"),
             answer_of(http, within="IT"),
             answer_of(http, within="45,9,300"),
             answer_of(http, not_there="Ukraine"),
+            answer_of(http, not_there="Kyiv City"),
+            answer_of(http, not_there="50.45,30.58,4"),  # edges are half a kilometre wide
         )
     assert (plain["lat"], plain["hint"]) == (50.45, None)
     assert (inside["lat"], inside["hint"]["outcome"]) == (50.45, "unchecked")
-    for answer in (outside, elsewhere, ruled_out):
+    for answer in (outside, elsewhere, *ruled_out):
         assert (answer["abstained"], answer["lat"], answer["country"]) == (True, None, "")
         assert "every place that a rollout found is outside the area, or was ruled out" in answer["warnings"]

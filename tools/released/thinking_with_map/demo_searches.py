@@ -21,13 +21,15 @@ from tools.released.written_arguments import Written, spec_of_written
 from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
-from tts.errors import ToolError
+from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext, ToolSchema
 from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 Texts = Sequence[ToolSchema]
 _SERPER: Final = "https://google.serper.dev"
+_OF_THE_CALL: Final = "20"  # how AMap's codes for wrong parameters, or for no result, begin
+_OF_THE_KEY: Final = (401, 402, 403, 429)
 _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
@@ -78,11 +80,11 @@ def _search(
             reply = await ask(value, context.request)
             return Observation(text=show(reply), facts=tuple(facts(reply.body, value)))
         except _Refused as error:
-            raise failed_as(name, error.exception, error.message) from error
+            raise failed_as(name, error.exception, error.message, error.kind) from error
         except ToolError as error:
             raise failed_as(name, "ConnectionError", error.detail, error.kind) from error
         except _UNREADABLE as error:
-            raise failed_as(name, type(error).__name__, str(error)) from error
+            raise failed_as(name, type(error).__name__, str(error), ToolErrorKind.NOT_FOUND) from error
 
     spec = spec_of_written(
         served.target,
@@ -93,19 +95,20 @@ def _search(
 
 
 class _Refused(Exception):
-    """What the authors' tool raises for a reply it does not take."""
+    """What the authors' tool raises for a reply it does not take. `passing`: another call would get it too."""
 
-    def __init__(self, exception: str, message: str) -> None:
+    def __init__(self, exception: str, message: str, *, passing: bool) -> None:
         super().__init__(message)
         self.exception = exception
         self.message = message
+        self.kind = ToolErrorKind.UNAVAILABLE if passing else ToolErrorKind.BLOCKED
 
 
 def _answer(reply: RawReply) -> JsonObject:
     """AMap's object, whatever the HTTP status; a refusal becomes the exception it is with the authors."""
     body: JsonObject = reply.body
     if body["status"] != "1":
-        raise _Refused("RuntimeError", str(body))
+        raise _Refused("RuntimeError", str(body), passing=not str(body.get("infocode", "")).startswith(_OF_THE_CALL))
     return body
 
 
@@ -143,7 +146,8 @@ def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], st
         if reply.status >= 400:
             side = "Client" if reply.status < 500 else "Server"
             reason = responses.get(reply.status, "")
-            raise _Refused("HTTPError", f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}")
+            message = f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}"
+            raise _Refused("HTTPError", message, passing=reply.status >= 500 or reply.status in _OF_THE_KEY)
         return show(reply.body)
 
     return text

@@ -60,7 +60,9 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
         cut_turns=Rate.counted([turn.cut for turn in turns]),
         invalid_calls=Rate.counted([kind in _MISTAKES for kind in kinds]),
         repeated_calls=Rate.counted([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
-        failed_calls=Rate.counted([kind is not None and kind.is_outage for kind in kinds]),
+        failed_calls=Rate.counted(
+            [kind is not None and (kind.is_outage or kind is ToolErrorKind.BLOCKED) for kind in kinds]
+        ),
     )
 
 

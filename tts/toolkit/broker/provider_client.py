@@ -276,7 +276,7 @@ class ProviderClient:
             "not_found": ToolErrorKind.NOT_FOUND,
         }[failure.kind]
         if failure.kind == "key" and self._keys is None:
-            kind = ToolErrorKind.BLOCKED
+            kind = ToolErrorKind.UNAVAILABLE  # it serves nobody without a key, whatever the call is
         detail = self._client.scrubber.scrub(f"{self.name}: {failure.detail}")
         return ToolError(detail, kind=kind, retry_after_s=failure.retry_after_s)
 

@@ -16,13 +16,14 @@ from tts.domain.answer import Contradiction, Verdict
 from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.hypothesis import Level
 from tts.domain.request import LocateOptions
+from tts.geodata import countries
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.consensus.votes import Vote, evidence_score
 from tts.verify.evidence.contradiction_texts import area_words, what_the_photo_says
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
-from tts.verify.evidence.world import World
+from tts.verify.evidence.world import World, is_near_country
 
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
 _BORDER_KM = weights("checks")["area_border_km"]
@@ -42,7 +43,9 @@ class Outside:
 def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> bool:
     """Whether a ledger has a point, and that lies in the area; borders are tolerated by two kilometres."""
     hypothesis = ledger.hypothesis
-    return hypothesis.point is not None and (within is None or in_caller_area(hypothesis.point, within, world))
+    return hypothesis.point is not None and (
+        within is None or in_caller_area(hypothesis.point, within, world.countries)
+    )
 
 
 def speaks_against(
@@ -62,7 +65,7 @@ def speaks_against(
 
 def may_answer(point: LatLon, options: LocateOptions, world: World) -> bool:
     """Whether the caller's area holds a point, and none of the places that he ruled out does."""
-    inside = options.within is None or in_caller_area(point, options.within, world)
+    inside = options.within is None or in_caller_area(point, options.within, world.countries)
     return inside and RuledOut.of(options).holding(point, world) is None
 
 
@@ -101,8 +104,8 @@ def outside_verdict(
     )
 
 
-def in_caller_area(point: LatLon, within: Area, world: World) -> bool:
+def in_caller_area(point: LatLon, within: Area, outlines: countries.Countries) -> bool:
     """Whether a point lies in the area, or within two kilometres of one that consists of countries."""
     if isinstance(within, Countries):
-        return any(world.lies_in(point, code, tolerance_km=_BORDER_KM) for code in within.codes)
+        return any(is_near_country(point, code, outlines, tolerance_km=_BORDER_KM) for code in within.codes)
     return lies_in(point, within)

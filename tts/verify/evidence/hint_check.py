@@ -74,7 +74,7 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
     if any(_holds(place, verdict) for place in hint.places):
         if known:
             return _agreeing(hint, verdict, read, agrees=agrees)
-        return _repeated(hint, read) if against and read is not None else _unchecked(hint)
+        return _repeated(hint, read) if against and read is not None and not hint.denied else _unchecked(hint)
     if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
         return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
     if against or (known and not _nearly(hint, verdict, world)):

@@ -89,14 +89,18 @@ def apart_verdict(
     """An abstention for all photos together, with an answer for each; `why` begins the sentence about it. `answers` say
     where each photo was taken; `allowed` has those that the caller allows, and abstentions for the others."""
     text = f"{why}: {', '.join(map(photo_says, answers, photos))}."
-    own = "Each photo has its own answer." if any(answer.lat is not None for answer in allowed) else ""
     return blank.model_copy(
         update={
-            "explanation": f"{text} {own}".strip(),
+            "explanation": f"{text} {own_answers_text(allowed)}".strip(),
             "contradictions": (Contradiction(about="photos", text=text),),
             "per_photo": tuple(allowed),
         }
     )
+
+
+def own_answers_text(answers: Sequence[PhotoAnswer]) -> str:
+    """That each photo has its own answer, also one that says too little; empty where none of them has a point."""
+    return "Each photo has its own answer." if any(answer.lat is not None for answer in answers) else ""
 
 
 def photo_says(answer: PhotoAnswer, photo: OnePhoto) -> str:

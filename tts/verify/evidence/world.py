@@ -28,10 +28,7 @@ class World:
 
     def lies_in(self, point: LatLon, code: str, *, tolerance_km: float = BORDER_KM) -> bool:
         """Whether a point lies in a country or within a few kilometres of it: borders are drawn coarsely."""
-        here = self.countries.at(point)
-        if here is not None and here.code == code:
-            return True
-        return any(near is not None and near.code == code for near in self._around(point, tolerance_km))
+        return is_near_country(point, code, self.countries, tolerance_km=tolerance_km)
 
     def at_sea(self, point: LatLon) -> bool:
         """Farther than 15 km from any land."""
@@ -57,8 +54,20 @@ class World:
         return None if found is None else found[0]
 
     def _around(self, point: LatLon, km: float) -> list[Country | None]:
-        ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]
-        return [self.countries.at(near) for near in ring]
+        return _around(point, km, self.countries)
+
+
+def is_near_country(point: LatLon, code: str, countries: Countries, *, tolerance_km: float) -> bool:
+    """Whether a point lies in a country or within some kilometres of it."""
+    here = countries.at(point)
+    if here is not None and here.code == code:
+        return True
+    return any(near is not None and near.code == code for near in _around(point, tolerance_km, countries))
+
+
+def _around(point: LatLon, km: float, countries: Countries) -> list[Country | None]:
+    ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]
+    return [countries.at(near) for near in ring]
 
 
 def _distance_for_size(pair: tuple[Place, float]) -> float:

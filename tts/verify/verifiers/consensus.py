@@ -114,7 +114,7 @@ class ConsensusVerifier:
         hint = request.options.hint
         if not hint or self._world.clues is None:
             return verdict
-        firm = any(v.ledger.grounding >= FIRM for cluster in judged.clusters[:1] for v in cluster.members)
+        firm = any(vote.ledger.grounding >= FIRM for vote in _chosen(judged.clusters, verdict))
         outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
         return with_hint(verdict, outcome, hint)
 
@@ -166,6 +166,13 @@ class ConsensusVerifier:
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
         return photos_verdict(answers, apart.photos, blank, apart.why, options, self._world)
+
+
+def _chosen(clusters: Sequence[Cluster], verdict: Verdict) -> Sequence[Vote]:
+    """The votes for the answer: a verifier model may have chosen another cluster than the first."""
+    rollouts = verdict.candidates[0].rollouts if verdict.candidates else ()
+    chosen = [cluster for cluster in clusters if cluster.rollouts == rollouts] or clusters[:1]
+    return chosen[0].members if chosen else ()
 
 
 def trust_in(

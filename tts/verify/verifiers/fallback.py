@@ -7,20 +7,22 @@ here; where it cannot be told whether a ruled-out region holds a point, the poin
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out import RuledOut, in_area
 from tts.decision_weights import weights
 from tts.domain.answer import HintOutcome, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import ClaimedPlace
-from tts.domain.geo import Area, Countries, LatLon, distance_matrix_km, lies_in
+from tts.domain.geo import LatLon, distance_matrix_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.request import LocateOptions
 from tts.geodata import countries
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness
+from tts.verify.consensus.area_constraint import in_caller_area
 
 _UNCHECKED_KM = weights("radii")["unchecked_km"]
 _UNCALIBRATED = CalibrationState(state="transferred")
@@ -85,18 +87,17 @@ def _allowed(stated: Iterable[Hypothesis], options: LocateOptions) -> list[Hypot
         one
         for one in stated
         if one.point is not None
-        and (within is None or _lies_in(one.point, within))
-        and not any(_may_hold(place, one.point, one.region) for place in excluded)
+        and (within is None or in_caller_area(one.point, within, _outlines()))
+        and not any(_may_hold(place, one.point) for place in excluded)
     ]
 
 
-def _may_hold(place: ClaimedPlace, point: LatLon, region: str) -> bool:
-    if place.region and region and region != place.region:
-        return False
-    return any(_lies_in(point, area) for area in place.areas)
+def _may_hold(place: ClaimedPlace, point: LatLon) -> bool:
+    """Without towns it cannot be told which region of a country holds a point: any of them may."""
+    lat, lon = np.array([point.lat]), np.array([point.lon])
+    return any(bool(in_area(area, lat, lon, _outlines())[0]) for area in place.areas)
 
 
-def _lies_in(point: LatLon, area: Area) -> bool:
-    if not isinstance(area, Countries):
-        return lies_in(point, area)
-    return countries.code_at(point) in area.codes
+@cache
+def _outlines() -> countries.Countries:
+    return countries.Countries()

@@ -204,7 +204,7 @@ class _Case:
         if found is None:
             return Adjudication(problem=_UNFINISHED if written and not reply else _NO_COORDINATES)
         point, reasons = found.point, ((reply[:_LONGEST_REASON], ()),)
-        if not self._may_answer(point):
+        if not self._may_answer(point):  # before the veto would let go of the point and keep the branch nearest to it
             return Adjudication(problem=_NOT_ALLOWED)
         nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
         if not self._config.veto:

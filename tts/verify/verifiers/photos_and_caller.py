@@ -78,18 +78,21 @@ def _hint_outcome(
     assert world.clues is not None
     priors = world.clues.weigher.priors
     read = [
-        (hint.scope.fit(p.read.belief, priors), photo_says(a, p))
+        (photo_says(a, p), hint.scope.fit(p.read.belief, priors), a)
         for a, p in zip(answers, photos, strict=True)
         if p.read
     ]
-    there = [says for fit, says in read if fit.agrees]
-    if not there and not (read and all(fit.contradicts for fit, _ in read)):
+    there = [says for says, fit, _ in read if fit.agrees]
+    if not there and not (read and all(fit.contradicts for _, fit, _ in read)):
         return None
-    said = ", ".join(there or [says for _, says in read])
+    placed = [says for says, _, answer in read if answer.lat is not None]
+    said = ", ".join(there or placed)
     if bool(there) is not hint.denied:
-        return _outcome("agrees", hint, f"What was read agrees with your hint, {hint.words}: {said}.")
+        text = f"What was read agrees with your hint: {hint.words}" + (f"; {said}." if said else ".")
+        return _outcome("agrees", hint, text)
     verb = "asks about" if hint.asked else "says"
-    return _outcome("contradicted", hint, f"Your hint {verb} {hint.words}, but {said}.")
+    text = f"Your hint {verb} {hint.words}, but {said or 'the text in the photos contradicts it'}."
+    return _outcome("contradicted", hint, text)
 
 
 def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
@@ -101,7 +104,7 @@ def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions,
         return None
     point, says = LatLon(lat=answer.lat, lon=answer.lon), photo_says(answer, photo)
     says = says[0].upper() + says[1:]
-    if options.within is not None and not in_caller_area(point, options.within, world):
+    if options.within is not None and not in_caller_area(point, options.within, world.countries):
         return Contradiction(about="within", text=f"{says}, outside {area_words(options.within, world)}.")
     if RuledOut.of(options).holding(point, world) is not None:
         return Contradiction(about="not_there", text=f"{says}, which you ruled out.")

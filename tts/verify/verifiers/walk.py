@@ -16,7 +16,7 @@ from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.calibration import Calibration
-from tts.verify.evidence.several_photos import OnePhoto
+from tts.verify.evidence.several_photos import OnePhoto, own_answers_text
 from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import weigh
@@ -57,15 +57,15 @@ class WalkVerifier:
         if walk.contradicting:
             blank = abstention((), target_km, self._world)
             return photos_verdict(answers, walk.photos, blank, _why(walk, reach), request.options, self._world)
-        answered = {one.photo: one for one in answers if one.lat is not None}
-        if not answered:
+        if all(one.lat is None for one in answers):
             return _reaching(verdict, float(reach.limits_km.max()))
-        named = {one.number for one in walk.photos if _names_its_place(one)} & answered.keys()
-        firm = {number: answered[number] for number in named}
+        allowed, _ = allowed_answers(answers, walk.photos, request.options, self._world)
+        named = {one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None}
+        firm = {number: answers[number] for number in named if allowed[number].lat is not None}
         whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
-        whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
         away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
-        text = f"{verdict.explanation} Each photo has its own answer.".strip()
+        whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
+        text = f"{verdict.explanation} {own_answers_text(whole)}".strip()
         found = _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
         return with_excluded(found, excluded) if excluded else found
 

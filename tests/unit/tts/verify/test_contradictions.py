@@ -169,7 +169,7 @@ async def test_an_area_holds_for_each_of_the_photos_that_are_not_of_one_place(po
     assert answer["hint"] == {
         "outcome": "agrees",
         "place": "Ticino (Switzerland)",
-        "text": "What was read agrees with your hint, Ticino (Switzerland): photo 2 says Bellinzona (Switzerland).",
+        "text": "What was read agrees with your hint: Ticino (Switzerland); photo 2 says Bellinzona (Switzerland).",
     }
 
 
