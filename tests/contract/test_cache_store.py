@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from tts.domain.geo import LatLon
 from tts.domain.tooling import ImageRef, PlaceFact, WebFact
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports.toolbox import Attachment
+from tts.toolkit.broker import sqlite_store
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError
 from tts.toolkit.broker.open_store import open_store
@@ -158,6 +160,58 @@ async def test_what_is_erased_is_in_no_byte_of_the_sqlite_file_or_its_log(tmp_pa
         await asyncio.sleep(0.1)
         await store.purge()
     assert not there()
+    await store.aclose()
+
+
+HOLD = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as shared:
+    fcntl.lockf(shared, fcntl.LOCK_EX, 1, 121)
+    print("held", flush=True)
+    sys.stdin.read()
+"""  # byte 121 of the shared memory is SQLite's lock on moving the log
+
+
+@contextlib.asynccontextmanager
+async def while_another_process_moves_the_log(path):
+    command = (sys.executable, "-c", HOLD, f"{path}-shm")
+    holder = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert await holder.stdout.readline() == b"held\n"
+        yield
+    finally:
+        holder.kill()
+        await holder.wait()
+
+
+async def test_an_erasure_waits_for_another_process_that_moves_the_log(tmp_path):
+    path = tmp_path / "c.sqlite"
+    store = open_store(f"sqlite:///{path}")
+    await store.put("k", an_entry("Coimbra-secret", photos=["p1"]))
+    await store.forget("other")  # now the entry is in the file itself
+    assert b"Coimbra-secret" in path.read_bytes()
+    async with while_another_process_moves_the_log(path):
+        erased = asyncio.create_task(store.forget("p1"))
+        await asyncio.sleep(0.3)
+        assert not erased.done()
+    assert await erased == 1
+    assert b"Coimbra-secret" not in path.read_bytes()
+    await store.aclose()
+
+
+async def test_an_erasure_that_cannot_reach_the_file_says_so_and_may_be_asked_for_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite_store, "_CUT_S", 0.1)
+    path = tmp_path / "c.sqlite"
+    store = open_store(f"sqlite:///{path}")
+    await store.put("k", an_entry("Coimbra-secret", photos=["p1"]))
+    await store.forget("other")
+    async with while_another_process_moves_the_log(path):
+        with pytest.raises(StoreError, match="what was erased may still be in its file"):
+            await store.forget("p1")
+    await store.forget("p1")
+    assert b"Coimbra-secret" not in path.read_bytes()
     await store.aclose()
 
 

@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, token TEXT NOT NULL, un
 CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
 """
 _BUSY_MS = 5000
+_CUT_S = 10.0
+_CUT_PAUSE_S = 0.02
 _SWEEP_EVERY = 500  # writes
 
 
@@ -89,13 +91,24 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._transacted, work, *args)
 
     async def _cut(self) -> None:
-        """Move the write-ahead log into the file and empty it: erased rows are in neither then."""
+        """Move the write-ahead log into the file and empty it: erased rows are in neither then. SQLite does not wait
+        for another process that is moving the log at this moment, so it is asked again.
 
-        def cut() -> None:
+        Raises:
+            StoreError: the log is in use for too long: erased rows may still be in the file.
+        """
+
+        def cut() -> bool:
             with _mapped():
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                (busy, _, _) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
 
-        await asyncio.get_running_loop().run_in_executor(self._thread, cut)
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + _CUT_S
+        while not await loop.run_in_executor(self._thread, cut):
+            if loop.time() > give_up:
+                raise StoreError("the tool cache is in use: what was erased may still be in its file")
+            await asyncio.sleep(_CUT_PAUSE_S)
 
     def _transacted(self, work: Callable[..., T], *args: object) -> T:
         with _mapped():
