@@ -12,8 +12,8 @@ _Result = TypeVar("_Result")
 
 
 async def first_that_serves(services: Sequence[_Service], ask: Callable[[_Service], Awaitable[_Result]]) -> _Result:
-    """The result of the first service that can serve (`ToolErrorKind.is_outage`). Raises the ToolError of the last one,
-    and every other error at once."""
+    """The result of the first service that does not fail with an outage (`ToolErrorKind.is_outage`). Raises the
+    ToolError of the last one, and every other error at once."""
     for service in services[:-1]:
         try:
             return await ask(service)

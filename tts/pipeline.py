@@ -154,7 +154,8 @@ class Solution:
             failed = why_nothing_worked(self._run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
                 raise failed
-            verdict = await self._verify(routing)
+            asked = self._to_verify(routing)
+            verdict = await self._verify(asked) if failed is None else fallback_verdict(asked, failed.detail)
             final = cut is StopReason.DEADLINE or self._blind is not None  # a claim is tested when nothing is added
             harder = None if final else self._harder(ensemble, plan, verdict)
             if harder is None and failed is not None:
@@ -244,7 +245,7 @@ class Solution:
         self._blind = len(self._run.trajectories)
         group = replace(self._group(testing, routing), testing=in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).run(group, testing.n_planned, self._until(group))
-        return await self._verify(routing)
+        return await self._verify(self._to_verify(routing))
 
     async def _tested_on(
         self, resumed: ResumedRequest, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
@@ -252,7 +253,7 @@ class Solution:
         """The test goes on that a lost process began."""
         group = replace(self._group(tests.plan, routing), testing=in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).resume(group, resumed, tests.added, self._until(group))
-        return await self._verify(routing)
+        return await self._verify(self._to_verify(routing))
 
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
@@ -319,9 +320,8 @@ class Solution:
             may_begin=self._may_begin,
         )
 
-    async def _verify(self, routing: Routing) -> Verdict:
-        """The verifier's verdict; its failure or silence never costs the caller an answer."""
-        request = VerifyRequest(
+    def _to_verify(self, routing: Routing) -> VerifyRequest:
+        return VerifyRequest(
             context=self._paid_context(max(0.05, self._deadline.remaining_s())),
             photos=self._request.photos,
             options=self._options,
@@ -331,6 +331,9 @@ class Solution:
             testing=() if self._blind is None else self._run.trajectories[self._blind :],
             inquiry=self._run.inquiry,
         )
+
+    async def _verify(self, request: VerifyRequest) -> Verdict:
+        """The verifier's verdict; its failure or silence never costs the caller an answer."""
         verdict: Verdict | None = None
         problem = ""
         try:

@@ -84,7 +84,7 @@ def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, env
         result = await caller.call(stated.name, given, request_id=context.request.id)
         text = _text(server, result)
         if result.is_error:
-            raise ToolError(text, kind=ToolErrorKind.INVALID_ARGUMENTS)  # the server has answered this call
+            raise ToolError(text, kind=ToolErrorKind.BLOCKED)  # whatever the reason is, the server has answered
         return Observation(text=text)
 
     return FunctionTool(spec, arguments_of(spec.name, stated.input_schema), run)

@@ -41,7 +41,7 @@ def is_for_tools(error: RolloutsFailed) -> bool:
 
 
 def tool_warnings(run: Run) -> tuple[str, ...]:
-    """A sentence for each tool that served no call of the rollouts and of the verifier, and should have served one."""
+    """A sentence for each tool that failed the calls of the rollouts, and served none of theirs or the verifier's."""
     results = [result for trajectory in run.trajectories for result in trajectory.results]
     asked = [result for turn in run.inquiry for result in turn.results]
     serving = {result.name for result in (*results, *asked) if _is_served(result)}

@@ -68,7 +68,7 @@ async def test_an_allowed_tool_is_called_recorded_and_cached_where_it_only_reads
 @pytest.mark.parametrize(
     ("kind", "failure"),
     [("hangs", ToolErrorKind.TIMEOUT), ("dies", ToolErrorKind.UNAVAILABLE), ("floods", ToolErrorKind.UNAVAILABLE),
-     ("fails", ToolErrorKind.INVALID_ARGUMENTS)],
+     ("fails", ToolErrorKind.BLOCKED)],
 )  # fmt: skip
 async def test_a_bad_server_costs_one_call(kind, failure):
     broker = await asyncio.to_thread(a_broker, kind, timeout_s=20.0 if kind == "hangs" else 30.0)

@@ -82,6 +82,7 @@ async def test_a_denial_that_the_model_ignores_is_not_said_to_agree(data_store):
     async with a_service(play=reading_first) as http:
         answer = await answer_of(http, hint="not in Ukraine")
     assert (answer["country"], answer["hint"]["outcome"]) == ("Ukraine", "unchecked")
+    assert answer["hint"]["text"].startswith("Your hint says not in Ukraine, and the text in the photo agrees.")
 
 
 @pytest.mark.parametrize("verifier", [Dead(), Late()])
@@ -100,4 +101,7 @@ async def test_without_a_verdict_the_area_and_the_ruled_out_places_hold(data_sto
     assert (inside["lat"], inside["hint"]["outcome"]) == (50.45, "unchecked")
     for answer in (outside, elsewhere, *ruled_out):
         assert (answer["abstained"], answer["lat"], answer["country"]) == (True, None, "")
-        assert "every place that a rollout found is outside the area, or was ruled out" in answer["warnings"]
+        assert (
+            "every place that a rollout found is outside the area, or may lie in a place that was ruled out"
+            in answer["warnings"]
+        )

@@ -123,8 +123,8 @@ class NoMaps:
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
-        """Always raises ToolError (NOT_ALLOWED)."""
-        raise ToolError("no provider has maps", kind=ToolErrorKind.NOT_ALLOWED)
+        """Always raises ToolError (BLOCKED)."""
+        raise ToolError("no provider has maps", kind=ToolErrorKind.BLOCKED)
 
 
 class StandInMaps:
@@ -144,7 +144,7 @@ class StandInMaps:
         Raises ToolError for a style that the provider lacks, and for numbers that are not finite.
         """
         if style not in self._provider.styles:
-            raise ToolError(f"{self.name} has no {style} pictures", kind=ToolErrorKind.NOT_ALLOWED)
+            raise ToolError(f"{self.name} has no {style} pictures", kind=ToolErrorKind.BLOCKED)
         point = as_wgs84(_nearest(lat, lon), self.datum)
         return await self._provider.picture(
             point, style=style, zoom=float(ZOOM), width=SIDE_PX, height=SIDE_PX, context=context

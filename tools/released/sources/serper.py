@@ -69,7 +69,7 @@ class SerperStandIn:
             found = await self._places.search(query, country=None, limit=_PLACES, context=context)
             return RawReply(200, {"places": [_place(i, fact) for i, fact in enumerate(found, 1)]})
         if self._web is None:
-            raise ToolError("no provider searches the web", kind=ToolErrorKind.NOT_ALLOWED)
+            raise ToolError("no provider searches the web", kind=ToolErrorKind.BLOCKED)
         hits = await self._web.search(query, limit=_HITS, context=context)
         return RawReply(
             200,

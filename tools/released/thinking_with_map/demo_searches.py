@@ -76,6 +76,7 @@ def _search(
 
     async def search(arguments: Written, context: ToolContext) -> Observation:
         value = demo_arguments(name, arguments.written, schema)[key]
+        reply: RawReply | None = None
         try:
             reply = await ask(value, context.request)
             return Observation(text=show(reply), facts=tuple(facts(reply.body, value)))
@@ -84,7 +85,9 @@ def _search(
         except ToolError as error:
             raise failed_as(name, "ConnectionError", error.detail, error.kind) from error
         except _UNREADABLE as error:
-            raise failed_as(name, type(error).__name__, str(error), ToolErrorKind.NOT_FOUND) from error
+            answered = reply is not None and reply.status < 400
+            kind = ToolErrorKind.NOT_FOUND if answered else ToolErrorKind.UNAVAILABLE
+            raise failed_as(name, type(error).__name__, str(error), kind) from error
 
     spec = spec_of_written(
         served.target,
@@ -147,7 +150,8 @@ def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], st
             side = "Client" if reply.status < 500 else "Server"
             reason = responses.get(reply.status, "")
             message = f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}"
-            raise _Refused("HTTPError", message, passing=reply.status >= 500 or reply.status in _OF_THE_KEY)
+            spent = reply.status == 400 and "credits" in str(reply.body).lower()
+            raise _Refused("HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _OF_THE_KEY)
         return show(reply.body)
 
     return text

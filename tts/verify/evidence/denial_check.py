@@ -12,16 +12,19 @@ from tts.domain.hypothesis import Level
 from tts.verify.evidence.contradiction_texts import place_words
 
 _OPPOSITE = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
+_IGNORED = (
+    "Your hint says {}, and the text in the photo agrees. The answer lies there all the same; no lookup confirmed it."
+)
 
 
-def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str) -> HintOutcome:
-    """`named`: what became of a hint that names the same places; `says`: what the photo says, in words."""
+def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str, *, ignored: bool) -> HintOutcome:
+    """`named`: what became of a hint that names the same places; `says`: what the photo says, in words. `ignored`: the
+    answer lies there, although what was read agrees with the denial and no lookup confirmed the answer."""
     outcome = _OPPOSITE.get(named.outcome, "unchecked")
     if outcome == "agrees" and verdict.point is not None and not _elsewhere(hint, verdict):
         outcome = "unchecked"
-    return HintOutcome.model_validate(
-        {"outcome": outcome, "place": hint.words, "text": _text(hint, outcome, verdict, says)}
-    )
+    text = _IGNORED.format(hint.words) if ignored else _text(hint, outcome, verdict, says)
+    return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
 
 
 def _text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:

@@ -35,7 +35,11 @@ def check_hint(
     if hint is None:
         return HintOutcome(outcome="unchecked", text="Your hint was not checked: it names no place that GeoTTS knows.")
     outcome = _of_places(hint, verdict, read, firm=firm, world=world)
-    return denied_outcome(hint, outcome, verdict, _says(verdict, read)) if hint.denied else outcome
+    if not hint.denied:
+        return outcome
+    there = verdict.point is not None and any(_holds(place, verdict) for place in hint.places)
+    ignored = there and outcome.outcome == "unchecked" and _fit(hint, read, world)[0]
+    return denied_outcome(hint, outcome, verdict, _says(verdict, read), ignored=ignored)
 
 
 def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
@@ -64,10 +68,7 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
 
 def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World) -> HintOutcome:
     """What became of the places of a hint, as if it stated them."""
-    fit = None
-    if read is not None and world.clues is not None:
-        fit = hint.scope.fit(read.belief, world.clues.weigher.priors)
-    against, agrees = fit is not None and fit.contradicts, fit is not None and fit.agrees
+    against, agrees = _fit(hint, read, world)
     if verdict.point is None:
         return _without_a_point(hint, against=against)
     known = firm or agrees or (read is not None and read.names(verdict.point))
@@ -80,6 +81,14 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
     if against or (known and not _nearly(hint, verdict, world)):
         return _elsewhere(hint, verdict, read)
     return _unchecked(hint)
+
+
+def _fit(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]:
+    """Whether what was read speaks against the places of a hint, and whether it leads there by itself."""
+    if read is None or world.clues is None:
+        return False, False
+    fit = hint.scope.fit(read.belief, world.clues.weigher.priors)
+    return fit.contradicts, fit.agrees
 
 
 def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:

@@ -103,6 +103,11 @@ def own_answers_text(answers: Sequence[PhotoAnswer]) -> str:
     return "Each photo has its own answer." if any(answer.lat is not None for answer in answers) else ""
 
 
+def says_something(answer: PhotoAnswer, photo: OnePhoto) -> bool:
+    """Whether a photo has an answer, or is in a language that is named."""
+    return answer.lat is not None or bool(_languages(photo.read))
+
+
 def photo_says(answer: PhotoAnswer, photo: OnePhoto) -> str:
     """“photo 2 says Zaozhuang (China)”, or what else is known of one photo by itself."""
     read = photo.read

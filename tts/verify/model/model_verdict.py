@@ -23,6 +23,7 @@ from tts.verify.model.dossier import Exhibit
 
 def verdict_of_model(
     adjudication: Adjudication,
+    winner: Cluster,
     *,
     clusters: Sequence[Cluster],
     votes: Sequence[Vote],
@@ -35,10 +36,9 @@ def verdict_of_model(
     moved: Mapping[int, RolloutLedger] | None = None,
     lines: Belief | None = None,
 ) -> Verdict:
-    """The chosen cluster first, its centre where the model said. Radius and confidence stay calibrated. `moved` has the
-    ledgers of the rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
+    """The chosen cluster (`winner_of`) first. Radius and confidence stay calibrated. `moved` has the ledgers of the
+    rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
     moved = moved or {}
-    winner = _winner(adjudication, clusters, votes, moved)
     ledgers = [moved.get(ledger.rollout_id, ledger) if _in(winner, ledger) else ledger for ledger in ledgers]
     ours = {vote.ledger.rollout_id for vote in winner.members}
     others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
@@ -68,12 +68,13 @@ def _in(cluster: Cluster, ledger: RolloutLedger) -> bool:
     return any(vote.ledger.rollout_id == ledger.rollout_id for vote in cluster.members)
 
 
-def _winner(
+def winner_of(
     adjudication: Adjudication,
     clusters: Sequence[Cluster],
     votes: Sequence[Vote],
     moved: Mapping[int, RolloutLedger],
 ) -> Cluster:
+    """The cluster of the branch that the model chose: its centre where the model said, its ledgers those of `moved`."""
     chosen = next(vote for vote in votes if adjudication.chosen is vote.ledger)
     centre = adjudication.point or chosen.point
     for cluster in clusters:

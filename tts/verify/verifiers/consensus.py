@@ -103,18 +103,22 @@ class ConsensusVerifier:
     def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
         """The verdict. `judged` saves the work where `judge` was called before for this request."""
         judged = judged or self.judge(request)
-        return self.answering_the_caller(request, judged, self._decide(request, judged))
+        winner = judged.clusters[0] if judged.clusters else None
+        return self.answering_the_caller(request, judged, self._decide(request, judged), winner)
 
-    def answering_the_caller(self, request: VerifyRequest, judged: Judgement, verdict: Verdict) -> Verdict:
-        """The verdict with what became of the hint, and of the places that were ruled out. Photos that are not of one
-        place have been compared with them already, each by itself."""
+    def answering_the_caller(
+        self, request: VerifyRequest, judged: Judgement, verdict: Verdict, winner: Cluster | None
+    ) -> Verdict:
+        """The verdict with what became of the hint, and of the places that were ruled out. `winner` has the votes for
+        the answer. Photos that are not of one place have been compared with them already, each by itself."""
         if judged.apart is not None:
             return verdict
         verdict = with_rejected(verdict, judged.rejected)
         hint = request.options.hint
         if not hint or self._world.clues is None:
             return verdict
-        firm = any(vote.ledger.grounding >= FIRM for vote in _chosen(judged.clusters, verdict))
+        votes = winner.members if winner is not None else ()
+        firm = any(vote.ledger.grounding >= FIRM for vote in votes)
         outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
         return with_hint(verdict, outcome, hint)
 
@@ -166,13 +170,6 @@ class ConsensusVerifier:
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
         return photos_verdict(answers, apart.photos, blank, apart.why, options, self._world)
-
-
-def _chosen(clusters: Sequence[Cluster], verdict: Verdict) -> Sequence[Vote]:
-    """The votes for the answer: a verifier model may have chosen another cluster than the first."""
-    rollouts = verdict.candidates[0].rollouts if verdict.candidates else ()
-    chosen = [cluster for cluster in clusters if cluster.rollouts == rollouts] or clusters[:1]
-    return chosen[0].members if chosen else ()
 
 
 def trust_in(

@@ -26,7 +26,7 @@ from tts.verify.consensus.area_constraint import in_caller_area
 
 _UNCHECKED_KM = weights("radii")["unchecked_km"]
 _UNCALIBRATED = CalibrationState(state="transferred")
-_EXCLUDED = "every place that a rollout found is outside the area, or was ruled out"
+_EXCLUDED = "every place that a rollout found is outside the area, or may lie in a place that was ruled out"
 
 
 def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:

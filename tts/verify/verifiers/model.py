@@ -31,7 +31,7 @@ from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier
-from tts.verify.model.model_verdict import verdict_of_model
+from tts.verify.model.model_verdict import verdict_of_model, winner_of
 from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
 from tts.verify.model.own_point import ledgers_at, own_point
 from tts.verify.model.reason_stream import ReasonStream
@@ -111,8 +111,10 @@ def adjudicated(
         if point is not None
         else {}
     )
+    winner = winner_of(adjudication, judged.clusters, judged.votes, moved)
     found = verdict_of_model(
         adjudication,
+        winner,
         clusters=judged.clusters,
         votes=judged.votes,
         ledgers=judged.ledgers,
@@ -124,7 +126,7 @@ def adjudicated(
         moved=moved,
         lines=judged.lines,
     )
-    return consensus.answering_the_caller(request, judged, found)
+    return consensus.answering_the_caller(request, judged, found, winner)
 
 
 class _Case:

@@ -17,7 +17,7 @@ from tts.domain.request import LocateOptions
 from tts.verify.consensus.area_constraint import in_caller_area
 from tts.verify.evidence.contradiction_texts import area_words
 from tts.verify.evidence.hint_check import check_hint, with_hint
-from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photo_says
+from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photo_says, says_something
 from tts.verify.evidence.world import World
 
 
@@ -77,16 +77,12 @@ def _hint_outcome(
     """None where no photo says enough about the places of the hint."""
     assert world.clues is not None
     priors = world.clues.weigher.priors
-    read = [
-        (photo_says(a, p), hint.scope.fit(p.read.belief, priors), a)
-        for a, p in zip(answers, photos, strict=True)
-        if p.read
-    ]
-    there = [says for says, fit, _ in read if fit.agrees]
-    if not there and not (read and all(fit.contradicts for _, fit, _ in read)):
+    read = [(hint.scope.fit(p.read.belief, priors), a, p) for a, p in zip(answers, photos, strict=True) if p.read]
+    there = [(answer, photo) for fit, answer, photo in read if fit.agrees]
+    if not there and not (read and all(fit.contradicts for fit, _, _ in read)):
         return None
-    placed = [says for says, _, answer in read if answer.lat is not None]
-    said = ", ".join(there or placed)
+    told = there or [(answer, photo) for _, answer, photo in read]
+    said = ", ".join(photo_says(*one) for one in told if says_something(*one))
     if bool(there) is not hint.denied:
         text = f"What was read agrees with your hint: {hint.words}" + (f"; {said}." if said else ".")
         return _outcome("agrees", hint, text)
