@@ -51,8 +51,8 @@ def allowed_answers(
 
 def with_excluded(verdict: Verdict, excluded: Sequence[Contradiction]) -> Verdict:
     """The verdict that also says which photos contradict the caller, unless it says so already."""
-    said = {contradiction.about for contradiction in verdict.contradictions}
-    new = tuple(contradiction for contradiction in excluded if contradiction.about not in said)
+    known = {contradiction.about for contradiction in verdict.contradictions}
+    new = tuple(contradiction for contradiction in excluded if contradiction.about not in known)
     text = " ".join(contradiction.text for contradiction in new)
     first = (text, verdict.explanation) if not verdict.contradictions else (verdict.explanation, text)
     return verdict.model_copy(
@@ -81,13 +81,13 @@ def _hint_outcome(
     there = [(answer, photo) for fit, answer, photo in read if fit.agrees]
     if not there and not (read and all(fit.contradicts for fit, _, _ in read)):
         return None
-    told = there or [(answer, photo) for _, answer, photo in read]
-    said = ", ".join(photo_says(*one) for one in told if says_something(*one))
+    compared = there or [(answer, photo) for _, answer, photo in read]
+    statements = ", ".join(photo_says(*one) for one in compared if says_something(*one))
     if bool(there) is not hint.denied:
-        text = f"What was read agrees with your hint: {hint.words}" + (f"; {said}." if said else ".")
+        text = f"What was read agrees with your hint: {hint.words}" + (f"; {statements}." if statements else ".")
         return _outcome("agrees", hint, text)
     verb = "asks about" if hint.asked else "says"
-    text = f"Your hint {verb} {hint.words}, but {said or 'the text in the photos contradicts it'}."
+    text = f"Your hint {verb} {hint.words}, but {statements or 'the text in the photos contradicts it'}."
     return _outcome("contradicted", hint, text)
 
 
