@@ -20,12 +20,12 @@ from tts.ports.rollout_groups import GroupRequest
 from tts.rollout.expected_size import ExpectedSize
 from tts.rollout.group_size import RolloutSize, Room, group_size
 
-_UNTOLD_S = 1.5 * PERIOD_S  # after so long a replica's own report has a group in it
+_UNREPORTED_S = 1.5 * PERIOD_S  # after so long a replica's own report has a group in it
 _LOST_S = 15.0  # Serve has replaced a dead replica by then, or its health check has found that a silent one works
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sent:
+class _Placement:
     replica: str
     request_id: str
     tokens: int
@@ -62,13 +62,13 @@ class GroupPlacing:
         self._by_photo = by_photo
         self._rooms = rooms
         self._clock = clock
-        self._sent: set[_Sent] = set()
+        self._placements: set[_Placement] = set()
         self._lost: dict[str, float] = {}
         self.expected = ExpectedSize()
 
     def size(self, group: GroupRequest) -> int | None:
         """How many of its rollouts share a replica; None where no replica has reported its room."""
-        if not (rooms := self._left()):
+        if not (rooms := self._remaining_room()):
             return None
         return group_size(len(group.tasks), rooms.values(), self._size(group), self._most)
 
@@ -78,31 +78,31 @@ class GroupPlacing:
         in the block gets no group for a while: one that hangs still has the room that it reported last.
         """
         size, n = self._size(group), len(group.tasks)
-        sent = _Sent(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
-        self._sent.add(sent)
+        placement = _Placement(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
+        self._placements.add(placement)
         try:
-            yield Placed(sent.replica, sent.tokens)
+            yield Placed(placement.replica, placement.tokens)
         except (ReplicaLost, FatalError):
-            self._lost[sent.replica] = self._clock()
+            self._lost[placement.replica] = self._clock()
             raise
         finally:
-            self._sent.discard(sent)
+            self._placements.discard(placement)
 
     def _size(self, group: GroupRequest) -> RolloutSize:
         return self.expected.of(len(group.photos), group.limits)
 
-    def _left(self) -> dict[str, Room]:
+    def _remaining_room(self) -> dict[str, Room]:
         """The rooms, less what was sent there and is not reported yet."""
         now = self._clock()
         self._lost = {name: at for name, at in self._lost.items() if at > now - _LOST_S}
         rooms = {name: room for name, room in self._rooms().items() if name not in self._lost}
-        since = now - _UNTOLD_S
-        for sent in self._sent:
-            if sent.at > since and (room := rooms.get(sent.replica)) is not None:
-                rooms[sent.replica] = replace(
+        since = now - _UNREPORTED_S
+        for placement in self._placements:
+            if placement.at > since and (room := rooms.get(placement.replica)) is not None:
+                rooms[placement.replica] = replace(
                     room,
-                    tokens=None if room.tokens is None else room.tokens - sent.tokens,
-                    slots=None if room.slots is None else max(0, room.slots - sent.rollouts),
+                    tokens=None if room.tokens is None else room.tokens - placement.tokens,
+                    slots=None if room.slots is None else max(0, room.slots - placement.rollouts),
                 )
         return rooms
 
@@ -111,8 +111,8 @@ class GroupPlacing:
 
         Groups that have to read the prompt first go where none of the request is. Without room anywhere, the roomiest.
         """
-        rooms = self._left()
-        here = {sent.replica for sent in self._sent if sent.request_id == group.context.id}
+        rooms = self._remaining_room()
+        here = {placement.replica for placement in self._placements if placement.request_id == group.context.id}
         fitting = [name for name, room in rooms.items() if room.holds(size, len(group.tasks)) >= len(group.tasks)]
         if group.warm and (known := [name for name in fitting if name in here]):
             return known[0]

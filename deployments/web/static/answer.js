@@ -2,7 +2,7 @@
 
 import { checkedEvidence, checkedHeadline } from "./check_result.js";
 import { bar, byId, coordinates, copy, count, cut, distance, download, el, fact, fill, link, percent, placeName, sentence } from "./dom.js";
-import { whatLeft } from "./egress.js";
+import { egressSummary } from "./egress.js";
 import { blindWords } from "./engine.js";
 import { evidenceList } from "./evidence.js";
 import { goOn, notThere, stepLinks, stepStatus, whatChanged } from "./next_steps.js";
@@ -33,7 +33,7 @@ export function showAnswer(answer, live, client, photos) {
     isOnMap(answer) ? byId("map") : "",
     answer.check ? [checkedEvidence(answer.check, live), headline(answer)] : "",
     answer.abstained ? "" : notations(answer),
-    whatLeft(live.left),
+    egressSummary(live.left),
     answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, plain(answer.explanation))] : [],
     candidates(answer, live),
     answerEvidence(answer, live),

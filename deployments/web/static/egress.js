@@ -3,7 +3,7 @@
 import { count, el, fill } from "./dom.js";
 
 /** A paragraph and its details. `left` is the event `left_machine`; without one nothing left. */
-export function whatLeft(left) {
+export function egressSummary(left) {
   if (!left) return el("p", { class: "egress" }, el("b", {}, "What left this machine: "), "nothing.");
   const engines = new Set(left.engines ?? []);
   const others = new Map();
