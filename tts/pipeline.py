@@ -154,7 +154,7 @@ class Solution:
             failed = why_nothing_worked(self._run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
                 raise failed
-            asked = self._to_verify(routing)
+            asked = self._to_verify(routing)  # of rollouts that only lacked tools there is nothing to verify
             verdict = await self._verify(asked) if failed is None else fallback_verdict(asked, failed.detail)
             final = cut is StopReason.DEADLINE or self._blind is not None  # a claim is tested when nothing is added
             harder = None if final else self._harder(ensemble, plan, verdict)

@@ -15,6 +15,7 @@ from tts.ports.closable import close_each
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
+from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.several_photos import OnePhoto, own_answers_text
 from tts.verify.evidence.walk import Walk, walk_of
@@ -59,15 +60,15 @@ class WalkVerifier:
             return photos_verdict(answers, walk.photos, blank, _why(walk, reach), request.options, self._world)
         if all(one.lat is None for one in answers):
             return _reaching(verdict, float(reach.limits_km.max()))
-        allowed, _ = allowed_answers(answers, walk.photos, request.options, self._world)
         named = {one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None}
-        firm = {number: answers[number] for number in named if allowed[number].lat is not None}
+        allowed = {n for n in named if may_answer(_point(answers[n]), request.options, self._world)}
+        firm = {number: answers[number] for number in allowed}
         whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
         away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
         whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
         text = f"{verdict.explanation} {own_answers_text(whole)}".strip()
         found = _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
-        return with_excluded(found, excluded) if excluded else found
+        return with_excluded(found, excluded)
 
     def _alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
         """The whole way from the ledger of a photo to its answer."""
