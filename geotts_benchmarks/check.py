@@ -30,7 +30,8 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.eval.calibration_fitting import Case, judged, with_regions
+from tts.eval.calibration_fitting import judged, with_regions
+from tts.eval.cases import Case
 from tts.eval.claims.adversarial import attacked_claims
 from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
 from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about

@@ -36,7 +36,7 @@ from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import shipped_stop_table
 from tts.eval.datasets import load_dataset
-from tts.eval.kind_of_n import KindOfN, RolloutsOfAnswer, kinds_in_words, rollouts_of
+from tts.eval.runs.kind_of_n import KindOfN, RolloutsOfAnswer, kinds_in_words, rollouts_of
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
 from tts.pipeline import solve

@@ -27,7 +27,7 @@ from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
-from tts.eval.kind_of_n import KindOfN
+from tts.eval.runs.kind_of_n import KindOfN
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing

@@ -25,9 +25,9 @@ from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, fold
-from tts.eval.kind_of_n import KindOfN
 from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
 from tts.eval.metrics.shared_calls import shared_calls
+from tts.eval.runs.kind_of_n import KindOfN
 from tts.eval.runs.record import Record
 from tts.eval.scenes.generate import SceneMaker
 from tts.pipeline import solve

@@ -10,9 +10,9 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, distance_km
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
 
 

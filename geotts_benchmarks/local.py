@@ -22,7 +22,7 @@ from geotts_benchmarks.harness import (
     say,
 )
 from tts.config import AppArgs, GatewayConfig
-from tts.eval.kind_of_n import KindOfN
+from tts.eval.runs.kind_of_n import KindOfN
 
 
 @click.command()

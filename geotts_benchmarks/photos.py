@@ -20,12 +20,12 @@ from tts.domain.geo import TABLE_KM
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.datasets import load_dataset
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.run_metrics import Figures, figures, measure
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import Figures, figures, measure
 from tts.eval.runs.runner import RunSetup, run_samples
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample

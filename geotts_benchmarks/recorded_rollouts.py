@@ -14,8 +14,8 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory, Turn
 from tts.eval.fields import answer_of, truth_of
-from tts.eval.kind_of_n import KindOfN
 from tts.eval.rows import read_rows
+from tts.eval.runs.kind_of_n import KindOfN
 from tts.eval.score import place_of_answer
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge

@@ -15,10 +15,10 @@ from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, rollout_counts
 from tts.config import AppArgs
 from tts.domain.request import MAX_QUESTIONS
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.run_metrics import right_country
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import right_country
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
 from tts.geodata.countries import Countries

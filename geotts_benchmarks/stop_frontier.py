@@ -120,12 +120,14 @@ def _learning(name: str, target: float, standings: _Standings, table: StopTable)
     def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         experience = StopExperience(table)
         for photo, order in orders:
-            yield _ruled(LossRule(experience, target, points), standings, photo, order)
+            yield _stopped_by_rule(LossRule(experience, target, points), standings, photo, order)
 
     return play
 
 
-def _ruled(rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
+def _stopped_by_rule(
+    rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]
+) -> frozenset[int]:
     """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
         ended = frozenset(order[:count])

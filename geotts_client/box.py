@@ -26,7 +26,15 @@ class Box(Value):
         return self
 
     def pixels(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """(left, top, right, bottom) in whole pixels, at least one pixel each way."""
+        """The rectangle in pixels of a picture.
+
+        Args:
+            width: width of the picture in pixels, at least 1.
+            height: height of the picture in pixels, at least 1.
+
+        Returns:
+            (left, top, right, bottom) in whole pixels, at least one pixel each way.
+        """
         left, top = int(self.x0 * width), int(self.y0 * height)
         right, bottom = math.ceil(self.x1 * width), math.ceil(self.y1 * height)
         return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))

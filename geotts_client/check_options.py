@@ -25,6 +25,14 @@ class CheckOptions(LocateOptions):
 
 
 def checking(claim: Statement | Sequence[Statement], options: LocateOptions | None = None) -> CheckOptions:
-    """The options for checking a claim, with all values that are set in `options`. Raises pydantic.ValidationError."""
+    """The options for checking a claim.
+
+    Args:
+        claim: the claimed place, or 2 to 8 places to compare.
+        options: options of a request; the values that are set in them are taken over.
+
+    Raises:
+        pydantic.ValidationError: the claim is not valid, or an option is none of a check.
+    """
     given = {} if options is None else {name: getattr(options, name) for name in options.model_fields_set}
     return CheckOptions.model_validate({**given, "claim": claim})

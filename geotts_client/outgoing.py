@@ -21,7 +21,15 @@ class Outgoing(Value):
 
     @classmethod
     def now(cls, *, host: str, method: str, url: str, bytes_sent: int, request_id: str) -> Outgoing:
-        """A record with the present time."""
+        """A record with the present time.
+
+        Args:
+            host: the host that is asked.
+            method: the HTTP method.
+            url: the address, without keys.
+            bytes_sent: size of the body in bytes.
+            request_id: the request that it belongs to; "" for none.
+        """
         return cls(
             at=rfc3339(datetime.now(UTC)),
             host=host,

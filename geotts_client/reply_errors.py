@@ -32,7 +32,16 @@ def error_of(failure: Failed) -> GeoTTSError:
 
 
 def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
-    """The exception for a reply with an error status."""
+    """The exception for a reply with an error status.
+
+    Args:
+        status: HTTP status, 400 or more.
+        body: body of the reply: a problem (RFC 9457) if the service wrote it.
+        headers: headers of the reply; `Retry-After` is read.
+
+    Returns:
+        Its `status` is that of the reply. Without a problem it says only what the status was.
+    """
     try:
         problem = Problem.model_validate_json(body, extra="ignore")
         code, detail, errors = problem.type.removeprefix(PROBLEM_BASE), problem.detail, problem.errors

@@ -128,7 +128,16 @@ class Run(Value):
 
 
 def fold(events: Iterable[Event], start: Run | None = None) -> Run:
-    """Apply events in order. Unnumbered events (`seq` 0) are always applied."""
+    """Apply events to a run.
+
+    Args:
+        events: in the order of their numbers. Those that `start` has already are skipped; unnumbered events (`seq` 0)
+            are always applied.
+        start: the run so far; None for an empty one. It is not changed.
+
+    Returns:
+        The run after the events.
+    """
     run = start or Run()
     for event in events:
         if event.seq and event.seq <= run.last_seq:

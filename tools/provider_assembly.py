@@ -97,8 +97,19 @@ def build_catalog(
     transport: httpx.AsyncBaseTransport | None = None,
     public_url: str | None = None,
 ) -> Catalog:
-    """Tools for the configured providers, and the tools of a released `system`. `texts` are its schemas.
-    `transport` stands in for the network, `public_url` is where search services reach the gateway.
+    """Tools for the configured providers, and the tools of a released system.
+
+    Args:
+        config: the configured providers and their settings.
+        offline: the gazetteer and the maps that are built into the service.
+        store: keeps results and rate limits of the providers.
+        environment: where keys are read from.
+        record: called with each request that is about to leave the machine.
+        scrubber: hides keys in what is logged and recorded.
+        system: released system whose tools are added; "" for none.
+        texts: schemas of that system's tools as its authors list them.
+        transport: is used in place of the network, for tests.
+        public_url: where search services reach the gateway; None where they cannot.
 
     Raises:
         ConfigError: a key or a URL that a provider needs is missing.

@@ -38,7 +38,19 @@ def make_regions(
     scrubber: Scrubber,
     record: Record = EGRESS.record,
 ) -> Regions | None:
-    """None unless the operator allows it and names a provider. `client_for` opens a client for the store's URL.
+    """The search by parts of a photo.
+
+    Args:
+        config: names the providers of the search, the store of pictures and what is blurred.
+        parts_of: what a provider is made of, by its name.
+        client_for: opens a client for the URL of the store.
+        public_url: where search services reach the gateway; None where they cannot.
+        environment: where keys are read from.
+        scrubber: hides keys and the names of pictures in what is logged.
+        record: called with each request that is about to leave the machine.
+
+    Returns:
+        None unless the operator allows it and names a provider.
 
     Raises:
         ConfigError: a key, the public address or the store's secret is missing, or the detector of `blur` is none.

@@ -36,8 +36,8 @@ class RequestEgress:
         self._engines = ports.identity.remote_engines
         self._may_send = bool(self._engines) or ports.tools_may_send
         self._id = request_id
-        self._sent: list[Outgoing] = []
-        self._unwritten = [Departure(request_id, sent) for sent in before]
+        self._outgoing: list[Outgoing] = []
+        self._unwritten = [Departure(request_id, outgoing) for outgoing in before]
         self._complete = complete
 
     async def to_event(self) -> LeftMachine | None:
@@ -45,14 +45,14 @@ class RequestEgress:
         something."""
         found = [*self._unwritten, *EGRESS.take(self._id)]
         self._unwritten.clear()
-        self._sent += [departure.sent for departure in found if departure.sent is not None]
-        self._complete &= all(departure.sent is not None for departure in found)
+        self._outgoing += [departure.outgoing for departure in found if departure.outgoing is not None]
+        self._complete &= all(departure.outgoing is not None for departure in found)
         await write_down(self._file, found)
         complete = self._complete or not self._may_send
-        if not (self._engines or self._sent) and complete:
+        if not (self._engines or self._outgoing) and complete:
             return None
-        sent = tuple(sorted(self._sent, key=lambda one: one.at))
-        return LeftMachine(engines=self._engines, sent=sent, complete=complete)
+        in_order = tuple(sorted(self._outgoing, key=lambda one: one.at))
+        return LeftMachine(engines=self._engines, sent=in_order, complete=complete)
 
 
 async def write_down(file: EgressFile | None, departures: Sequence[Departure]) -> None:

@@ -14,7 +14,8 @@ from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
-from tts.eval.calibration_fitting import cases_of, held_out, judged, made_up_cases, mean_of, thinned, with_regions
+from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
+from tts.eval.cases import cases_of, thinned
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load

@@ -10,7 +10,7 @@ from deployments.cli.console import STDERR, config_option
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.ensemble.guesses import TownCentres
-from tts.eval.calibration_fitting import cases_of
+from tts.eval.cases import cases_of
 from tts.eval.stop_fitting import fit_stop
 
 

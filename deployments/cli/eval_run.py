@@ -26,11 +26,11 @@ from tts.domain.request import LocateOptions
 from tts.errors import DataError
 from tts.eval.datasets import DATASETS, load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.run_metrics import right_country
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.one_system import OneSystem
 from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import right_country
 from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
 from tts.eval.runs.solvers import LocalSolver, RemoteSolver
 from tts.eval.sample import Sample

@@ -16,7 +16,7 @@ from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
 from tts.dialects.base import Dialect
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.text_dialect import TextDialect
 from tts.errors import ConfigError, DataError
 from tts.profiles import Profile
 

@@ -57,5 +57,5 @@ class Arrival:
         """The egress so far, with the id of the request. It is taken from the log of this process, where the transport
         recorded it under the id that the request had when it arrived."""
         taken = EGRESS.take(self._recorded_as)
-        self._fetched += [departure.sent for departure in taken if departure.sent is not None]
+        self._fetched += [departure.outgoing for departure in taken if departure.outgoing is not None]
         return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self._fetched)

@@ -126,7 +126,7 @@ class Runner:
         """Tell what went out for a request that was never launched."""
         self._ensure_duties()
         self._observers.saw(meta, LeftMachine(sent=meta.fetched))
-        await write_down(self._brokers, [Departure(meta.request_id, sent) for sent in meta.fetched])
+        await write_down(self._brokers, [Departure(meta.request_id, outgoing) for outgoing in meta.fetched])
 
     def is_running(self, request_id: str) -> bool:
         """Whether this gateway works on the request."""

@@ -96,7 +96,7 @@ class WebhookSender:
     def start_duties(self) -> None:
         """Look for messages that other gateways did not deliver, until `aclose`."""
         if self._config.hosts and self._duty is None:
-            duty = do_every(_LOOK_S, self._deliver_what_is_left, _log, "webhooks that are left cannot be delivered")
+            duty = do_every(_LOOK_S, self._deliver_pending, _log, "webhooks that are left cannot be delivered")
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def accepted(self, meta: RunMeta) -> None:
@@ -147,7 +147,7 @@ class WebhookSender:
             _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
         await self._remind(meta.request_id, None)
 
-    async def _deliver_what_is_left(self) -> None:
+    async def _deliver_pending(self) -> None:
         for request_id in await self._store.reminders(again_s=self._patience_s()):
             await self._deliver_again(request_id)
 

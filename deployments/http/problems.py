@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from deployments.http.middleware.head_method import answers_head
+from deployments.http.head_rule import answers_head
 from tts.api.schema import PROBLEM_BASE, Problem, problem_of
 from tts.errors import GeoTTSError, NotFound, Overloaded
 

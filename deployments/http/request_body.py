@@ -350,8 +350,8 @@ def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
     return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
 
 
-def _too_many(sent: str | int) -> RequestError:
-    return RequestError(f"{sent} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
+def _too_many(count: str | int) -> RequestError:
+    return RequestError(f"{count} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
 def _checked(photos: list[T]) -> list[T]:

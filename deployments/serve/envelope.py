@@ -94,5 +94,5 @@ async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> Asyn
                 if envelope.items:
                     yield envelope.items
     except ReplicaLost:
-        EGRESS.note(Departure(request_id, sent=None))
+        EGRESS.note(Departure(request_id, outgoing=None))
         raise

@@ -155,9 +155,9 @@ class PhotoRefs:
             ref = self._refs[photo] = ray.put(photo)
         return ref
 
-    async def fetch(self, sent: Sequence[Any]) -> tuple[Photo, ...]:
+    async def fetch(self, photos_or_refs: Sequence[Any]) -> tuple[Photo, ...]:
         """The photos again. References are remembered, so that photos are passed on without another copy."""
-        return tuple([photo if isinstance(photo, Photo) else await self._fetched(photo) for photo in sent])
+        return tuple([photo if isinstance(photo, Photo) else await self._fetched(photo) for photo in photos_or_refs])
 
     async def _fetched(self, ref: Any) -> Photo:
         photo: Photo = await ref
@@ -202,8 +202,8 @@ class RemoteModel:
 
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
-        sent = replace(request, photos=())
-        return _remote_items(request.context.id, self._generate, sent, self._refs.of(request.photos))
+        without_photos = replace(request, photos=())
+        return _remote_items(request.context.id, self._generate, without_photos, self._refs.of(request.photos))
 
 
 class RemoteRollouts:
@@ -254,10 +254,10 @@ class RemoteRollouts:
         with self._placing.place(group) as placed:
             session = session_of(group.photos[0].sha256 if self._by_photo else "", placed.replica)
             handle = self._handle.options(session_id=session) if session else self._handle
-            sent = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None)
+            without_photos = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None)
             seen = self._placing.expected.follow(len(group.photos))
             photos = self._refs.of(group.photos)
-            async with closing(remote_batches(group.context.id, handle.run, sent, photos)) as batches:
+            async with closing(remote_batches(group.context.id, handle.run, without_photos, photos)) as batches:
                 async for batch in batches:
                     seen.see(batch)
                     yield batch
@@ -287,8 +287,8 @@ class RemoteVerifier:
                     raise
 
     def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        sent = replace(request, photos=())
-        return _remote_items(request.context.id, self._verify, sent, self._refs.of(request.photos))
+        without_photos = replace(request, photos=())
+        return _remote_items(request.context.id, self._verify, without_photos, self._refs.of(request.photos))
 
 
 class RemoteToolbox:

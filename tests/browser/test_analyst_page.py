@@ -95,7 +95,7 @@ async def test_a_budget_takes_the_place_of_rollouts_and_depth(service, page, mon
     assert "the budget is 20,000 tokens and 60 s" in await text_of(page, "#notes")
 
 
-async def test_a_wrong_budget_is_told_beside_its_field(page):
+async def test_a_wrong_budget_is_explained_beside_its_field(page):
     await choose(page, TOWN)
     await within_budget(page)
     await page.js("document.getElementById('go').click()")
@@ -318,7 +318,7 @@ async def test_a_case_without_a_title_is_called_by_what_was_found_in_it(page):
     assert "Untitled" not in await text_of(page, "#cases-list li")
 
 
-async def test_what_was_stopped_early_is_told_with_how_the_answer_was_made(service, page):
+async def test_the_section_on_how_the_answer_was_made_lists_what_was_stopped_early(service, page):
     await locate(page, TOWN, depth="deep")
     undone = await page.js("""(async () => {
       const { showAnswer } = await import(new URL('web/answer.js', document.baseURI));

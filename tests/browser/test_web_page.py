@@ -474,7 +474,7 @@ def searching(folder, *, allowed):
     return an_app(ScriptedEngine(tape=str(folder / "script.jsonl"))), RegionSearchConfig(allowed=allowed)
 
 
-async def test_where_no_region_may_leave_nobody_is_asked_for_consent(data_store, tab, tmp_path):
+async def test_nobody_is_asked_for_consent_where_no_region_may_be_sent(data_store, tab, tmp_path):
     args, regions = searching(tmp_path, allowed=False)
     tools = ToolsConfig(providers=("google_vision", "offline"), region_search=regions)
     async with serving(args.model_copy(update={"tools": tools})) as (url, _):

@@ -33,7 +33,7 @@ def probe():
     return Probe(APP_NAME)
 
 
-async def test_n_trajectories_with_real_tools_and_evidence(service, http):
+async def test_four_rollouts_use_real_tools_and_the_answer_cites_their_results(service, http):
     found = await locate(http, service.url, PHOTO, n_parallel=4, depth="deep", stop="none", seed=1)
     assert not found.failure
     run = fold(found.events)
@@ -50,7 +50,7 @@ async def test_n_trajectories_with_real_tools_and_evidence(service, http):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_the_same_answer_in_process_and_over_serve(service, http, seed):
+async def test_the_answer_is_the_same_in_process_and_over_serve(service, http, seed):
     here = []
     ports = local_ports(ARGS)
     async for item in solve(a_request(load_photo(PHOTO), depth="deep", stop="none", seed=seed), ports, deadline_s=60):

@@ -126,5 +126,6 @@ async def test_a_lost_replica_makes_the_list_incomplete_and_the_search_is_made_a
     (egress,) = await events_of(http, path, "left_machine")
     (result,) = [event["result"] for event in await events_of(http, path, "tool_result")]
     assert result["failure"] is None
-    assert len(egress["sent"]) == len(server.seen) - before
+    assert len(server.seen) - before == 2
+    assert len(egress["sent"]) in (1, 2)  # the lost replica may have had no time to report its search
     assert egress["complete"] is False

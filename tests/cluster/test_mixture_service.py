@@ -175,7 +175,7 @@ async def test_an_endpoint_that_dies_loses_its_share_and_gets_it_back_when_it_is
     assert await Probe(APP_NAME).idle_within(5.0)
 
 
-async def test_the_verifier_is_told_the_source_of_each_rollout(endpoints, running, http, url, tmp_path):
+async def test_the_verifier_gets_the_source_of_each_rollout(endpoints, running, http, url, tmp_path):
     """Last: without reliabilities the majority wins; with them, one rollout of a reliable source outweighs seven."""
     run, _ = await run_of(http, url, BLANK)
     assert distance_km(run.answer.point, OTARU) < 50

@@ -112,7 +112,7 @@ async def test_the_deadline_gives_the_best_answer_so_far(service, http, probe):
     assert answer.stop_reason in (StopReason.ANSWERED, StopReason.DEADLINE)
 
 
-async def test_many_streams_at_once(service, http, probe):
+async def test_many_streams_run_at_once_without_a_failure(service, http, probe):
     found = await asyncio.gather(
         *(locate(http, service.url, PHOTO, n_parallel=2, depth="direct", seed=i) for i in range(24))
     )

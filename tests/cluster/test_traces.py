@@ -34,7 +34,7 @@ def quick_export():
         yield
 
 
-def test_one_trace_a_request(collector, service):
+def test_a_request_is_one_trace_across_all_deployments(collector, service):
     headers = {"traceparent": f"00-{CALLER}-00f067aa0ba902b7-01", "tracestate": "vendor=1"}
     reply = httpx.post(
         f"{service.url}/locate",

@@ -61,7 +61,7 @@ async def test_many_at_once_are_each_whole(blobs):
     assert {name: await blobs.get(name) for name in contents} == contents
 
 
-async def test_files_are_their_owners_alone_and_a_folder_that_cannot_be_written_is_said(tmp_path):
+async def test_only_the_owner_reads_the_files_and_an_unusable_folder_is_reported(tmp_path):
     blobs = FolderBlobs(tmp_path / "blobs")
     await blobs.put("m/r/x", b"1")
     assert stat.S_IMODE((tmp_path / "blobs/m/r/x").stat().st_mode) == 0o600

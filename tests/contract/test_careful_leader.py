@@ -49,7 +49,7 @@ async def rollouts_of(leader, siblings, width, why="The sign says it."):
     ],
     ids=["a sure leader that is confirmed", "full starts all", "a leader that is not confirmed", "an unsure leader"],
 )
-async def test_how_many_rollouts_are_asked(data_store, siblings, width, why, count):
+async def test_the_leader_and_its_confirmation_decide_how_many_rollouts_run(data_store, siblings, width, why, count):
     asked, answer = await rollouts_of(PARIS, siblings, width, why)
     assert (asked, answer["n"]["run"]) == (count, count)
     assert answer["country"] == ("Italy" if siblings is ROME else "France")

@@ -206,7 +206,7 @@ async def test_the_operator_and_the_caller_may_cut_it(sign_photo, locator):
     assert (direct.limits.max_turns, direct.use_tools) == (1, False)
 
 
-async def test_a_dialect_there_is_not_is_told(sign_photo, locator):
+async def test_an_unknown_dialect_is_refused_by_its_name(sign_photo, locator):
     with pytest.raises(ConfigError, match="there is no dialect 'klingon'"):
         await plan_for(AppArgs(), sign_photo, locator, dialect="klingon")
 
@@ -231,7 +231,7 @@ def searching(body, number):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("picture", ["street", "black"])
-async def test_locate_against_an_endpoint_says_and_does_it(picture, tmp_path, data_store):
+async def test_locate_against_an_endpoint_follows_the_plan_that_it_prints(picture, tmp_path, data_store):
     """As a person types it: `geotts locate -n 4 PHOTO` with a model behind an endpoint."""
     path = tmp_path / "photo.jpg"
     path.write_bytes(street() if picture == "street" else empty("black"))

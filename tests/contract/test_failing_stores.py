@@ -264,7 +264,7 @@ async def room(store):
     await store._in_thread(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
 
 
-async def test_a_full_disk_is_said_and_survived(data_store, tmp_path):
+async def test_a_full_disk_is_reported_and_the_service_recovers(data_store, tmp_path):
     store = SQLiteRunStore(tmp_path / "store" / "runs.sqlite", 3600)
     args = an_app(SLOW, lease_s=1.0)
     async with serving(args, store) as (url, gateway), httpx.AsyncClient(timeout=60) as http:
@@ -283,7 +283,7 @@ async def test_a_full_disk_is_said_and_survived(data_store, tmp_path):
         await idle(gateway)
 
 
-async def test_a_reader_of_an_erased_request_is_told(data_store):
+async def test_a_reader_of_an_erased_request_gets_an_error_and_the_end(data_store):
     async with serving(an_app(SLOW)) as (url, gateway), httpx.AsyncClient(timeout=60) as http:
 
         async def erase():

@@ -94,7 +94,7 @@ async def test_whatever_is_sent_comes_to_the_same_end(process):
         assert await outcome_of(process.clean(raw)) == outcome(load_small_photo, raw, LIMITS)
 
 
-def test_also_on_the_loop_that_serve_runs_it_on():
+def test_it_gives_the_same_results_on_the_event_loop_of_serve():
     async def clean():
         made = PhotoProcess(LIMITS)
         await ready(made)
@@ -165,7 +165,7 @@ async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(p
     assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 
-async def test_whoever_leaves_does_not_mix_up_the_answers(process):
+async def test_a_cancelled_call_does_not_mix_up_the_answers(process):
     leaving = asyncio.create_task(process.clean(SMALL[0]))
     await asyncio.sleep(0)
     leaving.cancel()

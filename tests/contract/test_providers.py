@@ -301,7 +301,7 @@ async def test_public_servers_learn_who_asks(provide):
     assert server.seen[0].headers["user-agent"].startswith("geotts/")
 
 
-async def test_nothing_about_the_request_or_the_photo_leaves(provide, sign_photo):
+async def test_nothing_about_the_request_or_the_photo_is_sent(provide, sign_photo):
     context = ToolContext(a_context(), (sign_photo,), LocateOptions(allow_region_search=True))
     async with provide(*PLACES, *WEB, *REGIONS, "offline") as (server, catalog):
         for tool, arguments in ASKED.items():
@@ -313,7 +313,7 @@ async def test_nothing_about_the_request_or_the_photo_leaves(provide, sign_photo
         assert sign_photo.sha256[:12] not in request_text
 
 
-async def test_a_missing_key_is_said_by_the_name_of_its_variable(provide, monkeypatch):
+async def test_the_error_for_a_missing_key_names_its_variable(provide, monkeypatch):
     monkeypatch.delitem(KEYS, "TAVILY_API_KEY")
     with pytest.raises(ConfigError, match="TAVILY_API_KEY"):
         async with provide("tavily"):

@@ -56,7 +56,7 @@ async def test_the_name_of_a_picture_is_not_in_the_record(provide):
 
 @pytest.mark.parametrize("provider", REGIONS)
 @pytest.mark.parametrize(("allowed", "consents"), [(True, False), (False, True), (False, False)])
-async def test_regions_leave_only_when_operator_and_request_agree(provide, provider, allowed, consents):
+async def test_regions_are_sent_only_when_operator_and_request_agree(provide, provider, allowed, consents):
     records = []
     region_search = RegionSearchConfig(allowed=allowed)
     context = consenting(allow_region_search=consents)

@@ -150,7 +150,7 @@ async def test_another_gateway_learns_of_abandoned_requests_and_of_what_was_save
     await other.aclose()
 
 
-async def test_silence_is_told(store):
+async def test_a_reader_gets_none_while_no_entry_comes(store):
     await store.open(a_run(), lease_s=60)
     reader = store.read("loc_1", idle_s=0.02)
     assert await anext(reader) is None
@@ -210,7 +210,7 @@ async def test_a_gateway_that_was_thought_dead_adds_nothing_after_the_end(store)
     assert await store.renew([run], lease_s=60) == ["loc_1"], "it is told to stop"
 
 
-async def test_erased_is_erased(store):
+async def test_an_erased_request_stays_erased(store):
     meta = a_run(claim="desk:key")
     await store.claim("desk:key", Claim(request_id="loc_1", fingerprint="f"))
     await store.open(meta, lease_s=60)
@@ -333,7 +333,7 @@ async def test_a_cancel_reaches_the_gateway_that_works(store):
     await cancels.aclose()
 
 
-async def test_work_of_which_nothing_is_left_is_not_wanted(store):
+async def test_renewing_names_the_requests_that_were_erased(store):
     for name in ("loc_1", "loc_2"):
         await store.open(a_run(name), lease_s=60)
     await store.erase("loc_1")

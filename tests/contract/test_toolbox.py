@@ -57,7 +57,7 @@ def test_every_tool_is_covered_here(toolbox):
     assert {schema.name for schema in toolbox.schemas()} == set(GOOD)
 
 
-async def test_a_name_that_no_box_has_is_told_the_names_of_all(ask):
+async def test_an_unknown_tool_is_answered_with_the_names_of_all_tools(ask):
     result = await ask("nope")
     assert result.failure is not None
     assert result.failure.kind is ToolErrorKind.UNKNOWN_TOOL

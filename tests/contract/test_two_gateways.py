@@ -247,7 +247,7 @@ async def begun_and_left(a, b, key, readers):
 
 
 @pytest.mark.parametrize("at_the_other", [False, True])
-async def test_who_joined_a_request_keeps_it_when_the_first_leaves(data_store, redis_url, at_the_other):
+async def test_a_client_that_joined_a_request_keeps_it_when_the_first_disconnects(data_store, redis_url, at_the_other):
     first, second = two(redis_url, an_app(ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)))
     async with first as (a, gateway), second as (b, other):
 
@@ -260,7 +260,7 @@ async def test_who_joined_a_request_keeps_it_when_the_first_leaves(data_store, r
         await idle(gateway)
 
 
-async def test_work_ends_when_all_who_read_it_have_left(data_store, redis_url):
+async def test_work_ends_when_all_its_readers_have_disconnected(data_store, redis_url):
     first, second = two(redis_url, an_app(SLOW))
     headers = {"Idempotency-Key": "left", "Accept": "text/event-stream"}
     async with first as (a, gateway), second as (b, _), httpx.AsyncClient(timeout=30) as http:

@@ -23,7 +23,7 @@ def test_rollouts_share_prefix_and_pictures_and_come_near_a_plain_batch():
     assert by_n["4"]["tokens_per_s"] > by_n["1"]["tokens_per_s"]
 
 
-async def test_nearly_all_that_could_be_cached_is():
+async def test_nearly_all_tokens_that_could_be_cached_are_cached():
     with engine(Shape.TINY_QWEN3_VL, max_model_len=8192, max_running=16, gpu_memory=0.3) as model:
         found = await compare(model, n=4, turns=4, tokens=48, repeats=1)
     assert found["cached_share_of_ideal"] >= 0.95

@@ -124,7 +124,7 @@ async def test_the_same_seed_gives_the_same_trajectories(service, http):
     assert first == again
 
 
-async def test_a_client_that_leaves_stops_the_engine(service, http):
+async def test_a_client_that_disconnects_stops_the_engine(service, http):
     probe = Probe(APP_NAME)
     data = {name: str(value) for name, value in ASKED.items()}
     headers = {"Accept": "text/event-stream"}

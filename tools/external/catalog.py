@@ -29,7 +29,13 @@ _log = logging.getLogger("geotts.tools")
 def external_tools(
     servers: Mapping[str, McpServerConfig], record: Record = EGRESS.record, *, environment: Mapping[str, str]
 ) -> list[Tool]:
-    """The allowed tools of all servers. One that does not answer now has none until the next start.
+    """The allowed tools of all servers.
+
+    Args:
+        servers: settings of the MCP servers, by name. A server that does not answer now has no tools until the next
+            start.
+        record: called with each request that is about to leave the machine.
+        environment: where keys are read from.
 
     Raises:
         ConfigError: there are servers, and the extra `mcp` is missing.

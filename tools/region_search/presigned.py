@@ -31,7 +31,16 @@ class S3Keys:
 def presigned(
     method: Literal["GET", "PUT", "DELETE"], url: str, keys: S3Keys, *, region: str, expires_s: int, at: datetime
 ) -> str:
-    """`url`, which has no query, with its signature: good for `method` for `expires_s` seconds from `at` (UTC) on."""
+    """A signed URL of an S3 store (AWS Signature Version 4, query parameters).
+
+    Args:
+        method: the only method for which the URL can be used.
+        url: the URL of the object, without a query.
+        keys: access key, secret key and session token.
+        region: region of the store, as `eu-central-1`.
+        expires_s: seconds for which the URL can be used.
+        at: from when on (UTC).
+    """
     parts = urlsplit(url)
     scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"
     query = {

@@ -17,10 +17,15 @@ from tts.field_errors import field_error_text
 def load_config(
     path: Path | None, overrides: dict[str, Any] | None = None, *, profile: dict[str, Any] | None = None
 ) -> AppArgs:
-    """Read a YAML file: either the bare tree or a Ray Serve config whose first application has `args`.
+    """Read the configuration from a YAML file.
 
-    `profile` (see `tts.profiles`) goes over the file and under the overrides; its engine replaces the file's. Where
-    file or overrides choose another loop of its authors, its limits and texts are that loop's.
+    Args:
+        path: a file with either the bare tree or a Ray Serve config whose first application has `args`; None for the
+            defaults.
+        overrides: settings that go over file and profile.
+        profile: settings of a profile (see `tts.profiles`). They go over the file and under the overrides; its engine
+            replaces the file's. Where file or overrides choose another loop of its authors, its limits and texts are
+            that loop's.
 
     Raises:
         ConfigError: naming the file and every wrong key.
@@ -53,7 +58,15 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
-    """`args` with some top-level nodes replaced, and checked again. Raises ConfigError."""
+    """A configuration with some nodes replaced, and checked again.
+
+    Args:
+        args: the configuration. It is not changed.
+        changes: the new values, by the name of a top-level node.
+
+    Raises:
+        ConfigError: naming every wrong key.
+    """
     return _validated({**args.model_dump(), **changes}, "configuration")
 
 

@@ -35,7 +35,7 @@ class StopState:
     cell: Cell
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Rollouts that still run."""
         return self.n - self.ended
 
@@ -70,7 +70,7 @@ class StopExperience:
 
     def expected_loss(self, state: StopState) -> float:
         """The share of right answers that stopping here is expected to lose."""
-        prior = _PRIOR_LOOKS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.left))
+        prior = _PRIOR_LOOKS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.remaining))
         seen = self._seen.get(state, _Observations())
         return max(0.0, (prior + seen.loss) / (_PRIOR_LOOKS + seen.count))
 
@@ -83,7 +83,7 @@ class StopExperience:
         account = self._accounts[state.band, allowed]
         loss = self.expected_loss(state)
         price = _DEAREST * account.balance / (_MOST_DEPOSITS * allowed) if allowed else 0.0
-        if loss > account.balance or loss * state.n > price * state.left:
+        if loss > account.balance or loss * state.n > price * state.remaining:
             return False
         account.balance -= loss
         return True

@@ -73,14 +73,14 @@ class BandTable(Value):
     worth: tuple[Share, Share, Share]
     cells: tuple[CellLoss, ...]
 
-    def loss(self, cell: Cell, left: int) -> float:
+    def loss(self, cell: Cell, remaining: int) -> float:
         """Share of right answers that stopping loses; of the nearest cell that recorded runs know, never of a better
         one, and more for more rollouts that are left. 1 for a state like which there is none."""
         for known in _alike(cell):
             rows = [row for row in self.cells if row.cell == known]
             if rows:
-                near = min(rows, key=lambda row: abs(row.left - left))
-                more = max(0, left - near.left)
+                near = min(rows, key=lambda row: abs(row.left - remaining))
+                more = max(0, remaining - near.left)
                 return near.loss * (1.0 + more / near.left) + more * _UNSEEN_ROLLOUT
         return _UNSEEN
 

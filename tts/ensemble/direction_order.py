@@ -12,19 +12,19 @@ _SAME = weights("watch")["same_direction"]  # distance below which two direction
 
 def most_distinct(directions: Sequence[str]) -> tuple[str, ...]:
     """The first direction, then each time the one that is farthest from all before it. One that says nearly the same
-    as an earlier one is left out.
+    as an earlier one is remaining out.
     """
     if not directions:
         return ()
     parts = {direction: _parts(direction) for direction in directions}
-    chosen, left = [directions[0]], list(dict.fromkeys(directions[1:]))
-    while left:
-        apart = {one: min(_distance(parts[one], parts[other]) for other in chosen) for one in left}
-        farthest = max(left, key=lambda one: apart[one])
+    chosen, remaining = [directions[0]], list(dict.fromkeys(directions[1:]))
+    while remaining:
+        apart = {one: min(_distance(parts[one], parts[other]) for other in chosen) for one in remaining}
+        farthest = max(remaining, key=lambda one: apart[one])
         if apart[farthest] < _SAME:
             break
         chosen.append(farthest)
-        left.remove(farthest)
+        remaining.remove(farthest)
     return tuple(chosen)
 
 

@@ -41,7 +41,7 @@ class LossRule:
             self._opened = True
             self._may_stop = self._experience.open(self._band, self._allowed)
         state = StopState(self._band, n, ended, vote_count.cell)
-        if state.left <= 0:
+        if state.remaining <= 0:
             self._learn(vote_count, n)
             return False
         if state not in self._on_the_way:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from tts.dialects.json_answer_parser import answer_from_json
+from tts.dialects.labelled import answer_tags, labelled_answer
 from tts.dialects.served.geo_adapt import answer_in_block
-from tts.dialects.served.labelled import answer_tags, labelled_answer
 from tts.dialects.stated_answer import StatedAnswer
 from tts.eval.fields import StatedPlace, point_from
 from tts.rewards.released import geoagent_answer, reverse_reward, thinking_with_map_reward

@@ -15,8 +15,8 @@ import numpy as np
 from tts.domain.geo import distance_km
 from tts.domain.plan import Depth
 from tts.errors import DataError
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.intervals import share_interval
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
 

@@ -1,30 +1,19 @@
-"""Makes calibrations from recorded runs, and tests them on other runs.
-
-A case is what a verifier saw of one photo, with the true place. Cases come from run files and from folders of published
-logs. One case in four is thinned to fewer rollouts, so that a calibration also knows how much less a lone rollout says.
-"""
+"""Makes calibrations from recorded runs, and tests them on other runs."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
 from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM
 from tts.domain.geo import Floats, LatLon, distance_km
-from tts.domain.reading import Reading
-from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
-from tts.errors import DataError
+from tts.eval.cases import Case, thinned
 from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea
-from tts.eval.panel import Panel, panels_from_logs
-from tts.eval.runs.parquet import records_of_parquet
-from tts.eval.runs.record import read_records
 from tts.eval.synthetic.families import DEVELOPMENT, generate
 from tts.verify.consensus.answer_regions import regions_of
 from tts.verify.consensus.calibration import Calibration
@@ -36,18 +25,6 @@ from tts.verify.consensus.reliability import Reliability
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge, trust_in
-
-_THINNED_ONE_IN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """The rollouts about one photo whose true place is known."""
-
-    key: str
-    truth: LatLon
-    trajectories: tuple[Trajectory, ...]
-    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +64,6 @@ class Held(Value):
     radius90_mean_km: float
 
 
-def cases_of(source: Path) -> list[Case]:
-    """Cases of a run file (JSON Lines or Parquet) or of a folder of logs.
-
-    Raises:
-        DataError: when it is neither, or holds nothing.
-    """
-    if source.is_dir():
-        return cases_of_panels(*panels_from_logs(source))
-    if not source.exists():
-        raise DataError(f"there is no run at {source}")
-    records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
-    return [Case(r.sample, r.truth.point, r.run.trajectories) for r in records if r.run is not None and not r.failure]
-
-
-def cases_of_panels(names: Sequence[str], panels: Sequence[Panel]) -> list[Case]:
-    """The cases of published logs; each rollout names the log that it is from."""
-    return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
-
-
-def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
-    """The rollouts of a panel with the logs that they are from."""
-    pairs = zip(panel.trajectories, panel.sources, strict=True)
-    return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)
-
-
 def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
     """Synthetic cases, `count` a development family, each with a random part of its rollouts.
 
@@ -124,19 +76,6 @@ def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
         for scenario in generate(family, count, seed, world.gazetteer, world.countries)
     ]
     return thinned((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
-
-
-def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int = 0) -> list[Case]:
-    """The cases, one in `one_in` with only some of its rollouts."""
-    found = []
-    for case in cases:
-        rng = random.Random(f"{seed}/{case.key}")
-        n = len(case.trajectories)
-        if n > 1 and rng.randrange(one_in) == 0:
-            found.append(replace(case, trajectories=tuple(rng.sample(case.trajectories, rng.randint(1, n - 1)))))
-        else:
-            found.append(case)
-    return found
 
 
 def judged(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> Judged:

@@ -21,7 +21,7 @@ from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTab
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
-from tts.eval.calibration_fitting import Case
+from tts.eval.cases import Case
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
@@ -38,7 +38,7 @@ class _Step:
     what the answer gains, from -1 to 1."""
 
     cell: Cell
-    left: int
+    remaining: int
     moved: float
     votes: int
     gain: float
@@ -117,8 +117,10 @@ def _band(families: Sequence[Sequence[_Step]]) -> BandTable:
         for place, loss, runs in _losses(steps, worth):
             found[place].append((loss, runs))
     cells = tuple(
-        CellLoss(**cell._asdict(), left=left, loss=max(loss for loss, _ in rows), runs=sum(runs for _, runs in rows))
-        for (cell, left), rows in sorted(found.items())
+        CellLoss(
+            **cell._asdict(), left=remaining, loss=max(loss for loss, _ in rows), runs=sum(runs for _, runs in rows)
+        )
+        for (cell, remaining), rows in sorted(found.items())
     )
     return BandTable(worth=worth, cells=cells)
 
@@ -143,7 +145,7 @@ def _losses(steps: Sequence[_Step], worth: tuple[float, float, float]) -> Iterat
     cells: defaultdict[tuple[Cell, int], list[float]] = defaultdict(list)
     for step in steps:
         gained = step.moved * worth[min(step.votes, MOST_VOTES) - 1] if step.votes else 0.0
-        cells[step.cell, step.left].append(gained)
+        cells[step.cell, step.remaining].append(gained)
     for place, losses in cells.items():
         if len(losses) >= _FEWEST:
             yield place, round(float(np.mean(losses)), _DIGITS + 1), len(losses)

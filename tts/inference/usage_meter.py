@@ -27,7 +27,7 @@ class Meter:
         self._money_usd = money_usd
         self._reserved_usd = 0.0
         self._freed = asyncio.Event()
-        self._untold = Usage()
+        self._unreported = Usage()
         self.usage = Usage()
         self.refused = 0
 
@@ -56,14 +56,14 @@ class Meter:
                 counted = usage_about(request.messages, request.tools, "".join(text), price)
             used = beside if counted is None else beside + counted
             self.usage += used
-            self._untold += used
+            self._unreported += used
             self._reserved_usd -= reserved_usd
             self._freed.set()
 
     def take(self) -> Usage:
         """The usage since the last call, for callers that report it in parts."""
-        taken = self._untold
-        self._untold = Usage()
+        taken = self._unreported
+        self._unreported = Usage()
         return taken
 
     async def _bounded(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:

@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary
 from zlib import crc32
 
 from tts.aio import Send, closing, stream
-from tts.dialects.served.text_dialect import split_thought
+from tts.dialects.text_dialect import split_thought
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
 from tts.domain.token_price import Price

@@ -24,18 +24,18 @@ _MOST_REQUESTS = 10_000
 class Departure:
     """Something that left this machine for a request.
 
-    `sent` is None when a process was lost that worked for the request: it may have sent something that it could not
+    `outgoing` is None when a process was lost that worked for the request: it may have sent something that it could not
     report any more. `in_file` says that the process that sent it also wrote it into the egress log.
     """
 
     request_id: str
-    sent: Outgoing | None
+    outgoing: Outgoing | None
     in_file: bool = False
 
     @property
     def unwritten(self) -> tuple[Outgoing, ...]:
         """What the egress log does not have yet: the record, or nothing."""
-        return () if self.sent is None or self.in_file else (self.sent,)
+        return () if self.outgoing is None or self.in_file else (self.outgoing,)
 
 
 class Egress:
@@ -46,9 +46,9 @@ class Egress:
         self._departures: dict[str, list[Departure]] = {}
         self._watched: dict[str, list[asyncio.Event]] = {}
 
-    def record(self, sent: Outgoing, *, in_file: bool = False) -> None:
+    def record(self, outgoing: Outgoing, *, in_file: bool = False) -> None:
         """Record a call that is about to be sent. A call without a request (a check, a start) is not recorded."""
-        self.note(Departure(sent.request_id, sent, in_file))
+        self.note(Departure(outgoing.request_id, outgoing, in_file))
 
     def note(self, departure: Departure) -> None:
         """Keep a record of this process, or of another one that works for the same request."""

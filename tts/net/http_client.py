@@ -209,14 +209,14 @@ class SafeHttpClient:
         return self._transport
 
     def _note(self, request_id: str, request: httpx.Request) -> None:
-        sent = Outgoing.now(
+        outgoing = Outgoing.now(
             host=request.url.host,
             method=request.method,
             url=self.scrubber.scrub(str(request.url)),
             bytes_sent=len(request.content),
             request_id=request_id,
         )
-        self._record(sent if self._record_query else sent.without_query())
+        self._record(outgoing if self._record_query else outgoing.without_query())
 
 
 def status_error(reply: Fetched) -> FetchError:

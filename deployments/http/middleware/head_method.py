@@ -1,20 +1,10 @@
-"""Answers `HEAD` as `GET` without the body (RFC 9110 section 9.3.2).
-
-For an event stream, which has no length, `HEAD` is refused, so that it opens no log.
-"""
+"""Answers `HEAD` as `GET` without the body (RFC 9110 section 9.3.2)."""
 
 from __future__ import annotations
 
-import re
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_STREAM = re.compile(r"/locate/[^/]*/events\Z")
-
-
-def answers_head(path: str) -> bool:
-    """Whether `HEAD` works where `GET` does."""
-    return not _STREAM.search(path)
+from deployments.http.head_rule import answers_head
 
 
 class HeadAsGet:

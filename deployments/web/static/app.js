@@ -389,7 +389,7 @@ addEventListener("pagehide", () => {
   caseView.save();
   if (!running || keepsCases) return; // of a case the service goes on, so that whoever comes back finds the answer
   running.cancelled = true;
-  if (running.id) client.cancel(running.id, { leaving: true }).catch(() => {});
+  if (running.id) client.cancel(running.id, { keepalive: true }).catch(() => {});
   running.abort.abort();
 });
 startForm();

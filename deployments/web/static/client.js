@@ -45,9 +45,9 @@ export class Client {
     return (await this.#fetched(`locate/${id}/report`)).blob();
   }
 
-  /** Stop the work. `leaving`: the page goes away and cannot wait for a reply. */
-  async cancel(id, { erase = false, leaving = false } = {}) {
-    await this.#fetched(`locate/${id}${erase ? "?erase=true" : ""}`, { method: "DELETE", keepalive: leaving });
+  /** Stop the work. `keepalive`: the page goes away and cannot wait for a reply. */
+  async cancel(id, { erase = false, keepalive = false } = {}) {
+    await this.#fetched(`locate/${id}${erase ? "?erase=true" : ""}`, { method: "DELETE", keepalive });
   }
 
   /** Every event of a new request, or of one that is `known`, in order and once, up to `done`. Throws Problem; `onCut` hears of interruptions. */

@@ -18,7 +18,7 @@ from geotts_benchmarks.released_rows.sampling.shipped_profile import (
     pictures_in,
     shipped,
 )
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.text_dialect import TextDialect
 
 Check = Callable[[Row, Shipped, Corpus], Awaitable[Judged]]
 _WHOLE: Final = [0, 0, 1000, 1000]

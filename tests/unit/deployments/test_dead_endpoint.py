@@ -86,7 +86,7 @@ async def test_geotts_check_ends_with_1_and_names_the_endpoint(data_store, tmp_p
 
 
 @pytest.mark.parametrize("broken", ["endpoint", "store"])
-async def test_every_failed_stream_ends_with_the_error_then_what_left_then_done(data_store, broken):
+async def test_every_failed_stream_ends_with_its_error_then_the_egress_then_done(data_store, broken):
     """The pipeline writes the end of the first, the gateway that of the second."""
     async with an_endpoint(play) as endpoint:
         args = over(nowhere() if broken == "endpoint" else endpoint.url)

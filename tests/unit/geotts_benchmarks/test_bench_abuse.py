@@ -64,7 +64,7 @@ async def test_a_server_that_leaves_connections_open_is_found(kind):
     assert done.problems(plan) == []
 
 
-async def test_a_server_that_closes_is_told_with_the_seconds_it_took():
+async def test_a_server_that_closes_is_reported_with_the_seconds_it_took():
     async with a_server(1.0) as port:
         plan, done = await attacked(port, "slowloris", 12, 2.0, closed_within_s=5.0)
     assert done.left_open == 0

@@ -21,7 +21,7 @@ def test_every_bench_explains_itself(name):
     assert "--quick" in explained.output
 
 
-def test_the_last_object_of_an_output():
+def test_the_last_json_object_of_an_output_is_found():
     assert last_object(b'progress\n{"a": 1}\n') == {"a": 1}
     assert last_object(b'{"a": 1}\nafterthought\n') == {"a": 1}
     assert last_object(b"nothing\n[1]\n") is None
@@ -37,7 +37,7 @@ def test_the_last_object_of_an_output():
         ("import time; time.sleep(60)", "not done after 1 s", {}),
     ],
 )
-def test_a_bench_that_fails_is_told_and_not_raised(monkeypatch, tmp_path, program, problem, result):
+def test_a_failure_of_a_bench_is_reported_and_not_raised(monkeypatch, tmp_path, program, problem, result):
     fake = tmp_path / "python"
     fake.write_text(f"#!{sys.executable}\n{textwrap.dedent(program)}\n")
     fake.chmod(0o755)

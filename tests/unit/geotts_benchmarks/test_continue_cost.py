@@ -11,7 +11,7 @@ MOST = 0.6
 
 
 @pytest.mark.parametrize("args", [AppArgs(), AppArgs(engine=SCRIPTED)], ids=["embedded", "scripted"])
-async def test_the_same_answer_for_fewer_calls(args, data_store):
+async def test_a_continued_request_gives_the_same_answer_with_fewer_calls(args, data_store):
     rows = await compared(args, SceneMaker(seed=0, split="held_out"), scenes=2, n=2)
     assert rows
     assert all(row.same for row in rows)

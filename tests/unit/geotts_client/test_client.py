@@ -29,7 +29,7 @@ def problem(status, detail, **headers):
     return httpx.Response(status, json=body, headers=headers)
 
 
-async def test_events_as_they_come_heartbeats_left_out():
+async def test_events_are_yielded_as_they_come_without_heartbeats():
     seen = {}
 
     def answer(request):
@@ -50,7 +50,7 @@ async def test_events_as_they_come_heartbeats_left_out():
     assert b'name="depth"' not in body
 
 
-async def test_a_whole_run():
+async def test_locate_returns_a_whole_run():
     def answer(request):
         return httpx.Response(200, content=b"".join(sse_frame(e.seq, e.type, e.json_bytes()) for e in EVENTS))
 
@@ -95,7 +95,7 @@ async def test_a_refused_connection_is_an_unreachable_server():
             await geotts.locate(b"photo")
 
 
-def test_options_as_form_fields():
+def test_options_become_form_fields():
     assert form_fields(LocateOptions()) == {}
     fields = form_fields(LocateOptions(n_parallel=8, depth="deep", within=Countries(codes=("IT",)), tools=("geocode",)))
     assert fields["n_parallel"] == "8"

@@ -50,7 +50,7 @@ async def test_a_stream_that_is_cut_again_and_again_comes_whole(served):
         assert await collect(client.events(fold(events).accepted.request_id)) == events
 
 
-async def test_leaving_early_cancels_on_the_server(slow):
+async def test_closing_a_stream_early_cancels_the_request_on_the_server(slow):
     url, gateway = slow
     async with Client(url) as client:
         async with aclosing(client.stream(PHOTO, OPTIONS)) as events:
@@ -92,7 +92,7 @@ async def test_a_whole_request_has_a_time_limit(slow):
     await idle(gateway)
 
 
-async def test_no_server_is_told_soon():
+async def test_a_missing_server_is_reported_soon():
     async with Client(f"http://127.0.0.1:{free_port()}") as client:
         with pytest.raises(ServerUnreachable):
             await client.locate(PHOTO)
@@ -187,7 +187,7 @@ async def test_refusals_say_why(served):
             await client.locate(b"nonsense")
 
 
-async def test_the_same_without_async(served):
+async def test_the_client_without_async_does_the_same(served):
     url, gateway = served
 
     def use():

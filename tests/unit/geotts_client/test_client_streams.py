@@ -87,7 +87,7 @@ async def test_a_busy_service_is_asked_again_for_a_stream_that_was_cut(status):
     assert [request.method for request in asked] == ["POST", "GET", "GET", "GET"]
 
 
-async def test_a_service_that_stays_busy_is_told_when_the_patience_is_used_up():
+async def test_a_service_that_stays_busy_is_an_error_after_the_time_to_resume():
     client, asked = playing(frames(ACCEPTED), *[busy(503, 60)] * 2, resume_s=0.3)
     async with client, asyncio.timeout(5):
         with pytest.raises(Overloaded):

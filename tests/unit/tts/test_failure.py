@@ -119,7 +119,7 @@ async def events_of(reply):
     return [parse_event(line) for line in reply.text.splitlines() if line]
 
 
-async def test_a_dead_port(data_store):
+async def test_a_dead_port_is_a_failure_that_names_the_endpoint(data_store):
     url = dead_port()
     async with a_service(url) as http:
         reply = await located(http)
@@ -202,7 +202,7 @@ async def test_a_failure_may_be_tried_again_under_its_key(data_store):
         assert (await located(http, headers=key)).json()["answer"]["abstained"] is False
 
 
-async def test_the_openai_face(data_store):
+async def test_the_openai_face_reports_the_error_of_the_endpoint(data_store):
     picture = "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()
     messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": picture}}]}]
     async with (

@@ -126,7 +126,7 @@ def check_shape(events):
     assert times == sorted(times)
 
 
-def test_the_way_of_a_request(blank_photo):
+def test_a_request_is_routed_run_and_verified(blank_photo):
     @virtual_time
     async def check():
         events = await run(blank_photo, ports())

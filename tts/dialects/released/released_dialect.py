@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.written_call import arguments_of
-from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.settings import DialectSettings, read_texts
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.messages import Message
 from tts.domain.photo import Photo
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.hermes_tool_parser import bare_calls_in
 from tts.dialects.json_answer_parser import answer_from_json
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.photo import Photo
 from tts.domain.plan import Limits
 from tts.domain.reach import widest_km

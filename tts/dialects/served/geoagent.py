@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final
 
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.json_answer_parser import json_objects
+from tts.dialects.labelled import answer_tags, known
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
-from tts.dialects.served.labelled import answer_tags, known
-from tts.dialects.served.text_dialect import TextDialect, split_thought
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
+from tts.dialects.text_dialect import TextDialect, split_thought
 from tts.domain.hypothesis import Claim, Level
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
+from tts.dialects.labelled import answer_in_words, answer_tags
 from tts.dialects.released.geovista.dialect import ReleasedGeoVista
 from tts.dialects.released.geovista.place_answer import place_answer
-from tts.dialects.served.labelled import answer_in_words, answer_tags
-from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ConfigError

@@ -13,10 +13,10 @@ from typing import ClassVar, Final, Literal
 
 from tts.dialects.released.reverse.eval_loop import ReleasedReverse
 from tts.dialects.released.reverse.rl_loop import ReverseTraining
-from tts.dialects.served.served_tool import Arguments, Frame, ServedTool, box_of_four, boxed
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.served_tool import Arguments, Frame, ServedTool, box_of_four, boxed
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.messages import Message
 from tts.domain.picture_rules import PictureRules, ResizeRule

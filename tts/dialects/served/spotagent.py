@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Literal
 
-from tts.dialects.served.served_tool import ServedTool, unchanged
-from tts.dialects.served.text_dialect import TextDialect
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
+from tts.dialects.served_tool import ServedTool, unchanged
 from tts.dialects.settings import Coords
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import PlaceFact

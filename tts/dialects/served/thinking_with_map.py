@@ -15,9 +15,9 @@ from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
-from tts.dialects.served.served_tool import Convert, ServedTool, at_zoom, box_of_four, boxed, renamed, unchanged
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.served_tool import Convert, ServedTool, at_zoom, box_of_four, boxed, renamed, unchanged
 from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.geo import LatLon
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tts.dialects.served.served_tool import ServedTool, box_of_four, boxed, unchanged
+from tts.dialects.served_tool import ServedTool, box_of_four, boxed, unchanged
 
 ZOOM_IN_PIXELS: Final = ServedTool(
     "image_zoom_in_tool",

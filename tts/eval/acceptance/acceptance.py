@@ -13,9 +13,9 @@ from tts.eval.acceptance.fitting import Fitted
 from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.quality import Quality, quality
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.run_metrics import measure
 from tts.eval.runs.record import Record
 from tts.eval.runs.report import Table
+from tts.eval.runs.run_metrics import measure
 from tts.verify.consensus.installed_calibrations import CalibrationKey, calibration_key
 
 OWN = "own"

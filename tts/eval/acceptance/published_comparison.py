@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tts.eval.metrics.accuracy import accuracy_percent
 from tts.eval.published import PublishedRow, published_rows
-from tts.eval.run_metrics import Measured
 from tts.eval.runs.report import Table, TableRow
+from tts.eval.runs.run_metrics import Measured
 
 # dialect → what the papers call the system with the released weights
 _SYSTEMS = {

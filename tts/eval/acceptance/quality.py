@@ -11,11 +11,11 @@ import numpy.typing as npt
 from tts.domain.geo import EARTH_RADIUS_KM, TABLE_KM, Floats, unit_vector
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import hits, median_km
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.metrics.sampling import best_of_n_km
-from tts.eval.run_metrics import Measured, rollout_errors_km
+from tts.eval.runs.kind_of_n import kind_of_records
+from tts.eval.runs.run_metrics import Measured, rollout_errors_km
 
 _FAR_KM = 200.0
 _ONE_PLACE_KM = 25.0

@@ -9,9 +9,9 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.eval.card.card_row import Answered, CardRow, Cost
-from tts.eval.kind_of_n import kinds_in_words
 from tts.eval.metrics.accuracy import CLASSIC_KM, hits
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
+from tts.eval.runs.kind_of_n import kinds_in_words
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points

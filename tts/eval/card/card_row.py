@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.value import Value
-from tts.eval.calibration_fitting import Case, cases_of
-from tts.eval.kind_of_n import RolloutsOfAnswer, rollouts_of
+from tts.eval.cases import Case, cases_of
+from tts.eval.runs.kind_of_n import RolloutsOfAnswer, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.verify.consensus.calibration import Calibration

@@ -9,13 +9,13 @@ import numpy as np
 from tts.domain.geo import Floats
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import PAPER_KM, geoscores, hits
 from tts.eval.metrics.calibration_error import Bools
 from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, sign_flip_p
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.run_metrics import Measured, measure
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import Measured, measure
 
 
 class Difference(Value):

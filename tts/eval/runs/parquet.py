@@ -8,8 +8,8 @@ from typing import Any
 
 from tts.domain.geo import distance_km
 from tts.errors import DataError
-from tts.eval.run_metrics import rollout_errors_km
 from tts.eval.runs.record import Record, read_records
+from tts.eval.runs.run_metrics import rollout_errors_km
 
 _BATCH = 512
 

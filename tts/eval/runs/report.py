@@ -8,13 +8,13 @@ import numpy as np
 
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.kind_of_n import kind_of_records
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
-from tts.eval.run_metrics import Figures, Measured, figures, measure
 from tts.eval.runs.dependence import RunDependence, run_dependence
+from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import Figures, Measured, figures, measure
 from tts.verify.evidence.world import World
 
 

@@ -298,9 +298,9 @@ class OpenAIModel:
                 raise self._adapted(refusal, self._http.failure(refusal, response), traits, written, request)
             async with aclosing(self._text_of_reply(response, deadline, completion)) as texts:
                 async for text in texts:
-                    self._held.served(written.sent, written.named)
+                    self._held.served(written.uploaded, written.referenced)
                     yield Delta(text=text)
-            self._held.served(written.sent, written.named)  # of a reply without text, too
+            self._held.served(written.uploaded, written.referenced)  # of a reply without text, too
             text, last = completion.last()
             if last.usage is not None:
                 doubts = partial(self._truncation_check.doubts, traits, written.text_bytes, last.usage)
@@ -327,8 +327,8 @@ class OpenAIModel:
             return _AskAgain(failure)
         adaptation = adapt(used, refusal, refused_request(written, request, used))
         forgotten = refusal.status in ADAPTABLE_STATUS and not overflows_context(refusal)
-        if adaptation is None and written.named and forgotten:
-            if self._held.lost(written.named):
+        if adaptation is None and written.referenced and forgotten:
+            if self._held.lost(written.referenced):
                 self._traits = used.model_copy(update={"pictures": "inline"})
             return _AskAgain(failure)
         if adaptation is None:

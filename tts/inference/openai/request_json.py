@@ -34,14 +34,14 @@ _MESSAGE_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 class ChatBody:
     """The body of a chat completion: its fields, and how many pictures and bytes of text its messages have.
 
-    `sent` are the names of pictures that go along whole, `named` of those that the endpoint is taken to hold.
+    `uploaded` are the names of pictures that go along whole, `referenced` of those that the endpoint is taken to hold.
     """
 
     wire: Wire
     images: int
     text_bytes: int
-    sent: frozenset[str] = frozenset()
-    named: frozenset[str] = frozenset()
+    uploaded: frozenset[str] = frozenset()
+    referenced: frozenset[str] = frozenset()
 
 
 async def body_for(
@@ -82,7 +82,7 @@ async def body_for(
         body["response_format"] = _response_format(request.json_schema, traits)
     wire = {name: value for name, value in (body | config.extra_body).items() if name not in traits.dropped}
     text_bytes = sum(len(m.text.encode()) for m in messages)
-    return ChatBody(wire, writer.images, text_bytes, frozenset(writer.sent), frozenset(writer.named))
+    return ChatBody(wire, writer.images, text_bytes, frozenset(writer.uploaded), frozenset(writer.referenced))
 
 
 def _response_format(schema: dict[str, Any], traits: EndpointTraits) -> Wire:
@@ -151,8 +151,8 @@ class _Writer:
         self._traits = traits
         self._held = held
         self.images = 0
-        self.sent: set[str] = set()
-        self.named: set[str] = set()
+        self.uploaded: set[str] = set()
+        self.referenced: set[str] = set()
 
     async def chat(self, messages: Sequence[Message]) -> list[Wire]:
         written: list[Wire] = []
@@ -210,9 +210,9 @@ class _Writer:
         if self._traits.pictures == "uuid":
             name = self._pictures.name(part.image, self._request, self._traits.max_picture_pixels)
             if name in self._held:
-                self.named.add(name)
+                self.referenced.add(name)
                 return {"type": "image_url", "image_url": None, "uuid": name}
-            self.sent.add(name)
+            self.uploaded.add(name)
         url = await self._pictures.data_url(part.image, self._request, self._traits.max_picture_pixels)
         whole = {"type": "image_url", "image_url": {"url": orjson.Fragment(b'"' + url + b'"')}}
         return {**whole, "uuid": name} if name else whole

@@ -37,19 +37,19 @@ class EgressLog:
         self._erased = ErasedNames()
         self._sweep = _Sweep()
 
-    def __call__(self, sent: Outgoing) -> None:
+    def __call__(self, outgoing: Outgoing) -> None:
         """Record and write what a tool sends now, unless its request was erased. A file that cannot be written is only
         logged."""
-        if not self._erased.since(0, [sent.request_id]):
-            EGRESS.record(sent, in_file=self._path is not None)
-            self.write([sent])
+        if not self._erased.since(0, [outgoing.request_id]):
+            EGRESS.record(outgoing, in_file=self._path is not None)
+            self.write([outgoing])
 
-    def write(self, sent: Sequence[Outgoing]) -> None:
+    def write(self, requests: Sequence[Outgoing]) -> None:
         """Into the file only: what others sent and recorded."""
-        lines = [one.json_bytes() + b"\n" for one in sent if not self._erased.since(0, [one.request_id])]
+        lines = [one.json_bytes() + b"\n" for one in requests if not self._erased.since(0, [one.request_id])]
         if self._path is None or not lines:
             return
-        self._sweep.expect(min(one.at for one in sent))
+        self._sweep.expect(min(one.at for one in requests))
         try:
             make_private(self._path)
             with self._path.open("ab") as file:

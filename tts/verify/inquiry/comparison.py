@@ -76,17 +76,17 @@ class Comparison(Generic[PlaceT]):
 
     def _possible(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first: a line that is known at some places and not at others."""
-        lines = self._lines_left()
+        lines = self._open_lines()
         for line in [*(line for line in lines if self._separates(line)), *lines]:
             yield from self._of_each(line)
 
-    def _lines_left(self) -> list[str]:
+    def _open_lines(self) -> list[str]:
         """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
         longest."""
         askers = self._stated.askers
         settled = {one.question.line for one in self.rounds if not one.void}
-        left = [line for line in self._stated.lines if line not in settled]
-        return sorted(left, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
+        unsettled = [line for line in self._stated.lines if line not in settled]
+        return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
     def _of_each(self, line: str) -> Iterator[PendingCalls]:
         """The question of as many places as calls are left for: the first, then those that bear the line."""

@@ -79,7 +79,7 @@ class Inquiry(Comparison[Candidate]):
 
     def _possible(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first."""
-        lines = self._lines_left()
+        lines = self._open_lines()
         for line in filter(self._separates, lines):
             yield from self._of_each(line)
         if self._calls_left > FEWEST_PLACES:

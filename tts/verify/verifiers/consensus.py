@@ -203,13 +203,13 @@ def judge(
         return Judgement(ledgers, (), (), None, apart=apart)
     asked = within is not None or bool(hint) or bool(ruled_out)
     read = read_belief(trajectories, readings, world.clues) if asked and world.clues is not None else None
-    left = [ledger for ledger in ledgers if held_by(ledger, ruled_out, world) is None]
-    votes = votes_from([ledger for ledger in left if lies_inside(ledger, within, world)], world)
+    allowed = [ledger for ledger in ledgers if held_by(ledger, ruled_out, world) is None]
+    votes = votes_from([ledger for ledger in allowed if lies_inside(ledger, within, world)], world)
     votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
     rejected = rejected_of(ledgers, votes, read, ruled_out, world) if ruled_out else None
     outside: Outside | None = None
     if within is not None:
-        others = [row for row in left if lies_inside(row, None, world) and not lies_inside(row, within, world)]
+        others = [row for row in allowed if lies_inside(row, None, world) and not lies_inside(row, within, world)]
         beyond = votes_from(others, world)
         outside = _outside(trajectories, readings, beyond, read, within, world)
         if speaks_against(within, votes, beyond, read, world):

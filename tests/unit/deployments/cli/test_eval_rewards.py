@@ -49,7 +49,7 @@ def test_every_reward_is_reachable(tmp_path, system):
     assert (made["reward"] is None) == bool(made["missing"])
 
 
-def test_rewards_of_rows(tmp_path):
+def test_rows_get_the_reward_of_their_system(tmp_path):
     answer = "<think>t</think><answer>Land, Town, 10.0, 20.0</answer>"
     row = {"id": "a", "response": answer, "ground_truth": TRUTH, "tool_rewards": [0.2, 0.3]}
     (made,) = _run(tmp_path, [row], "rewards", "--system", "reverse")

@@ -52,7 +52,7 @@ def located(tmp_path, data_store):
     return path
 
 
-def test_the_output_of_locate_in_every_format(located, tmp_path):
+def test_the_output_of_locate_is_exported_in_every_format(located, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     for name in FORMATS:
@@ -65,13 +65,13 @@ def test_the_output_of_locate_in_every_format(located, tmp_path):
     assert len(steps) == 3
 
 
-def test_one_file_for_all_photos(located, tmp_path):
+def test_one_file_holds_all_photos(located, tmp_path):
     export(located, "--as", "kml", "-o", tmp_path / "all.kml")
     names = etree.parse(tmp_path / "all.kml").findall(".//{*}Folder/{*}name")
     assert [name.text.rpartition("/")[2] for name in names] == ["one.jpg", "two.jpg"]
 
 
-def test_a_run_file_and_a_folder_that_holds_it(tmp_path):
+def test_a_run_file_and_a_folder_that_holds_it_give_the_same_export(tmp_path):
     record = Record(dataset="made", sample="a b/c.jpg", truth=Truth(point=LatLon(lat=1, lon=2)), elapsed_s=1.0,
                     options=LocateOptions(), answer=an_answer())  # fmt: skip
     failed = record.model_copy(update={"sample": "d.jpg", "answer": None, "failure": "engine down"})
@@ -107,7 +107,7 @@ def test_a_folder_without_answers_is_refused(tmp_path):
         export(tmp_path, "--as", "csv")
 
 
-async def test_a_request_of_a_running_service_by_its_id_and_by_accept(tmp_path, data_store):
+async def test_a_request_of_a_running_service_is_exported_by_its_id_and_by_accept(tmp_path, data_store):
     async with serving(an_app()) as (url, _), httpx.AsyncClient(base_url=url) as http:
         body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "n_parallel": 2, "seed": 3}
         id_ = (await http.post("/locate", json=body)).json()["request_id"]

@@ -32,7 +32,7 @@ def locate(*arguments, **options):
 
 
 @pytest.mark.slow
-def test_plain_lines_and_the_answer_when_nobody_watches(photo):
+def test_plain_lines_and_the_answer_are_printed_when_nobody_watches(photo):
     done = locate("SECRETNAME.jpg", "-n", "2")
     assert (done.return_value, done.exception) == (0, None)
     assert "plan: " in done.stderr
@@ -62,7 +62,7 @@ def test_geojson_is_a_collection_of_features(photo):
 
 
 @pytest.mark.slow
-def test_a_budget_instead_of_n_and_depth(photo):
+def test_a_budget_takes_the_place_of_n_and_depth(photo):
     done = locate("SECRETNAME.jpg", "--budget", "20s,5k-tokens")
     assert (done.return_value, done.exception) == (0, None)
     assert "the budget is 5,000 tokens and 20 s" in done.stderr
@@ -89,7 +89,7 @@ def test_diverse_first_calls_are_asked_for_or_refused_by_an_option(photo, monkey
 
 
 @pytest.mark.slow
-def test_stdin_and_a_folder(photo):
+def test_photos_are_read_from_stdin_and_from_a_folder(photo):
     assert json.loads(locate("-", "--json", input=photo.read_bytes()).stdout)["photo"] == "stdin"
     Image.new("RGB", (50, 50)).save(photo.with_name("b.png"))
     assert len(locate(".", "--json").stdout.splitlines()) == 2

@@ -32,7 +32,7 @@ def test_a_folder_gives_its_pictures_in_order(folder):
     assert labels(".") == ["a.png", "b.JPG", "deep/c.heic", "odd name [1].webp"]
 
 
-def test_globs_and_names_that_look_like_globs(folder):
+def test_globs_are_expanded_and_a_file_whose_name_looks_like_one_is_found(folder):
     assert labels("*.png", "**/*.heic") == ["a.png", "deep/c.heic"]
     assert labels("odd name [1].webp") == ["odd name [1].webp"]
 
@@ -44,7 +44,7 @@ def test_a_dash_reads_the_photo_from_stdin(monkeypatch):
 
 
 @pytest.mark.parametrize("argument", ["nowhere.jpg", "empty", "*.gif"])
-def test_what_is_not_there_is_said(folder, argument):
+def test_a_missing_input_is_refused_by_its_name(folder, argument):
     with pytest.raises(click.BadParameter, match=argument.replace("*", r"\*")):
         collect((argument,))
 
@@ -66,7 +66,7 @@ def test_nothing_is_not_enough():
         ("bbox:36,6,47,19", BBox(south=36, west=6, north=47, east=19)),
     ],
 )
-def test_areas_in_words(text, area):
+def test_areas_are_read_from_text(text, area):
     assert AreaType().convert(text, None, None) == area
 
 
@@ -85,6 +85,6 @@ def test_areas_in_words(text, area):
         ("bbox:5,0,1,2", "south must be below north"),
     ],
 )
-def test_what_is_no_area_is_said(text, why):
+def test_text_that_is_no_area_is_refused_with_a_reason(text, why):
     with pytest.raises(click.BadParameter, match=why):
         AreaType().convert(text, None, None)

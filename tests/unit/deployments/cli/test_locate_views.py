@@ -110,7 +110,7 @@ def test_distances_have_the_digits_they_deserve(distance, text):
     assert km(distance) == text
 
 
-def test_beliefs_in_a_few_words():
+def test_beliefs_are_written_in_a_few_words():
     assert belief_text(None) == "no answer"
     assert belief_text(Hypothesis(country="Peru")) == "does not know (Peru)"
     assert belief_text(Hypothesis(point=LatLon(lat=1, lon=2))) == "1.00000, 2.00000"

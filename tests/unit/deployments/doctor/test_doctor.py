@@ -67,7 +67,7 @@ def test_a_port_in_use_is_a_problem(by_what):
         assert by_what(gateway=GatewayConfig(port=min(port, 65534)))[f"port {port}"].state == "problem"
 
 
-def test_as_json_with_an_exit_code(data_store):
+def test_findings_are_printed_as_json_with_an_exit_code(data_store):
     done = CliRunner().invoke(cli, ["doctor", "--json", "--set", f"gateway.port={free_port()}"], standalone_mode=False)
     findings = json.loads(done.stdout)
     assert {"what", "state", "detail", "cost", "mend"} == set(findings[0])
@@ -111,7 +111,7 @@ def test_a_profile_is_explained_without_a_model(data_store):
         ({"region_search": {"allowed": True}, "providers": ["tape", "serper_lens"]}, "off", "the tape answers"),
     ],
 )
-def test_it_says_whether_parts_of_photos_leave(by_what, tools, state, words):
+def test_it_says_whether_parts_of_photos_are_sent_out(by_what, tools, state, words):
     gateway = GatewayConfig(public_url="https://photos.example")
     found = by_what(tools=ToolsConfig(**{"providers": ["serper_lens", "offline"], **tools}), gateway=gateway)
     finding = found["region search serper_lens"]

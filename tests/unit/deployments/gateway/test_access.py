@@ -31,7 +31,7 @@ def bearing(key):
     return {"Authorization": f"Bearer {key}"}
 
 
-async def test_without_a_key_nothing_but_health(data_store, keys):
+async def test_nothing_but_health_is_answered_without_a_key(data_store, keys):
     async with talking_to(an_app(access=keys)) as http:
         for path in ("/metrics", "/v1/models", "/locate/loc_" + "0" * 20):
             reply = await http.get(path)
@@ -126,7 +126,7 @@ async def test_every_name_of_this_machine_is_answered(data_store, host):
 
 
 @pytest.mark.parametrize("host", ELSEWHERE)
-async def test_names_that_only_look_like_this_machine_are_not(data_store, host):
+async def test_names_that_only_look_like_this_machine_are_refused(data_store, host):
     async with talking_to(an_app()) as http:
         assert (await http.get("/v1/models", headers={"Host": host})).status_code == 403
 
@@ -190,7 +190,7 @@ def test_impossible_combinations_are_refused_at_the_start(tree, complaint):
     assert "hunter2" not in refused.value.detail
 
 
-def test_possible_ones_are_not():
+def test_possible_combinations_are_accepted_at_the_start():
     several = {"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "redis://host:6379/0"}}
     assert load_config(None, several).deployments.gateway.replicas == 2
     assert AppArgs().gateway.on_loopback

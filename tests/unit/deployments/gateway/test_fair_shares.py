@@ -200,7 +200,7 @@ async def test_lookups_of_names_are_bounded(monkeypatch):
     assert await names.addresses("h6", 80) == []
 
 
-async def test_a_refusal_does_not_tell_a_name_inside_from_none():
+async def test_a_refusal_does_not_reveal_whether_an_internal_name_exists():
     async def inside(host, port):
         return ["10.0.0.7"]
 

@@ -191,7 +191,7 @@ async def test_questions_side_by_side_keep_to_the_money_together():
     assert (meter.usage.cost_usd, meter.usage.model_calls, meter.refused) == (900.0, 3, 2)
 
 
-async def test_a_question_that_waits_for_another_is_asked_with_what_that_left():
+async def test_a_question_that_waits_for_another_may_spend_the_remaining_money():
     meter = Meter(1000.0)
     await asyncio.gather(ask(meter, 700), ask(meter, 400))
     assert meter.usage.cost_usd == 1000.0

@@ -48,7 +48,7 @@ async def events_of(http, path, **headers):
     return [event async for event in parse_sse(lines())]
 
 
-async def test_alone_and_polled(http):
+async def test_a_request_without_a_reader_is_polled_until_its_answer_is_there(http):
     reply = await http.post("/locate", **FORM, headers=ASYNC)
     assert (reply.status_code, reply.headers["preference-applied"]) == (202, "respond-async")
     where = reply.headers["location"]
@@ -96,7 +96,7 @@ async def test_an_id_that_is_none_is_refused(http, stated):
     assert (await http.get(f"{where}/events", headers={"Last-Event-ID": stated})).status_code == 400
 
 
-async def test_cancelled_is_cancelled(slow):
+async def test_a_cancelled_request_ends_as_cancelled(slow):
     where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
     reply = (await slow.delete(where)).json()
     assert reply["was_running"]
@@ -119,7 +119,7 @@ async def test_a_reply_without_an_answer_names_its_request(slow):
     assert reply.json()["type"].endswith(":cancelled")
 
 
-async def test_erased_leaves_nothing(http):
+async def test_an_erased_request_leaves_nothing(http):
     where = (await http.post("/locate", **FORM, headers={**ASYNC, "Idempotency-Key": "k"})).headers["location"]
     photo = (await events_of(http, f"{where}/events"))[0].photos[0].sha256
     picture = await http.get(f"{where}/files/{photo}")

@@ -199,7 +199,7 @@ async def test_the_same_key_continues_once_and_only_the_same(scripted):
     assert reused.json()["type"].endswith(":idempotency-key-reused")
 
 
-async def test_nothing_finer_than_the_operator_allows(data_store):
+async def test_a_continued_request_says_nothing_finer_than_the_operator_allows(data_store):
     async with talking_to(an_app(max_precision="city")) as http:
         first = (await located(http))["request_id"]
         second = await continued(http, first)

@@ -48,7 +48,7 @@ async def http(gateway, args):
 PHOTO = sign_bytes("Rue de Rivoli")
 
 
-async def test_json_in_json_out(http):
+async def test_a_json_request_gets_a_json_reply(http):
     body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "n_parallel": 2, "seed": 3}
     reply = await http.post("/locate", json=body)
     assert reply.status_code == 200
@@ -204,7 +204,7 @@ async def test_emoji_and_right_to_left_hints_are_fine(http):
     assert reply.status_code == 200
 
 
-async def test_a_reader_that_leaves_cancels_the_work(gateway, args):
+async def test_a_reader_that_disconnects_cancels_the_work(gateway, args):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=4))).request_id
     with gateway.attended(id_, 0):
         async for entry in gateway.follow(id_):
@@ -265,7 +265,7 @@ async def test_a_quiet_stream_has_heartbeats(args, the_ports):
     assert seen.count(None) >= 3
 
 
-async def test_health_and_schema(http):
+async def test_health_readiness_and_schema_are_served(http):
     assert (await http.get("/healthz")).json()["status"] == "ok"
     assert (await http.get("/readyz")).json() == {"status": "ready", "checks": {"store": "ok"}}
     schema = (await http.get("/openapi.json")).json()

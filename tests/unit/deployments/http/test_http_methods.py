@@ -91,7 +91,7 @@ async def test_head_says_what_get_would_without_its_body(data_store, path):
     assert head[-1].get("more_body", False) is False
 
 
-async def test_head_of_a_request_and_its_files_but_not_of_its_stream(http):
+async def test_head_is_answered_for_a_request_and_its_files_but_not_for_its_stream(http):
     where = await located(http)
     events = (await http.get(f"{where}/events", headers={"Accept": "application/x-ndjson"})).text
     picture = re.search('"sha256": ?"([0-9a-f]{64})"', events)

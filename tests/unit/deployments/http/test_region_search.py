@@ -153,7 +153,7 @@ async def test_the_service_sees_the_region_and_nothing_is_left_of_it(data_store,
         (False, False, ToolErrorKind.UNKNOWN_TOOL),
     ],
 )
-async def test_without_operator_or_request_nothing_leaves(data_store, looking, allowed, consents, kind, tmp_path):
+async def test_nothing_is_sent_unless_operator_and_caller_agree(data_store, looking, allowed, consents, kind, tmp_path):
     lens = Lens()
     region_search = RegionSearchConfig(allowed=allowed)
     async with a_service(looking, lens, region_search=region_search) as (http, _, _, server):
@@ -274,7 +274,7 @@ async def test_a_store_is_used_in_place_of_the_gateway(data_store, looking, monk
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_pictures_leave_blurred_or_not_at_all(data_store, looking, tmp_path, fails):
+async def test_pictures_are_sent_blurred_or_not_at_all(data_store, looking, tmp_path, fails):
     (tmp_path / "detector.onnx").write_bytes(detector((0.0, 0.0, 64.0, 64.0), nan_when_white=fails))
     blur = BlurConfig(model=str(tmp_path / "detector.onnx"), min_score=0.5)
     lens = Lens()

@@ -118,7 +118,7 @@ async def test_a_response_that_is_not_there_is_named_as_the_client_named_it(clie
             await call
 
 
-async def test_cancel_and_delete(data_store):
+async def test_a_response_can_be_cancelled_and_deleted(data_store):
     async with serving(an_app(SLOW)) as (url, gateway), a_client(url) as client:
         made = await client.responses.create(**GIVEN, background=True)
         assert (await client.responses.retrieve(made.id)).status == "in_progress"
@@ -131,7 +131,7 @@ async def test_cancel_and_delete(data_store):
             await client.responses.retrieve(made.id)
 
 
-async def test_a_reader_that_leaves_cancels_what_is_not_in_the_background(data_store):
+async def test_a_reader_that_disconnects_cancels_a_response_in_the_foreground(data_store):
     async with serving(an_app(SLOW)) as (url, gateway), a_client(url) as client:
         stream = await client.responses.create(**GIVEN, stream=True)
         await anext(stream)

@@ -29,7 +29,7 @@ def started(folder, *more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_photo_by_its_path(tmp_path, data_store, mode):
+async def test_photos_are_located_and_continued_by_their_paths(tmp_path, data_store, mode):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
     (tmp_path / "photos" / "b.jpg").write_bytes(sign_bytes("Place de la Concorde"))

@@ -38,7 +38,7 @@ def events_in(reply):
     return [parse_event(line) for line in reply.text.splitlines() if line.strip()]
 
 
-async def test_the_stream_ends_with_the_requests_that_left(data_store):
+async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
     async with rude_server(answering("serper")) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
@@ -71,7 +71,7 @@ async def test_a_reply_with_everything_carries_it_and_others_do_not(data_store):
     assert brief["left_machine"] is None
 
 
-async def test_a_cancelled_request_reports_the_requests_that_had_left(data_store):
+async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_store):
     held = asyncio.Event()
 
     async def answer(seen):
@@ -115,7 +115,7 @@ async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_sto
 @pytest.mark.parametrize(("may_send", "complete"), [(True, False), (False, None)])
 async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(data_store, may_send, complete):
     ports = replace(local_ports(an_app()), tools_may_send=may_send)
-    EGRESS.note(Departure("loc_lost", sent=None))
+    EGRESS.note(Departure("loc_lost", outgoing=None))
     event = await RequestEgress(ports, "loc_lost").to_event()
     assert (event and event.complete) is complete
 

@@ -119,7 +119,7 @@ async def test_asking_for_the_name_of_the_model_is_a_call_too(data_store):
     }
 
 
-async def test_a_request_cancelled_before_the_first_token_reports_the_requests_that_had_left(data_store):
+async def test_a_request_cancelled_before_the_first_token_reports_what_was_sent_out(data_store):
     arrived = asyncio.Event()
 
     def silent(body, number):

@@ -70,7 +70,7 @@ def attributes(span):
     return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
 
 
-async def test_names_tree_tokens_and_score(data_store):
+async def test_spans_have_the_names_tree_tokens_and_score_of_the_conventions(data_store):
     spans, counts, _ = await traced(gen_ai=True)
     by_id = {span.span_id: span for span in spans}
     names = Counter(span.name for span in spans)

@@ -138,7 +138,7 @@ async def test_a_lost_process_may_have_sent_more_than_it_reported():
 
     with pytest.raises(ReplicaLost):
         _ = [batch async for batch in unseal(lost(), ID)]
-    assert EGRESS.take(ID) == (request, Departure(ID, sent=None))
+    assert EGRESS.take(ID) == (request, Departure(ID, outgoing=None))
 
 
 async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):

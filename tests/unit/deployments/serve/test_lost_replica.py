@@ -69,7 +69,7 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
 
 
 @pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
-async def test_a_reader_that_stood_still_itself_hears_what_came_meanwhile(monkeypatch, pauses_s):
+async def test_a_reader_that_stood_still_itself_gets_the_items_that_came_meanwhile(monkeypatch, pauses_s):
     monkeypatch.setattr(lost_replica, "_STOOD_STILL_S", 0.05)
     reading = asyncio.create_task(collected(Stream(*pauses_s), 0.2))
     await asyncio.sleep(0.1)
@@ -100,7 +100,7 @@ async def test_what_the_other_side_raises_comes_through():
         await collected(failing())
 
 
-async def test_leaving_early_leaves_nothing_running():
+async def test_closing_a_stream_early_leaves_nothing_running():
     async with aclosing(streamed_items(Stream(0, 0, 30), SHORT_S)) as items:
         assert await anext(items) == 0
     assert len(asyncio.all_tasks()) == 1

@@ -209,7 +209,7 @@ def test_the_files_travel_with_the_package():
         assert any(fnmatch(f"web/static/{name}", pattern) for pattern in patterns), name
 
 
-async def test_the_map_of_an_answer(http):
+async def test_the_map_of_an_answer_is_a_picture(http):
     where = f"/locate/{(await http.post('/locate', **FORM)).json()['request_id']}/map"
     for view, size in (("answer", (640, 480)), ("world", (220, 220))):
         reply = await http.get(where, params={"view": view})

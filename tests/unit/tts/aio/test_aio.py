@@ -323,7 +323,7 @@ async def test_a_turnstile_opens_for_who_waits_behind_one_that_gave_up():
 
 
 @virtual_time
-async def test_a_milestone_is_told_to_those_who_came_before_it_and_after_it():
+async def test_a_milestone_calls_those_who_came_before_it_and_after_it():
     milestone, calls = Milestone(), []
     milestone.then(lambda: calls.append("before"))
     waiting = asyncio.create_task(milestone.wait(at_most_s=60))

@@ -310,7 +310,7 @@ def test_a_town_with_its_country_is_believed(reader):
         (("Prohibit fumar", "Farmàcia de guàrdia", "Ajuntament", "www.zelmorvat.es"), "ES", "Catalonia"),
     ],
 )
-def test_the_language_tells_in_which_part_of_a_country(reader, gazetteer, lines, code, region):
+def test_the_language_shows_in_which_part_of_a_country_a_photo_was_taken(reader, gazetteer, lines, code, region):
     leads = reader.leads(dict.fromkeys(lines, 1.0))
     belief = reader.weigher.weigh(leads.clues, ())
     (town, _), *_ = gazetteer.nearest(belief.best_point()[0], limit=1)

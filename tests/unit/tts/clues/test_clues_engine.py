@@ -84,7 +84,7 @@ async def test_an_address_is_geocoded_and_answered_to_the_door(rollout):
     assert calls[0].id in {claim["call"] for claim in answer["evidence"]}
 
 
-async def test_an_address_nobody_knows_leaves_the_town(rollout):
+async def test_an_unknown_address_is_answered_with_its_town(rollout):
     _, answer = await rollout("www.uhren-zelmor.ch", "Bahnhofstrasse 5", "8001 Zürich", geocode=lambda _: [])
     assert (answer["level"], answer["city"]) == ("city", "Zürich")
 

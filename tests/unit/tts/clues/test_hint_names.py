@@ -29,7 +29,7 @@ def reader(data_store, countries):
         ("The answer is Kyiv, 50.45, 30.52", "Kyiv UA"),
     ],
 )
-def test_a_place_that_is_stated(reader, hint, places):
+def test_a_stated_place_is_read_from_a_hint(reader, hint, places):
     stated = stated_in(hint, reader)
     assert stated is not None
     (name,) = stated.names
@@ -113,5 +113,5 @@ def test_a_place_that_is_stated_beside_a_denial_counts(reader):
         "",
     ],
 )
-def test_words_that_state_no_place(reader, hint):
+def test_nothing_is_read_from_a_hint_that_states_no_place(reader, hint):
     assert stated_in(hint, reader) is None

@@ -30,7 +30,7 @@ def line(text, *, x=(0.1, 0.5), y=0.1, confidence=0.95):
         ("서울특별시 종로구 세종대로 110", "서울특별시 종로구 세종대로 110"),
     ],
 )
-def test_an_address_with_its_town(text, address):
+def test_an_address_is_read_with_its_town(text, address):
     (found,) = addresses([line(text)])
     assert (found.text, found.placed, found.quote) == (address, True, text)
 

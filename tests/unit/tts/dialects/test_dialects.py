@@ -94,7 +94,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-def test_a_conversation_from_photo_to_answer(name, sign_photo):
+def test_each_dialect_gets_from_the_photo_to_an_answer(name, sign_photo):
     limits, *turns = SCRIPTS[name]
 
     @virtual_time

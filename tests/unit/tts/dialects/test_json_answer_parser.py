@@ -18,7 +18,7 @@ from tts.domain.hypothesis import Level
         'first {"lat": 1, "lon": 1} but then {"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}',
     ],
 )
-def test_one_answer_in_many_forms(written):
+def test_one_answer_is_read_from_many_forms(written):
     found = answer_from_json(written)
     assert (found.point.lat, found.point.lon, found.city, found.country) == (48.85, 2.35, "Paris", "France")
 

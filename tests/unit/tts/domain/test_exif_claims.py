@@ -36,7 +36,7 @@ def jpeg(gps=None, detail=None, **tags) -> bytes:
         ({2: (48.0, 30.0), 4: (2.0, 15.0)}, LatLon(lat=48.5, lon=2.25)),
     ],
 )
-def test_positions_in_degrees_minutes_and_seconds(gps, point):
+def test_positions_are_read_from_degrees_minutes_and_seconds(gps, point):
     assert file_claim(jpeg(gps)).point == point
 
 
@@ -57,7 +57,7 @@ def test_what_is_no_position_is_no_claim(gps):
     assert file_claim(jpeg(gps)).point is None
 
 
-def test_height_time_camera_and_software():
+def test_height_time_camera_and_software_are_read():
     claim = file_claim(
         jpeg(
             {5: b"\x01", 6: 12.5}, {0x9003: "2024:05:06 07:08:09"}, make="Fuji", model="Fuji X100", software="darktable"

@@ -122,7 +122,7 @@ def test_every_format_is_read(kind):
     assert np.allclose(np.asarray(photo.image())[20, 20], (200, 30, 30), atol=12)
 
 
-def test_cmyk_palette_float_and_animation():
+def test_cmyk_palette_float_and_animated_pictures_are_read():
     cmyk = load_photo(encoded(Image.new("CMYK", (32, 32), (0, 255, 255, 0)), "JPEG"))
     assert np.asarray(cmyk.image())[5, 5, 0] > 200
     palette = Image.new("P", (32, 32), 1)
@@ -135,7 +135,7 @@ def test_cmyk_palette_float_and_animation():
     assert np.asarray(load_photo(moving).image())[5, 5, 0] > 200
 
 
-def test_what_is_refused_and_why():
+def test_each_refused_file_has_its_reason():
     good = sign_bytes("Rue de Rivoli")
     assert reason(b"") == PhotoProblem.EMPTY
     assert reason(b"hello, this is text") == PhotoProblem.NOT_AN_IMAGE

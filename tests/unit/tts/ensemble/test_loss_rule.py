@@ -19,7 +19,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.errors import ConfigError
-from tts.eval.calibration_fitting import Case
+from tts.eval.cases import Case
 from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
 

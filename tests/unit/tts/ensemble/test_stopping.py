@@ -26,7 +26,7 @@ def run_of(tokens):
         (None, False, 3, 2, None),
     ],
 )
-def test_the_reason_after_news(most, agreed, wanted, ended, reason):
+def test_the_reason_to_stop_follows_from_the_latest_news(most, agreed, wanted, ended, reason):
     took = dict.fromkeys(range(ended), 1.0)
     stop = StopDecision(most, cuts_stragglers=True)
     assert stop.after_news(run_of(100), STARTED, took, wanted=wanted, agreed=agreed) is reason

@@ -37,7 +37,7 @@ def test_the_first_strict_object_with_all_keys_is_the_paper_answer():
         "{" + ANSWER, "} " + ANSWER[:-1],
     ],
 )  # fmt: skip
-def test_what_the_paper_parser_calls_wrong(text):
+def test_the_paper_parser_refuses_malformed_and_impossible_answers(text):
     assert parse_paper(text) is None
 
 
@@ -90,7 +90,7 @@ TRUE = {"lat": 48.85, "lon": 2.35}
         {"Latitude": 48.85, "Longitude": 2.35, "messages": [], "response": [{"role": "assistant", "content": ANSWER}]},
     ],
 )
-def test_other_authors_spellings(row):
+def test_rows_in_the_spellings_of_other_authors_are_scored(row):
     score = score_rows([row], "x", ScoreOptions())
     assert (score.unparsed, score.acc[0]) == (0, 100.0)
 
@@ -125,7 +125,7 @@ def test_the_same_rows_score_the_same_in_every_file_form(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.jsonl", "{]"), ("a.jsonl", "[1]"), ("a.json", "3"), ("a.jsonl", "")])
-def test_files_that_are_no_logs(tmp_path, name, text):
+def test_files_that_are_no_logs_are_refused(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=name):
         score_file(tmp_path / name)

@@ -154,7 +154,7 @@ async def test_a_gallery_is_made_of_labelled_photos_and_printed_as_configuration
 
 
 @pytest.mark.slow
-async def test_the_gallery_of_the_command_line_is_told_to_the_model(data_store, tmp_path, monkeypatch):
+async def test_the_model_gets_the_candidates_of_a_gallery_made_on_the_command_line(data_store, tmp_path, monkeypatch):
     """As docs/dialects.md types it: labelled photos in, a configuration file out, and a photo located with it."""
     monkeypatch.chdir(tmp_path)
     write_encoder(tmp_path / "encoder.onnx")
@@ -194,7 +194,7 @@ def test_another_gallery_makes_another_run(config, tmp_path):
     assert digest(used) != before
 
 
-def test_the_prompt_tells_of_them_only_where_there_are_some():
+def test_the_prompt_lists_candidates_only_where_there_are_some():
     dialect = DIALECTS["geo_adapt"]
     assert "look most like" not in dialect.opening(Task(photos=()))[-1].text
     found = (SimilarPhoto(id="x", point=LatLon(lat=47.5, lon=19.0), similarity=0.912),)
@@ -215,7 +215,7 @@ def test_a_task_file_says_where_they_stand(tmp_path):
 
 
 @pytest.mark.parametrize(("dialect", "shown"), [("geo_adapt", True), ("generic", False)])
-async def test_every_rollout_is_told_the_same_candidates(config, dialect, shown):
+async def test_every_rollout_gets_the_same_candidates(config, dialect, shown):
     """From the configuration to what the endpoint is sent."""
     async with serving(lambda body, number: saying(ANSWER)) as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "m", "server": "sglang"}

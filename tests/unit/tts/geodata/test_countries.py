@@ -11,7 +11,7 @@ from tts.domain.geo import LatLon
         ("Türkiye", "TR"), ("مصر", "EG"), ("ไทย", "TH"),
     ],
 )  # fmt: skip
-def test_names_aliases_and_codes(countries, name, code):
+def test_a_country_is_found_by_names_aliases_and_codes(countries, name, code):
     found = countries.find(name)
     assert found is not None
     assert found.code == code
@@ -30,7 +30,7 @@ def test_it_never_guesses(countries, name):
         (21.01, 105.85, "VN"), (16.07, 108.2, "VN"), (18.79, 98.98, "TH"), (17.4, 104.78, "TH"), (17.97, 102.6, "LA"),
     ],
 )  # fmt: skip
-def test_the_country_at_a_point(countries, lat, lon, code):
+def test_the_country_at_a_point_is_found(countries, lat, lon, code):
     found = countries.at(LatLon(lat=lat, lon=lon))
     assert (found.code if found else None) == code
 

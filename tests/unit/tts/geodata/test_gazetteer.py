@@ -33,7 +33,7 @@ def test_towns_are_found_by_name(gazetteer, name, country):
         ("Deutschland", "Germany", "DE"), ("日本", "Japan", "JP"), ("Suomi", "Finland", "FI"),
     ],
 )  # fmt: skip
-def test_names_in_their_own_language_and_script(gazetteer, name, place, country):
+def test_places_are_found_by_names_in_their_own_language_and_script(gazetteer, name, place, country):
     best = gazetteer.search(name, limit=1)[0].place
     assert (best.name, best.country_code) == (place, country)
 
@@ -100,7 +100,7 @@ def test_suggestions_complete_a_prefix(gazetteer):
         (64.15, -21.94, "Reykjavík"),
     ],
 )
-def test_the_nearest_town(gazetteer, lat, lon, town):
+def test_the_nearest_town_is_found(gazetteer, lat, lon, town):
     (place, km), *_ = gazetteer.nearest(LatLon(lat=lat, lon=lon), limit=3, min_population=10000)
     assert place.name == town
     assert km < 15

@@ -24,7 +24,7 @@ from tts.geodata.names import normalise, script_of, trigrams
         ("…", ""),
     ],
 )
-def test_one_spelling_for_many(written, same):
+def test_many_spellings_become_one(written, same):
     assert normalise(written) == same
 
 
@@ -47,5 +47,5 @@ def test_plain_letters_are_read_alike_beside_any_others(text):
         ("हिन्दी", "Deva"), ("თბილისი", "Geor"), ("Երևան", "Armn"), ("1234", ""), ("Bar АПТЕКА", "Cyrl"),
     ],
 )  # fmt: skip
-def test_the_dominant_script(text, script):
+def test_the_dominant_script_of_a_text_is_found(text, script):
     assert script_of(text) == script

@@ -39,7 +39,7 @@ def state(store):
     return status.state
 
 
-def test_built_once_then_reused(tmp_path, builds):
+def test_data_are_built_once_and_then_reused(tmp_path, builds):
     store = builds.store(tmp_path)
     assert state(store) == "missing"
     assert store.ensure()[0].state == "ready"

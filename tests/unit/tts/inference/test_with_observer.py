@@ -146,7 +146,7 @@ async def solved(photo, replicas, n, leader=True, **options):
 
 
 @virtual_time
-async def test_groups_in_other_replicas_are_told_what_the_observer_said(sign_photo):
+async def test_groups_in_other_replicas_get_the_description_of_the_observer(sign_photo):
     observer = Recording(*["a canal"] * 4)
     replicas = Replicas(observer)
     answer, described = await solved(sign_photo, replicas, n=4)
@@ -213,7 +213,7 @@ class OnGpu(Recording):
             raise FatalError("the engine core died")
 
 
-async def test_a_pair_tells_what_both_engines_run_and_whichever_has_less_room():
+async def test_a_pair_reports_the_generations_of_both_engines_and_the_fuller_cache():
     pair = ModelWithObserver(OnGpu(2, 0.3), OnGpu(1, 0.8))
     assert isinstance(pair, EngineHealth)
     assert isinstance(pair, EngineLoad)

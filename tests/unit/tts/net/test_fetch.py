@@ -193,7 +193,7 @@ async def test_each_request_that_is_sent_is_recorded(server):
     await client.fetch(f"{server.url}/ok")
     await client.aclose()
     (departure,) = EGRESS.take("loc_1")
-    record = departure.sent
+    record = departure.outgoing
     assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
 
 
@@ -202,7 +202,7 @@ async def test_the_query_of_a_signed_url_is_not_recorded(server):
     client = SafeHttpClient(hosts, record_query=False)
     await client.fetch(f"{server.url}/redirect?to=/ok%3Fsignature%3Ds3cret", request_id="loc_1")
     await client.aclose()
-    urls = [departure.sent.url for departure in EGRESS.take("loc_1")]
+    urls = [departure.outgoing.url for departure in EGRESS.take("loc_1")]
     assert urls == [f"{server.url}/redirect", f"{server.url}/ok"]
 
 
@@ -217,7 +217,7 @@ async def test_a_cancelled_fetch_leaves_nothing_behind(server, client):
     assert (await client.fetch(f"{server.url}/ok")).content == b"fine"
 
 
-async def test_json_that_is_none_is_said_so(server, client):
+async def test_a_reply_that_is_not_json_is_refused_as_such(server, client):
     server.answer = lambda seen: as_json({"a": 1}) if seen.path == "/good" else "ok"
     assert (await client.fetch(f"{server.url}/good")).json() == {"a": 1}
     with pytest.raises(FetchError, match="not JSON"):

@@ -70,7 +70,7 @@ def test_what_is_not_public_is_refused(address):
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_what_is_public_is_not(address):
+def test_public_addresses_are_not_refused(address):
     assert refusal(address) is None
 
 

@@ -119,7 +119,7 @@ def test_an_abstention_has_a_report_too(cartographer):
     assert not [tag for tag, _ in document.tags if tag == "img"]
 
 
-def test_no_answer_no_report(cartographer):
+def test_a_run_without_an_answer_has_no_report(cartographer):
     with pytest.raises(GeoTTSError):
         report_page(Run(), cartographer)
 

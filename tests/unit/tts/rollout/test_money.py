@@ -113,7 +113,7 @@ def test_the_plan_says_what_is_expected_and_shares_the_limit_among_the_rollouts(
     assert again.limits.max_cost_usd * again.n_planned <= 0.4 + 1e-9
 
 
-def test_a_limit_that_cannot_be_kept_is_said():
+def test_the_plan_says_that_a_limit_cannot_be_kept():
     routing = Routing(Locatability(score=0.5, method="fixed"))
     plan = DepthRouter(Limits()).plan(LocateOptions(max_cost_usd=1.0), routing)
     assert "set engine.price" in plan.summary

@@ -87,7 +87,7 @@ def of(items, kind):
 
 
 @virtual_time
-async def test_think_act_observe_answer():
+async def test_a_rollout_thinks_acts_observes_and_answers():
     items = await run(
         agent(ScriptedTurn(text="A sign says Paris.", calls=calls("Paris", "Lyon")), ScriptedTurn(text=f"So: {PARIS}"))
     )

@@ -136,7 +136,7 @@ def test_any_two_runs_calibrate_depth(tmp_path, names, rated_by):
     assert hard > 0.8
 
 
-def test_a_gpu_that_torch_does_not_see_is_told(monkeypatch):
+def test_a_gpu_that_torch_does_not_see_is_an_error(monkeypatch):
     torch = pytest.importorskip("torch", reason="torch is not installed here")
     pytest.importorskip("transformers")
     if torch.cuda.is_available():

@@ -21,7 +21,7 @@ def content_of(photo):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_without_content(name):
+def test_an_empty_picture_has_little_content(name):
     assert content_of(empty_photo(name)) < 0.5
 
 

@@ -143,7 +143,7 @@ def test_a_bad_probe_leaves_the_other_rating_alone(blank_photo, model):
     check()
 
 
-async def test_a_probe_tells_the_router(blank_photo):
+async def test_the_router_follows_the_probe(blank_photo):
     routing = await ProbeLocator(Talker("7 DEEP"), FixedLocator(0.4)).rate([blank_photo], a_context())
     assert DepthRouter(Limits()).plan(LocateOptions(), routing).depth is PlanDepth.DEEP
 
@@ -154,7 +154,7 @@ def test_what_is_pictured_alone_decides_no_depth(score):
     assert DepthRouter(Limits()).plan(LocateOptions(), rated).depth is PlanDepth.STANDARD
 
 
-def test_plans_by_rating():
+def test_the_plan_follows_the_rating():
     def plan(n=8, **rating):
         return DepthRouter(Limits()).plan(LocateOptions(n_parallel=n), Routing(Locatability(method="cues", **rating)))
 

@@ -53,7 +53,7 @@ def locate_plainly(sample, *options):
         slow(THAI, "bbox:36,6,47,19", "The photo points to Thailand, outside the area you gave."),
     ],
 )
-def test_an_area_that_the_photo_contradicts(data_store, sample, area, sentence):
+def test_an_area_that_the_photo_contradicts_gives_an_abstention(data_store, sample, area, sentence):
     answer = locate(sample, "--within", area)
     assert answer["explanation"].startswith(sentence)
     assert answer["contradictions"] == [{"about": "within", "text": sentence}]
@@ -81,7 +81,7 @@ def test_an_area_that_the_photo_contradicts(data_store, sample, area, sentence):
         ),
     ],
 )
-def test_a_hint_that_the_photo_contradicts(data_store, sample, hint, sentence):
+def test_a_hint_that_the_photo_contradicts_is_reported(data_store, sample, hint, sentence):
     plain, answer = locate_plainly(sample), locate(sample, "--hint", hint)
     assert answer["explanation"].startswith(sentence)
     assert answer["contradictions"] == [{"about": "hint", "text": sentence}]
@@ -116,7 +116,7 @@ def test_a_hint_that_the_photo_contradicts(data_store, sample, hint, sentence):
         ),
     ],
 )
-async def test_photos_that_can_not_be_of_one_place(post, photos, sentence):
+async def test_photos_that_can_not_be_of_one_place_give_an_abstention(post, photos, sentence):
     answer = await post(photos)
     assert answer["explanation"].startswith(sentence)
     assert answer["contradictions"] == [{"about": "photos", "text": sentence}]

@@ -21,7 +21,7 @@ from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_of
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
-from tts.dialects.served.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, unchanged
 from tts.dialects.settings import Coords, SamplingSettings
 from tts.domain.messages import ImagePart, Message, Part, TextPart
 from tts.domain.photo import Photo

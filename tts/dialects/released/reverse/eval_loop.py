@@ -16,7 +16,7 @@ from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SE
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
-from tts.dialects.served.served_tool import ServedTool
+from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level

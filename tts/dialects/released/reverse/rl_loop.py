@@ -17,7 +17,7 @@ from tts.dialects.released.reverse.point import point_of
 from tts.dialects.released.reverse.served import RL_SYSTEM, served_tools
 from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.dialects.released.thinking_with_map.transcript import response_text
-from tts.dialects.served.served_tool import ServedTool
+from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level

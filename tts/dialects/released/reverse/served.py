@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM
 from tts.dialects.released.tool_name import released_tool_name
-from tts.dialects.served.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, unchanged
 
 EVAL_SYSTEM: Final = "reverse"
 RL_SYSTEM: Final = "reverse_rl"

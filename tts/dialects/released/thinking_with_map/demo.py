@@ -16,9 +16,9 @@ from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import written_call
-from tts.dialects.served.served_tool import ServedTool, box_of_four, unchanged
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.served_tool import ServedTool, box_of_four, unchanged
 from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.plan import Limits
 from tts.errors import ConfigError, ToolErrorKind

@@ -15,9 +15,9 @@ from tts.dialects.released.released_dialect import is_text_of_tool
 from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.dialects.released.thinking_with_map.tool_sets import BY_PLACE, TOOL_SETS
-from tts.dialects.served.served_tool import ServedTool
-from tts.dialects.served.text_dialect import TextDialect
+from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.dialects.text_dialect import TextDialect
 from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.plan import Limits

@@ -12,7 +12,7 @@ from tts.dialects.json_answer_parser import stated_answer
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.transcript import response_text
-from tts.dialects.served.served_tool import ServedTool
+from tts.dialects.served_tool import ServedTool
 from tts.domain.messages import Message
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.tooling import Datum

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tts.dialects.released.tool_name import released_tool_name
-from tts.dialects.served.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, unchanged
 
 SYSTEM: Final = "thinking_with_map"
 _BOX: Final[dict[str, Any]] = {

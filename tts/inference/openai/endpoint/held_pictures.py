@@ -25,18 +25,18 @@ class HeldPictures:
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def served(self, sent: Iterable[str], named: Iterable[str]) -> None:
-        """The endpoint read a request with pictures `sent` whole and others only `named`."""
-        for name in (*sent, *named):
+    def served(self, uploaded: Iterable[str], referenced: Iterable[str]) -> None:
+        """The endpoint read a request with some pictures `uploaded` and others only `referenced` by name."""
+        for name in (*uploaded, *referenced):
             self._names[name] = None
             self._names.move_to_end(name)
-            self._losses = 0 if name in named else self._losses
+            self._losses = 0 if name in referenced else self._losses
         while len(self._names) > _MOST_NAMES:
             self._names.popitem(last=False)
 
-    def lost(self, named: Iterable[str]) -> bool:
+    def lost(self, referenced: Iterable[str]) -> bool:
         """The endpoint refused a request with these names. True when names are not worth it there."""
-        for name in named:
+        for name in referenced:
             self._names.pop(name, None)
         self._losses += 1
         return self._losses >= _LOSSES

@@ -1,0 +1,361 @@
+"""What an acceptance run makes of recorded trajectories: rates, findings, calibration, report."""
+
+import math
+
+import pytest
+from support.made_answers import EVIL, an_answer
+
+from deployments.cli.photo_readings import photo_readings
+from tts.config import AppArgs
+from tts.domain.answer import RolloutStatus, RunCount, StopReason
+from tts.domain.calibration import CalibrationState
+from tts.domain.events import Routed
+from tts.domain.failure import RolloutFailure
+from tts.domain.geo import LatLon
+from tts.domain.hypothesis import Hypothesis
+from tts.domain.plan import Locatability, Plan, PlanDepth
+from tts.domain.request import LocateOptions
+from tts.domain.tooling import ToolCall, ToolErrorKind, ToolFailure, ToolResult
+from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.domain.usage import Usage
+from tts.eval.acceptance.acceptance import OWN, SAMPLE, assess
+from tts.eval.acceptance.allowance import Allowance
+from tts.eval.acceptance.costs import costs
+from tts.eval.acceptance.faults import fault_rates
+from tts.eval.acceptance.fitting import Fitted, fit_and_install
+from tts.eval.acceptance.photos import acceptance_photos
+from tts.eval.acceptance.published_comparison import compare_with_published
+from tts.eval.acceptance.rate import Rate
+from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
+from tts.eval.datasets import load_dataset
+from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.runs.configuration import config_digest
+from tts.eval.runs.record import Record
+from tts.eval.runs.run_metrics import measure
+from tts.eval.sample import Truth
+from tts.package_files import SAMPLES
+from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.installed_calibrations import install
+from tts.verify.evidence.world import World
+
+TRUTH = LatLon(lat=46.19278, lon=9.01703)
+ENGINES = (
+    {"name": "openai", "model": "m"},
+    {"name": "vllm", "model": "m"},
+    {"name": "scripted"},
+)
+
+
+@pytest.fixture
+def calibrations(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEOTTS_CALIBRATIONS", str(tmp_path / "calibrations"))
+    return tmp_path / "calibrations"
+
+
+@pytest.fixture(scope="module")
+def names(countries):
+    return PlaceNames(countries)
+
+
+def call(number, query="x", name="poi_keyword_search"):
+    return ToolCall(id=f"c{number}", name=name, arguments={"query": query, "country": "CH"})
+
+
+def result(number, kind=None):
+    failure = None if kind is None else ToolFailure(kind=kind, detail="no")
+    return ToolResult(call_id=f"c{number}", name="poi_keyword_search", text="", failure=failure)
+
+
+def turn(index, calls=(), results=(), **more):
+    return Turn(index=index, calls=tuple(calls), results=tuple(results), finished=True, **more)
+
+
+def rollout(number, turns=(), point=TRUTH, stop=StopReason.ANSWERED, **more):
+    answer = None if point is None else Hypothesis(point=point)
+    return Trajectory(rollout_id=number, turns=tuple(turns), stop_reason=stop, answer=answer, **more)
+
+
+def run_of(*rollouts, tools=True):
+    plan = Plan(depth=PlanDepth.DEEP, n_asked=8, n_planned=8, use_tools=tools)
+    routed = Routed(locatability=Locatability(score=0.5, method="fixed"), plan=plan)
+    return Run(routed=routed, rollouts={one.rollout_id: one for one in rollouts})
+
+
+def record(number=0, *rollouts, tag=OWN, failure="", answer=None, seconds=2.0, **usage):
+    made = (
+        None
+        if failure
+        else answer or an_answer(n=RunCount(asked=2, planned=2, run=2, answered=2), usage=Usage(**usage))
+    )
+    return Record(
+        dataset="accept", sample=f"s{number}", tags=(tag,), truth=Truth(point=TRUTH, country_code="CH"),
+        options=LocateOptions(), elapsed_s=seconds, failure=failure, answer=made, run=run_of(*rollouts),
+    )  # fmt: skip
+
+
+def assessed(records, args, names, **more):
+    given = {"dataset": "folder", "rollouts": 2, "left": 0, "offers_tools": True, "run_file": "r.jsonl", **more}
+    return assess(records, args, names, Fitted(photos=0, why="nothing was fitted"), **given)
+
+
+def test_each_fault_is_counted_on_its_own_base():
+    overflow = RolloutFailure(code="model", detail="too long", about="context", http_status=400)
+    unknown = result(0, ToolErrorKind.UNKNOWN_TOOL)
+    run = run_of(
+        rollout(0, [turn(0, [call(0), call(1), call(2, "y")], map(result, range(3))), turn(1, problem="no JSON")]),
+        rollout(1, [turn(0, [call(0, name="nope")], [unknown]), turn(1, cut=True, problem="cut")]),
+        rollout(2, [turn(0, [call(0)], [result(0, ToolErrorKind.QUOTA)])], stop=StopReason.DEADLINE),
+        rollout(3, [turn(0)]),
+        rollout(4, stop=StopReason.FAILED, point=None, failure=overflow),
+        rollout(5, stop=StopReason.FAILED, point=None, failure=RolloutFailure(code="model", detail="away")),
+        rollout(6, [turn(0, problem="nothing")], stop=StopReason.FAILED, point=None),
+    )  # fmt: skip
+    found = fault_rates([run])
+    counted = {name: (rate.found, rate.of) for name, rate in found}
+    assert counted == {
+        "broken_rollouts": (1, 7),
+        "cut_contexts": (1, 7),
+        "late_rollouts": (1, 7),
+        "rollouts_without_calls": (2, 5),
+        "parse_failures": (2, 7),
+        "cut_turns": (1, 7),
+        "invalid_calls": (1, 5),
+        "repeated_calls": (1, 5),
+        "failed_calls": (1, 5),
+    }
+
+
+def test_arguments_in_another_order_are_the_same_call():
+    first, second = call(0), ToolCall(id="c1", name="poi_keyword_search", arguments={"country": "CH", "query": "x"})
+    assert fault_rates([run_of(rollout(0, [turn(0, [first]), turn(1, [second])]))]).repeated_calls.found == 1
+
+
+def test_where_nothing_was_counted_there_is_no_rate():
+    rate = Rate.counted([])
+    assert (rate.percent, rate.above(0.0), rate.below(100.0)) == (None, False, False)
+
+
+def test_one_bad_turn_among_few_is_no_finding_and_many_are(names):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+
+    def faults(bad, good):
+        turns = [turn(i, problem="no JSON" if i < bad else "") for i in range(bad + good)]
+        found = assessed([record(0, rollout(0, turns), rollout(1, turns))], args, names, offers_tools=False)
+        return {finding.about: finding for finding in found.findings}
+
+    assert "parse_failures" not in faults(1, 50)
+    finding = faults(10, 40)["parse_failures"]
+    assert "20.0 %" in finding.text
+    assert "no JSON" in finding.text
+    assert "engine.tools" in finding.change
+
+
+def test_a_finding_on_invalid_calls_quotes_the_toolbox_and_names_the_set_of_tools(names):
+    calls = [turn(i, [call(i)], [result(i, ToolErrorKind.UNKNOWN_TOOL)]) for i in range(30)]
+    args = AppArgs.model_validate({"engine": ENGINES[0], "dialect_settings": {"tool_set": "place"}})
+    found = assessed([record(0, rollout(0, calls))], args, names).findings
+    (finding,) = [one for one in found if one.about == "invalid_calls"]
+    assert finding.text.endswith("most often: no")
+    assert "dialect_settings.tool_set" in finding.change
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine["name"])
+def test_every_setting_that_is_named_exists_and_stands_in_the_sentence(engine, names):
+    args = AppArgs.model_validate({"engine": engine})
+    overflow = RolloutFailure(code="model", detail="too long", about="context")
+    away = RolloutFailure(code="model", detail="away")
+    bad = [turn(i, problem="no JSON") for i in range(20)] + [turn(20 + i, cut=True) for i in range(20)]
+    calls = [
+        turn(0, [call(i) for i in range(30)], [result(i, ToolErrorKind.INVALID_ARGUMENTS) for i in range(30)]),
+        turn(1, [call(i) for i in range(30)], [result(i, ToolErrorKind.TIMEOUT) for i in range(30)]),
+    ]
+    rollouts = (
+        *(rollout(i, bad, point=TRUTH) for i in range(100)),
+        *(rollout(100 + i, stop=StopReason.FAILED, point=None, failure=overflow) for i in range(30)),
+        *(rollout(130 + i, stop=StopReason.FAILED, point=None, failure=away) for i in range(30)),
+        *(rollout(160 + i, stop=StopReason.DEADLINE) for i in range(60)),
+        rollout(220, calls),
+    )
+    answer = an_answer(
+        lat=None, lon=None, radius_km=None, abstained=True, usage=Usage(prompt_tokens=100),
+        n=RunCount(asked=2, planned=2, run=2, answered=2),
+    )  # fmt: skip
+    wrong = an_answer(lat=0.0, lon=0.0, calibration=CalibrationState(state="transferred"), usage=Usage(prompt_tokens=9))
+    silent = [record(i, *rollouts, answer=answer) for i in range(2)]
+    abstained = [record(10 + i, rollout(0), answer=answer) for i in range(20)]
+    lost = [record(40 + i, rollout(0), answer=wrong) for i in range(18)]
+    found = assessed([*silent, *abstained, *lost], args, names, rollouts=1)
+    expected = {
+        "cut_contexts", "broken_rollouts", "late_rollouts", "parse_failures", "cut_turns", "invalid_calls",
+        "repeated_calls", "failed_calls", "rollouts_without_calls", "verifier", "radius_cover",
+    }  # fmt: skip
+    assert expected <= {finding.about for finding in found.findings}
+    assert ("cached_tokens" in {finding.about for finding in found.findings}) == (engine["name"] != "scripted")
+    assert found.has_faults
+    for finding in found.findings:
+        for setting in finding.settings:
+            node = args
+            for part in setting.split("."):
+                assert part in type(node).model_fields, f"{finding.about} names {setting}"
+                node = getattr(node, part)
+            assert setting in finding.change
+
+
+def test_means_come_with_intervals_and_an_unpriced_model_has_no_cost():
+    spent = [
+        record(i, seconds=float(i), prompt_tokens=90 + i, completion_tokens=10, cached_tokens=45) for i in range(9)
+    ]
+    found = costs(spent)
+    assert (found.tokens.value, found.median_seconds, found.cost_usd) == (104.0, 4.0, None)
+    assert found.tokens.low < 104.0 < found.tokens.high
+    assert found.cached_percent.value == pytest.approx(100 * 405 / 846)
+    assert costs([record(0, cost_usd=0.02), record(1)]).whole_cost_usd == 0.02
+    assert costs([record(0, failure="away")]).tokens is None
+
+
+def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
+    far = LatLon(lat=0.0, lon=0.0)
+    right = [record(i, rollout(0), rollout(1, point=far)) for i in range(3)]
+    lost = [record(9, rollout(0, point=far), answer=an_answer(lat=0.0, lon=0.0))]
+    drawn = [record(20, rollout(0), tag=SAMPLE)]
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    found = assessed([*right, *lost, *drawn], args, names)
+    assert (found.quality.photos, found.samples.photos, found.photos) == (4, 1, 5)
+    near = next(at for at in found.quality.at if at.threshold_km == 25)
+    assert (near.pass_1.value, near.pass_n.found, near.verifier.found) == (37.5, 3, 3)
+    assert near.gain.value == pytest.approx(37.5)
+    (cover,) = found.quality.covers
+    assert (cover.calibration, cover.radius90.found, cover.radius90.of) == ("unstated", 3, 4)
+
+
+def test_a_single_photo_proves_nothing(names):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    lost = record(0, rollout(0), answer=an_answer(lat=0.0, lon=0.0))
+    found = assessed([lost], args, names, rollouts=1)
+    near = next(at for at in found.quality.at if at.threshold_km == 25)
+    assert (near.pass_1.value, near.gain.value) == (100.0, -100.0)
+    assert near.pass_1.low < 30
+    assert near.gain.high > 0
+    assert not found.has_faults
+
+
+def test_the_same_far_answer_to_every_photo_is_as_of_a_model_that_sees_none(names):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+
+    def found(places):
+        answers = [an_answer(lat=lat, lon=lon) for lat, lon in places]
+        photos = [record(i, rollout(0), answer=answer) for i, answer in enumerate(answers)]
+        made = assessed(photos, args, names)
+        return made.quality.same_place.found, {finding.about for finding in made.findings}
+
+    count, about = found([(48.85, 2.35)] * 6 + [(48.9, 2.4), (10.0, 10.0), (TRUTH.lat, TRUTH.lon)])
+    assert (count, "same_place" in about) == (7, True)
+    count, about = found([(40.0 - i, 30.0 + i) for i in range(9)])
+    assert (count, "same_place" in about) == (1, False)
+    assert found([(TRUTH.lat, TRUTH.lon)] * 9) == (0, set())
+
+
+def test_the_published_row_of_a_dialect_stands_beside_the_run(names):
+    measured = measure([record(i, rollout(0)) for i in range(3)], names)
+    tables = compare_with_published("reverse", "folder", measured)
+    assert {table.benchmark for table in tables} == {"im2gps3k", "yfcc4k"}
+    assert tables[0].rows[0].acc_percent == (22.5, 48.3, 59.3, 73.5, 84.8)
+    assert "other ones than the benchmark's" in tables[0].rows[-1].note
+    (same,) = compare_with_published("reverse", "yfcc4k", measured)
+    assert same.rows[-1].note == "3 photos"
+    assert compare_with_published("generic", "folder", measured) == ()
+    assert compare_with_published("reverse", "folder", measure([], names)) == ()
+
+
+def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, countries, names):
+    args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
+    made = fit_and_install([record(i, rollout(0)) for i in range(39)], args, world, origin="x", keep=True)
+    assert (made.installed, made.state, made.needed) == (False, "transferred", 40)
+    assert "39 of your 39 labelled photos" in made.why
+    assert "none was given" in fit_and_install([], args, world, origin="x", keep=True).why
+    assert not calibrations.exists()
+
+
+def test_a_calibration_is_installed_in_place_of_an_earlier_one_and_checked_on_halves(
+    calibrations, gazetteer, countries
+):
+    args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
+    install(shipped("default").model_copy(update={"runs": 41}), args)
+    places = [TRUTH.model_copy(update={"lat": 40.0 + i % 9, "lon": 9.0 + i % 7}) for i in range(81)]
+    photos = [record(i, rollout(0, point=place), rollout(1, point=place)) for i, place in enumerate(places)]
+    asked = fit_and_install(photos, args, world, origin="mine", keep=False)
+    assert (asked.installed, asked.photos) == (False, 81)
+    made = fit_and_install(photos, args, world, origin="mine", keep=True)
+    assert (made.installed, made.state, made.photos, made.replaced_photos) == (True, "fitted", 81, 41)
+    assert 50 < made.held.cover90 <= 100
+
+
+def test_the_calibration_is_fitted_to_verdicts_that_know_what_the_photos_say():
+    samples = [sample for sample in acceptance_photos("folder", None) if sample.key == "town-sign-latin.jpg"]
+    (readings,) = photo_readings(AppArgs.model_validate({"engine": ENGINES[0]}), samples).values()
+    assert "bellinzona" in " ".join(line.text.lower() for reading in readings for line in reading.lines)
+    fixed = AppArgs.model_validate({"engine": ENGINES[0], "routing": {"method": "fixed"}})
+    assert photo_readings(fixed, samples) == {}
+
+
+def test_an_installed_calibration_does_not_begin_another_run_file(calibrations):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    before, whole = config_digest(args, None, with_installed=False), config_digest(args, None)
+    install(shipped("default"), args)
+    assert config_digest(args, None, with_installed=False) == before
+    assert config_digest(args, None) != whole
+
+
+def test_photos_of_the_same_names_at_other_places_are_other_photos(tmp_path):
+    shipped_only = acceptance_photos("folder", None)
+    assert {sample.tags[0] for sample in shipped_only} == {SAMPLE}
+    both = acceptance_photos("folder", SAMPLES, limit=4)
+    assert [sample.tags[0] for sample in both].count(OWN) == 4
+    assert len({sample.id for sample in both}) == len(both)
+    assert {sample.key for sample in shipped_only} == {sample.key for sample in load_dataset("folder", SAMPLES)}
+
+
+def test_an_acceptance_run_ends_without_time_money_or_usable_results():
+    now = 0.0
+    allowance = Allowance(60.0, 0.05, clock=lambda: now)
+    answered_rollout = rollout(0, [turn(0)])
+    allowance.count(record(0, answered_rollout, cost_usd=0.03))
+    assert allowance.go_on()
+    now = 60.0
+    assert allowance.spent == "time"
+    now = 1.0
+    allowance.count(record(1, rollout(0, [turn(0)], usage=Usage(cost_usd=0.03)), failure="unusable"))
+    assert (allowance.spent, allowance.go_on()) == ("money", False)
+    silent = Allowance(60.0)
+    for i in range(3):
+        assert silent.go_on()
+        silent.count(record(i, failure="away"))
+    assert silent.hopeless
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind"),
+    [(("", ""), "samples of one policy, 2 a photo"), (("small", "large"), "a mixture of models, 2 a photo")],
+)
+def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, kind):
+    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    rollouts = tuple(
+        RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
+        for i, source in enumerate(sources)
+    )
+    found = assessed([record(0, rollout(0), rollout(1), answer=an_answer(rollouts=rollouts))], args, names)
+    rows = [line for line in acceptance_markdown(found).splitlines() if line.startswith("| kind of N ")]
+    assert [row.split("|")[2].strip() for row in rows] == [kind]
+    assert f"<td>kind of N</td><td>{kind}</td>" in acceptance_page(found)
+
+
+def test_the_report_tells_what_is_wrong_first_and_no_text_of_a_model_becomes_markup(names):
+    args = AppArgs.model_validate({"engine": ENGINES[0], "dialect": "reverse"})
+    bad = [turn(i, problem=EVIL) for i in range(20)]
+    found = assessed([record(0, rollout(0, bad), rollout(1, bad))], args, names, left=3)
+    text, html = acceptance_markdown(found), acceptance_page(found)
+    assert text.index("parse") < text.index("## Calibration") < text.index("| REVERSE")
+    assert "3 are left: give the same command again" in text
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert math.isclose(found.faults.parse_failures.percent.value, 100.0)

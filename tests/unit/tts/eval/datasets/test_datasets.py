@@ -1,0 +1,193 @@
+import csv
+import json
+
+import pytest
+from PIL import ExifTags, Image
+from support.basics import sign_bytes
+
+from tts.domain.geo import LatLon, distance_km
+from tts.errors import DataError
+from tts.eval.datasets import DATASETS, load_dataset
+from tts.geodata.datum import to_gcj02
+
+PHOTO = sign_bytes("Here")
+ROWS = [{"IMG_ID": f"{n}_owner@N00.jpg", "AUTHOR": "x", "LAT": 10.5 + n, "LON": 20.25} for n in range(3)]
+
+
+def write_csv(path, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_jsonl(path, rows):
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "pictures"),
+    [("im2gps3k", "im2gps3k_places365.csv", "im2gps3k"), ("yfcc4k", "yfcc4k.csv", "yfcc4k")],
+)
+def test_samples_are_read_from_a_csv_table_and_a_folder_of_pictures(tmp_path, name, table, pictures):
+    write_csv(tmp_path / table, ROWS)
+    (tmp_path / pictures).mkdir()
+    for row in ROWS:
+        (tmp_path / pictures / row["IMG_ID"]).write_bytes(PHOTO)
+    samples = load_dataset(name, tmp_path, seed=4)
+    assert {(s.truth.point.lat, s.truth.point.lon) for s in samples} == {(10.5, 20.25), (11.5, 20.25), (12.5, 20.25)}
+    assert all(sample.load() == PHOTO for sample in samples)
+
+
+def test_ids_are_random_in_the_name_and_stable_in_the_seed(tmp_path):
+    write_csv(tmp_path / "yfcc4k.csv", ROWS)
+    for row in ROWS:
+        (tmp_path / row["IMG_ID"]).write_bytes(PHOTO)
+    once, again = load_dataset("yfcc4k", tmp_path, seed=4), load_dataset("yfcc4k", tmp_path, seed=4)
+    other = load_dataset("yfcc4k", tmp_path, seed=5)
+    assert [s.id for s in once] == [s.id for s in again] == sorted(s.id for s in once)
+    assert not {s.id for s in once} & {s.id for s in other}
+    assert all("owner" not in sample.id and sample.key not in sample.id for sample in once)
+
+
+def test_missing_pictures_are_counted_and_the_first_is_named(tmp_path):
+    write_csv(tmp_path / "im2gps3k.csv", ROWS)
+    with pytest.raises(DataError, match=r"3 pictures named in .*0_owner@N00\.jpg"):
+        load_dataset("im2gps3k", tmp_path)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_an_empty_folder_is_refused_with_what_it_needs(tmp_path, name):
+    with pytest.raises(DataError, match=r"need(s|ed)"):
+        load_dataset(name, tmp_path)
+    with pytest.raises(DataError, match="does not exist"):
+        load_dataset(name, tmp_path / "nowhere")
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path):
+    with pytest.raises(DataError, match="im2gps3k"):
+        load_dataset("imagenet", tmp_path)
+
+
+def test_mapbench_truths_are_converted_to_wgs84_and_parts_are_tagged(tmp_path):
+    spot = LatLon(lat=36.0868, lon=120.3791)
+    shifted = to_gcj02(spot)
+    truth = {"lat": shifted.lat, "lon": shifted.lon, "city": "青岛", "country": "中国", "image": "images/a.jpg"}
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.jpg").write_bytes(PHOTO)
+    write_jsonl(tmp_path / "test.jsonl", [{"index": 0, "ground_truth": truth, "extra_info": {"difficulty": "Hard"}}])
+    (sample,) = load_dataset("mapbench", tmp_path)
+    assert distance_km(sample.truth.point, spot) < 1e-5
+    assert (sample.truth.city, sample.tags) == ("青岛", ("hard",))
+
+
+def test_samples_are_read_from_parquet_with_pictures_in_it(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [
+        {
+            "data_source": "IMAGEO_2",
+            "images": [{"bytes": PHOTO, "path": f"{i}.jpg"}],
+            "reward_model": {"ground_truth": {"lat": 1.5, "lon": 2.5 + i, "city": "C", "country": "Ghana"}},
+        }
+        for i in range(2)
+    ]
+    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "imageo2_test.parquet")
+    samples = load_dataset("imageo2_test", tmp_path)
+    assert {s.truth.point.lon for s in samples} == {2.5, 3.5}
+    assert {s.tags for s in samples} == {("part:imageo_2",)}
+    assert samples[0].load() == PHOTO
+
+
+def test_geobench_keeps_its_truth_in_a_json_column(tmp_path):
+    (tmp_path / "raw_image" / "u1").mkdir(parents=True)
+    (tmp_path / "raw_image" / "u1" / "p.jpg").write_bytes(PHOTO)
+    metadata = {"lat": 59.9, "lng": 10.75, "city_name": "Oslo", "multi_level_loc_dict": {"country": "Norway"}}
+    row = {"id": "u1", "raw_image_path": "raw_image/u1/p.jpg", "metadata": json.dumps(metadata), "data_type": "photo"}
+    write_jsonl(tmp_path / "test.jsonl", [row])
+    (sample,) = load_dataset("geobench", tmp_path)
+    assert (sample.truth.country, sample.truth.city, sample.tags) == ("Norway", "Oslo", ("type:photo",))
+
+
+def test_geoseek_rates_locatability(tmp_path):
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / name).write_bytes(PHOTO)
+    rows = [{"image": "a.jpg", "lat": 1, "lng": 2, "locatability": 8}, {"image": "b", "lat": 1, "lng": 2}]
+    (tmp_path / "val.json").write_text(json.dumps(rows))
+    assert {s.tags for s in load_dataset("geoseek_val", tmp_path)} == {("locatable", "rating:8"), ()}
+
+
+@pytest.mark.parametrize(
+    ("rated", "tags"),
+    [
+        (0, ("hardly_locatable", "rating:1")),
+        (0.4, ("hardly_locatable", "rating:1")),
+        (4.01, ("hardly_locatable", "rating:5")),
+        (5, ("locatable", "rating:5")),
+        ("9.5", ("locatable", "rating:10")),
+        (10, ("locatable", "rating:10")),
+        (12, ("locatable", "rating:10")),
+        ("unknown", ()),
+    ],
+)
+def test_geoseek_has_ten_bins_of_ratings(tmp_path, rated, tags):
+    (tmp_path / "a.jpg").write_bytes(PHOTO)
+    (tmp_path / "val.json").write_text(json.dumps([{"image": "a.jpg", "lat": 1, "lng": 2, "locatability": rated}]))
+    (sample,) = load_dataset("geoseek_val", tmp_path)
+    assert sample.tags == tags
+
+
+def test_street_view_text_needs_geocoded_addresses(tmp_path):
+    (tmp_path / "img").mkdir()
+    (tmp_path / "img" / "14_03.jpg").write_bytes(PHOTO)
+    (tmp_path / "test.xml").write_text(
+        "<tagset><image><imageName>img/14_03.jpg</imageName><address>Portland OR</address></image></tagset>"
+    )
+    with pytest.raises(DataError, match=r"locations\.csv"):
+        load_dataset("street_view_text", tmp_path)
+    write_csv(tmp_path / "locations.csv", [{"image": "14_03.jpg", "lat": 45.52, "lon": -122.68, "city": "Portland"}])
+    (sample,) = load_dataset("street_view_text", tmp_path)
+    assert (sample.truth.city, sample.truth.country) == ("Portland", "United States")
+
+
+def test_samples_are_read_from_a_folder_with_labels(tmp_path):
+    (tmp_path / "a.jpg").write_bytes(PHOTO)
+    label = {"id": "x", "file": "a.jpg", "lat": 1.0, "lon": 2.0, "accuracy_radius_m": 1500, "country": "Chile",
+             "has_legible_text": True, "difficulty": "hard"}  # fmt: skip
+    write_jsonl(tmp_path / "labels.jsonl", [label])
+    (sample,) = load_dataset("folder", tmp_path)
+    assert sample.truth.slack_km == 1.5
+    assert sample.tags == ("text", "difficulty:hard")
+
+
+def geotagged(path, lat, lon):
+    picture = Image.new("RGB", (32, 32))
+    exif = Image.Exif()
+    exif.get_ifd(ExifTags.IFD.GPSInfo).update({
+        ExifTags.GPS.GPSLatitudeRef: "S" if lat < 0 else "N",
+        ExifTags.GPS.GPSLatitude: (abs(int(lat)), 30.0, 0.0),
+        ExifTags.GPS.GPSLongitudeRef: "W" if lon < 0 else "E",
+        ExifTags.GPS.GPSLongitude: (abs(int(lon)), 15.0, 36.0),
+    })  # fmt: skip
+    picture.save(path, exif=exif)
+
+
+def test_photos_with_a_position_are_read_from_a_folder_without_labels(tmp_path):
+    geotagged(tmp_path / "a.jpg", -33, 151)
+    (tmp_path / "plain.jpg").write_bytes(PHOTO)
+    (sample,) = load_dataset("folder", tmp_path)
+    assert (sample.truth.point.lat, sample.truth.point.lon) == pytest.approx((-33.5, 151.26))
+
+
+def test_photos_without_a_position_make_no_data_set(tmp_path):
+    (tmp_path / "plain.jpg").write_bytes(PHOTO)
+    (tmp_path / "text.jpg").write_text("no picture")
+    with pytest.raises(DataError, match="holds no samples"):
+        load_dataset("folder", tmp_path)
+
+
+@pytest.mark.photos
+def test_every_evaluation_photo_has_a_country_and_some_have_text(eval_photos):
+    samples = load_dataset("folder", eval_photos)
+    assert {tag for s in samples for tag in s.tags} >= {"text", "notext"}
+    assert all(s.truth.country for s in samples)

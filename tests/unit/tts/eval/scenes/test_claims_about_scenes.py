@@ -1,0 +1,84 @@
+"""Claims about scenes: which are true, which nothing decides, and how their probabilities are fitted and measured."""
+
+import numpy as np
+import pytest
+
+from tts.eval.claims.adversarial import attacked_claims
+from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
+from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
+from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
+from tts.eval.scenes.generate import SceneMaker
+from tts.eval.synthetic.families import generate
+from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
+from tts.verify.consensus.calibration import shipped
+from tts.verify.evidence.world import World
+from tts.verify.verifiers.claim import ClaimVerifier
+from tts.verify.verifiers.consensus import ConsensusVerifier
+
+
+@pytest.fixture(scope="module")
+def cases(gazetteer, countries):
+    maker = SceneMaker(seed=5, split="dev")
+    return [(maker.plan(k), claims_about(maker.plan(k), gazetteer, countries)) for k in range(60)]
+
+
+def test_scenes_make_claims_of_every_family_and_the_same_ones_again(cases, gazetteer, countries):
+    families = {case.family for _, found in cases for case in found}
+    assert families == set(CLAIM_FAMILIES)
+    scene, found = cases[0]
+    assert claims_about(scene, gazetteer, countries) == found
+
+
+def test_only_true_and_undecidable_claims_are_true(cases, countries):
+    for scene, found in cases:
+        for case in found:
+            assert case.true or case.family != "true"
+            assert not case.true or case.family in ("true", "undecidable")
+            if case.true:
+                assert case.words.endswith(countries.name(scene.locale.country))
+
+
+def made_up(n, rng):
+    """Claims whose mass is the probability that they are true, squared."""
+    p = rng.uniform(0.02, 0.98, n)
+    return [
+        WeighedCase(k, ClaimCase("x", "true" if t else "neighbour", bool(t)), float(q), 1.0)
+        for k, (q, t) in enumerate(zip(p**2, rng.uniform(size=n) < p, strict=True))
+    ]
+
+
+def test_the_fit_makes_probabilities_of_masses():
+    rng = np.random.default_rng(1)
+    fitted = fit_claims(made_up(3000, rng), "made up")
+    others = made_up(3000, rng)
+    p, true = probabilities(others, fitted), np.array([case.case.true for case in others])
+    plain = probabilities(others, ClaimCalibration())
+    assert expected_calibration_error(p, true) < 0.05 < expected_calibration_error(plain, true)
+    assert auroc(p, true) > 0.75
+
+
+def test_ranking_and_calibration_error_are_right_for_known_figures():
+    assert auroc(np.array([0.9, 0.8, 0.1]), np.array([True, False, False])) == 1.0
+    assert auroc(np.array([0.5, 0.5]), np.array([True, False])) == 0.5
+    assert auroc(np.array([0.5, 0.5]), np.array([True, True])) is None
+    three_of_four = np.array([True, True, True, False])
+    assert expected_calibration_error(np.full(4, 0.75), three_of_four) == pytest.approx(0.0)
+    assert expected_calibration_error(np.ones(2), np.array([False, False])) == pytest.approx(1.0)
+
+
+class Checks:
+    def __init__(self, world):
+        self.consensus = ConsensusVerifier(world, shipped("clues"))
+        verifier = ClaimVerifier(self.consensus, world, shipped("clues"), shipped_claim_calibration("clues"))
+        self.decide = self.consensus.decide
+        self.check = verifier.check
+
+
+@pytest.mark.parametrize("family", ["half_right", "namesakes", "injected_page", "echo_chamber"])
+def test_a_claim_that_joins_an_attack_moves_nothing(family, data_store, gazetteer, countries, blank_photo):
+    from tts.clues.clue_reader import ClueReader
+
+    world = World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
+    found = attacked_claims(generate(family, 8, 0, gazetteer, countries), Checks(world), blank_photo)
+    assert found.moved == 0.0
+    assert found.supported <= found.wrong

@@ -1,0 +1,100 @@
+"""What a rollout of the embedded engine asks: lines as another language, names inside a country, each by its seed."""
+
+import pytest
+from support.basics import a_context
+
+from deployments.wiring.parts import make_dialect
+from tts.clues.clue_reader import ClueReader
+from tts.config import AppArgs
+from tts.dialects.settings import DialectSettings, SamplingSettings
+from tts.domain.photo import Box
+from tts.domain.reading import Reading, TextLine
+from tts.inference.clues.notes import notes
+from tts.inference.clues.rereads import languages_of, rereads
+from tts.inference.clues.unknown_words import strange_names
+from tts.ports.model_client import ModelRequest, Sampling
+
+
+@pytest.fixture(scope="module")
+def reader(data_store, countries):
+    return ClueReader(data_store.gazetteer(), data_store.lexicon(), countries)
+
+
+@pytest.fixture
+def known_for(sign_photo):
+    def make(*texts, seed=1, temperature=0.0):
+        boxes = [Box(x0=0.1, y0=0.15 * i, x1=0.6, y1=0.15 * i + 0.1) for i in range(len(texts))]
+        lines = tuple(
+            TextLine(text=text, box=box, confidence=0.95, height_px=40) for text, box in zip(texts, boxes, strict=True)
+        )
+        request = ModelRequest(
+            context=a_context(),
+            session_id="loc_test/0",
+            messages=(),
+            sampling=Sampling(temperature=temperature, seed=seed),
+            photos=(sign_photo,),
+            readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
+        )
+        return notes(request, 0.7), request.photos
+
+    return make
+
+
+def test_a_line_that_no_language_there_explains_is_read_as_one_that_is_spoken_there(known_for, reader):
+    known, photos = known_for("ANTEKQ", "www.zelmor.kr")
+    first = rereads(known, {"KR": 0.95}, photos, reader)[0]
+    assert first.language == "ko"
+    assert first.box.y0 < 0.05
+
+
+def test_known_words_numbers_and_addresses_are_left_alone(known_for, reader):
+    known, photos = known_for("+82 10 2345 6789", "www.zelmor.kr")
+    assert rereads(known, {"KR": 0.95}, photos, reader) == []
+
+
+def test_languages_of_one_script_are_tried_for_its_strange_lines(known_for, reader):
+    known, photos = known_for("كوثلى")
+    asked = {reread.language for reread in rereads(known, {"EG": 0.3, "IR": 0.3}, photos, reader)}
+    assert {"ar", "fa", "ur"} <= asked
+
+
+def test_latin_lettering_is_tried_as_vietnamese_only_where_that_is_spoken(known_for, reader):
+    known, photos = known_for("Zelmorvat")
+    asked = [{reread.language for reread in rereads(known, {code: 0.9}, photos, reader)} for code in ("FR", "VN")]
+    assert ["vi" in languages for languages in asked] == [False, True]
+
+
+def test_languages_follow_the_belief(reader):
+    shares = languages_of({"PK": 0.9, "GR": 0.1}, reader)
+    assert shares["ur"] > shares["el"] > shares["ko"]
+
+
+def test_only_words_that_nothing_explains_are_strange_names(known_for, reader):
+    known, _ = known_for("روبڑی", "Wilhelmsburg", "price")
+    assert strange_names(known, {"PK": 0.9, "IN": 0.05}, reader) == [("روبڑی", "PK")]
+
+
+def test_a_strange_name_keeps_its_vowel_signs(known_for, reader):
+    known, _ = known_for("மன்னாலகுடி")
+    assert strange_names(known, {"IN": 0.9}, reader) == [("மன்னாலகுடி", "IN")]
+
+
+def test_seeds_ask_differently_and_each_repeats_exactly(known_for, reader):
+    def asked(seed):
+        known, photos = known_for("Zelmorvat", "Quotarne", "Lovinpe", seed=seed, temperature=0.7)
+        belief = {"KR": 0.2, "TH": 0.2, "RU": 0.2, "IL": 0.2}
+        return rereads(known, belief, photos, reader)[0], strange_names(known, belief, reader)[0]
+
+    assert asked(3) == asked(3)
+    assert len({asked(seed) for seed in range(8)}) > 4
+
+
+def test_a_lone_rollout_of_the_embedded_engine_is_a_sample_unless_settings_differ():
+    def temperature(args):
+        drawn = make_dialect("generic", args).sampling(rollout_id=0, n=1, seed=1, turn=0, max_tokens=100)
+        return drawn.temperature
+
+    assert temperature(AppArgs()) == 0.7
+    greedy = DialectSettings(alone=SamplingSettings(temperature=0.0))
+    assert temperature(AppArgs(dialect_settings=greedy)) == 0.0
+    assert temperature(AppArgs(engine={"name": "scripted"})) == 0.0

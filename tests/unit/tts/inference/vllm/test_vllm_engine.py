@@ -1,0 +1,452 @@
+"""The vllm engine above its seam: what it hands down, what it makes of what comes back. No vLLM is needed for this."""
+
+import json
+import os
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from support.basics import a_context
+
+from deployments.wiring.parts import make_agent_model, make_model, make_verifier
+from geotts_benchmarks.engine_runs import Measured, Turn
+from geotts_benchmarks.prefix import ideal_cached
+from tools.zoom import zoom_tool
+from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, VerifierConfig, VllmEngine
+from tts.dialects.base import Task
+from tts.dialects.served.generic import GenericDialect
+from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.photo import Box
+from tts.domain.tooling import ImageRef
+from tts.domain.usage import Usage
+from tts.errors import ConfigError, ModelError
+from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
+from tts.inference.vllm.engine import VllmModel
+from tts.inference.vllm.seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
+from tts.inference.vllm.shared_time import GPU_TIME, SharedTime
+from tts.inference.with_observer import ModelWithObserver
+from tts.ports.closable import close_each
+from tts.ports.engine_offers import ForksPrompts
+from tts.ports.model_client import ModelRequest, Sampling
+from tts.ports.toolbox import ToolSchema
+from tts.toolkit.spec import schema_of
+
+SEARCH = ToolSchema(
+    name="search",
+    description="Search.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "kind": {"anyOf": [{"enum": ["city", "road"], "type": "string"}, {"type": "null"}]},
+            "limit": {"$ref": "#/$defs/Limit"},
+        },
+        "$defs": {"Limit": {"type": "integer", "minimum": 1, "maximum": 9}},
+    },
+)
+
+
+class Letters:
+    end_of_turn = 0
+    lists_tools = True
+
+    def render(self, messages, tools):
+        return f"{len(tools or ())}|" + "|".join(f"{m['role']}:{m['content']}" for m in messages)
+
+    def encode(self, text):
+        return [ord(letter) for letter in text]
+
+
+class Seam:
+    """Plays pieces; keeps what it was given."""
+
+    block_size = 16
+
+    def __init__(self, *texts, finish="stop", preemptions=()):
+        self.texts = texts or ("hello ", "world")
+        self.finish = finish
+        self.preemptions = preemptions or [0] * len(self.texts)
+        self.tokenizer = Letters()
+        self.stats = EngineStats()
+        self.unfinished = 0
+        self.given = []
+        self.gpus = 0
+        self.closed = 0
+
+    async def generate(self, generation):
+        self.given.append(generation)
+        self.unfinished += 1
+        try:
+            for i, text in enumerate(self.texts):
+                last = i + 1 == len(self.texts)
+                ids = tuple(ord(letter) for letter in text)
+                yield Piece(
+                    text,
+                    ids,
+                    self.finish if last else None,
+                    cached_tokens=32,
+                    prompt_tokens=50,
+                    preemptions=self.preemptions[i],
+                )
+        finally:
+            self.unfinished -= 1
+
+    def check(self):
+        return None
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def request_for(sign_photo):
+    def make(*more, **fields):
+        fields = {"tools": (SEARCH,), "photos": (sign_photo,)} | fields
+        messages = (*GenericDialect().opening(Task(photos=(sign_photo,))), *more)
+        return ModelRequest(a_context(), "loc_test/0", messages, Sampling(seed=1), **fields)
+
+    return make
+
+
+async def deltas_of(model, request):
+    return [delta async for delta in model.generate(request)]
+
+
+def model_over(seam, **config):
+    return VllmModel(VllmEngine(model="m", **config), seam)
+
+
+async def test_usage_ids_and_text_come_back(request_for):
+    deltas = await deltas_of(model_over(Seam()), request_for())
+    assert "".join(delta.text for delta in deltas) == "hello world"
+    assert deltas[-1].finish_reason == "stop"
+    assert deltas[-1].usage == Usage(prompt_tokens=50, cached_tokens=32, completion_tokens=11)
+    assert sum(len(delta.token_ids) for delta in deltas) == 11
+
+
+async def test_preempted_work_is_counted_in_tokens(request_for):
+    seam = Seam("one ", "two ", "three", preemptions=(0, 1, 3))
+    usage = (await deltas_of(model_over(seam), request_for()))[-1].usage
+    assert usage.preempted_tokens == (50 + 4) + 2 * (50 + 8)
+
+
+class Forks(Seam):
+    """Writes a word for each draw in turn; the second draw never ends by itself."""
+
+    async def generate(self, generation):
+        self.given.append(generation)
+        self.unfinished += generation.draws
+        try:
+            for word, finish in (("north ", None), ("south", "stop")):
+                for draw in range(generation.draws):
+                    ended = "length" if finish and draw == 1 else finish
+                    yield Piece(f"{draw}{word}", (1, 2), ended, cached_tokens=48, prompt_tokens=50, draw=draw)
+        finally:
+            self.unfinished -= generation.draws
+
+
+async def test_several_answers_are_one_generation_that_is_forked(request_for):
+    seam = Forks()
+    model = model_over(seam)
+    offers: object = model
+    assert isinstance(offers, ForksPrompts)
+    assert offers.forks_prompts
+    assert not model.cold().forks_prompts
+    await deltas_of(model, request_for())
+    texts, usage = await model.draw(request_for(), 3)
+    assert texts == ("0north 0south", None, "2north 2south")
+    assert usage == Usage(prompt_tokens=150, cached_tokens=144, completion_tokens=12)
+    answered, forked = seam.given
+    assert (answered.draws, forked.draws) == (1, 3)
+    assert forked.token_ids == answered.token_ids
+    assert [picture.uuid for picture in forked.pictures] == [picture.uuid for picture in answered.pictures]
+    assert (model.running, model._time._running) == (0, 0)
+
+
+async def test_calls_are_read_where_tools_are_offered(request_for):
+    seam = Seam('Look: <tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>')
+    last = (await deltas_of(model_over(seam), request_for()))[-1]
+    assert [(call.id, call.name, call.arguments) for call in last.tool_calls] == [
+        ("call_0_0", "search", {"query": "x"})
+    ]
+    assert last.finish_reason == "tool_calls"
+    last = (await deltas_of(model_over(seam), request_for(tools=(), listed_tools=(SEARCH,))))[-1]
+    assert not last.tool_calls
+    assert "".join(map(chr, seam.given[-1].token_ids)).startswith("1|"), "the tools stay listed"
+
+
+async def test_pictures_are_named_by_content_box_and_size(request_for, sign_photo):
+    box = Box(x0=0.1, y0=0.1, x1=0.6, y1=0.6)
+    crop = ImageRef(sha256=sign_photo.sha256, width=400, height=240, box=box)
+    drawn = ImageRef(sha256="cd" * 32, width=64, height=64)
+    talk = Message(role="tool", parts=(TextPart(text="see"), ImagePart(image=crop)))
+    seam = Seam()
+    model = model_over(seam)
+    for _ in range(2):
+        await deltas_of(model, request_for(talk))
+    first, second = seam.given
+    assert [p.uuid for p in first.pictures] == [p.uuid for p in second.pictures]
+    assert len({p.uuid for p in first.pictures}) == 2
+    assert all(p.uuid.startswith(sign_photo.sha256) for p in first.pictures)
+    assert first.pictures[1].image is second.pictures[1].image, "kept decoded"
+    assert first.pictures[1].image.size == (400, 240)
+    with pytest.raises(ModelError, match="gone"):
+        await deltas_of(model, request_for(Message(role="tool", parts=(ImagePart(image=drawn),))))
+
+
+async def test_closing_early_closes_the_engine_s_stream(request_for):
+    seam = Seam("a", "b", "c")
+    model = model_over(seam)
+    async with aclosing(model.generate(request_for())) as deltas:
+        await anext(deltas)
+        assert model.running == 1
+    assert model.running == 0
+
+
+async def test_forced_turns_are_calls_and_then_an_answer(request_for):
+    seam = Seam('{"name": "search", "arguments": {"query": "x"}}')
+    model = model_over(seam, constrain="turns")
+    last = (await deltas_of(model, request_for()))[-1]
+    assert last.tool_calls[0].name == "search"
+    assert seam.given[-1].json_schema["properties"]["name"] == {"const": "search"}
+    assert not (await deltas_of(model, request_for(tools=())))[-1].tool_calls
+    assert seam.given[-1].json_schema == ANSWER_SCHEMA
+    await deltas_of(model, request_for(json_schema={"type": "object"}))
+    assert seam.given[-1].json_schema == {"type": "object"}, "what the caller wants wins"
+
+
+async def test_adapters_priority_and_salt_are_passed_on(request_for):
+    seam = Seam()
+    model = VllmModel(VllmEngine(model="m", loras={"geo": "/x", "judge": "/y"}, lora="geo"), seam)
+    await deltas_of(model, request_for())
+    await deltas_of(model, request_for(lora="judge"))
+    await deltas_of(model.cold(), request_for())
+    assert [generation.lora for generation in seam.given] == ["geo", "judge", "geo"]
+    assert [generation.cache_salt is None for generation in seam.given] == [True, True, False]
+    assert len({generation.id for generation in seam.given[:2]}) == 2
+    with pytest.raises(ValidationError):
+        VllmEngine(model="m", lora="unknown")
+
+
+def test_a_forced_call_has_every_field_and_an_end():
+    schema = turn_schema((SEARCH,))
+    arguments = schema["properties"]["arguments"]
+    assert arguments["required"] == ["query", "kind", "limit"]
+    assert arguments["properties"]["query"]["maxLength"] < 100
+    assert arguments["properties"]["kind"] == {"enum": ["city", "road"], "type": "string"}
+    assert arguments["properties"]["limit"] == {"type": "integer", "minimum": 1, "maximum": 9}
+    bbox = turn_schema((schema_of(zoom_tool()),))["properties"]["arguments"]["properties"]["bbox"]
+    assert (bbox["minItems"], bbox["maxItems"]) == (4, 4)
+    assert len(turn_schema((SEARCH, schema_of(zoom_tool())))["anyOf"]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', '{"arguments": {}}', '{"name": 3}'])
+def test_a_forced_turn_that_was_cut_off_is_no_call(text):
+    assert forced_calls(text, turn=1) == ()
+
+
+def test_settings_reach_vllm_under_its_names_and_extra_wins():
+    config = VllmEngine(
+        model="m", tensor_parallel=2, eager=True, kv_cache_gb=2, loras={"a": "/a"}, extra={"dtype": "half", "seed": 3}
+    )
+    arguments = engine_arguments(config)
+    assert arguments["tensor_parallel_size"] == 2
+    assert arguments["enforce_eager"] is True
+    assert arguments["kv_cache_memory_bytes"] == 2 * 2**30
+    assert (arguments["enable_lora"], arguments["max_loras"]) == (True, 1)
+    assert (arguments["dtype"], arguments["seed"]) == ("half", 3)
+    assert json.dumps(arguments)
+
+
+def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
+    def turn(session, prompt, completion):
+        return Turn(session, Usage(prompt_tokens=prompt, completion_tokens=completion))
+
+    turns = (turn("a/0", 100, 20), turn("a/1", 100, 20), turn("a/0", 160, 5), turn("a/1", 96, 1))
+    # nothing; 99 of the leader's prompt; 119 of its own past; 95, its whole prompt but one token
+    assert ideal_cached(Measured(1.0, turns), 16) == 0 + 96 + 112 + 80
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_generations_in_one_batch_share_the_time_of_the_engine():
+    """Two overlap for 4 of 10 s: the charges add up to the 10 s in which the engine worked, idle time is free."""
+    clock = Clock()
+    shared = SharedTime(clock)
+    clock.now = 5.0
+    first = shared.start()
+    clock.now = 8.0
+    second = shared.start()
+    clock.now = 12.0
+    charged = [shared.charged_s(first)]
+    shared.stop()
+    clock.now = 15.0
+    charged.append(shared.charged_s(second))
+    shared.stop()
+    clock.now = 99.0
+    assert charged == [3 + 4 / 2, 4 / 2 + 3]
+    assert shared.charged_s(shared.start()) == 0
+
+
+async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for):
+    """It reaches `geotts_gpu_seconds_total` (`tests/real_vllm/test_service.py`); an engine on the CPU costs none."""
+    seam = Seam()
+    seam.gpus = 2
+    last = (await deltas_of(model_over(seam), request_for()))[-1]
+    assert last.usage.gpu_s > 0
+    assert (await deltas_of(model_over(Seam()), request_for()))[-1].usage.gpu_s == 0
+
+
+@pytest.mark.parametrize(
+    ("deployment", "gpus"),
+    [
+        ({}, 0.0),
+        ({"num_gpus": 0.5}, 0.5),
+        ({"num_gpus": 2}, 2.0),
+        ({"bundles": ({"GPU": 1.0, "CPU": 1.0}, {"GPU": 1.0})}, 2.0),
+    ],
+)
+async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch, request_for, deployment, gpus):
+    """Two engines that share a GPU cost one GPU together."""
+    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
+    rollout = DeploymentConfig(**deployment)
+    engine = VllmEngine(model="m", gpu_memory=0.45)
+    args = AppArgs(engine=engine, deployments=DeploymentsConfig(rollout=rollout))
+    model = make_model(args)
+    assert isinstance(model, VllmModel)
+    monkeypatch.setattr(model._time, "charged_s", lambda mark: 3.0)
+    assert (await deltas_of(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
+
+
+async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_replica(monkeypatch, request_for):
+    """Both generate for 4 s: together they cost the 4 s of the half GPU that their deployment claims, not 8 s of it."""
+    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
+    engine = VllmEngine(model="m", gpu_memory=0.2)
+    rollout = DeploymentConfig(num_gpus=0.5)
+    args = AppArgs(engine=engine, observer=engine, deployments=DeploymentsConfig(rollout=rollout))
+    both = make_agent_model(args)
+    assert isinstance(both, ModelWithObserver)
+    clock = Clock()
+    monkeypatch.setattr(GPU_TIME, "_clock", clock)
+    monkeypatch.setattr(GPU_TIME, "_last", 0.0)
+    spent = 0.0
+    async with (
+        aclosing(both._planner.generate(request_for())) as planning,
+        aclosing(both._observer.generate(request_for())) as observing,
+    ):
+        await anext(planning)
+        await anext(observing)
+        clock.now = 4.0
+        for deltas in (planning, observing):
+            spent += (await anext(deltas)).usage.gpu_s
+    assert spent == pytest.approx(4.0 * 0.5)
+
+
+@pytest.mark.parametrize("place", ["engine", "consistency"])
+async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(monkeypatch, data_store, place):
+    claimed = []
+    monkeypatch.setattr(
+        "deployments.wiring.parts.VllmModel", lambda config, claimed_gpus: claimed.append(claimed_gpus) or object()
+    )
+    engine = VllmEngine(model="m", gpu_memory=0.2)
+    chosen = {"engine": {"kind": "model", "engine": engine}, "consistency": {"consistency": {"engine": engine}}}[place]
+    deployments = DeploymentsConfig(rollout=DeploymentConfig(num_gpus=2), verifier=DeploymentConfig(num_gpus=0.5))
+    make_verifier(AppArgs(verifier=VerifierConfig(**chosen), deployments=deployments), None, None)
+    assert claimed == [0.5]
+
+
+async def test_a_generation_that_is_closed_early_stops_costing(request_for):
+    model = model_over(Seam("a", "b", "c"))
+    async with aclosing(model.generate(request_for())) as deltas:
+        await anext(deltas)
+    assert model._time._running == 0
+
+
+class Tokenizer:
+    """Renders as `transformers` does."""
+
+    eos_token_id = 2
+
+    def __init__(self, chat_template="{% for message in messages %}{{ message.content }}{% endfor %}the checkpoint's"):
+        self.chat_template = chat_template
+
+    def encode(self, text, add_special_tokens):
+        return [1]
+
+    def apply_chat_template(self, messages, chat_template, **more):
+        jinja2 = pytest.importorskip("jinja2")
+        return jinja2.Environment(trim_blocks=True, lstrip_blocks=True).from_string(chat_template).render(
+            messages=messages, add_generation_prompt=more["add_generation_prompt"], tools=more["tools"],
+            raise_exception=_refused,
+        )  # fmt: skip
+
+
+def _refused(why):
+    import jinja2
+
+    raise jinja2.TemplateError(why)
+
+
+def test_a_configured_chat_template_is_used_instead_of_the_checkpoints(tmp_path):
+    template = tmp_path / "own.jinja"
+    template.write_text("{{ messages | map(attribute='content') | join }} {{ tools }} the configured one")
+    own = _ChatTokenizer(Tokenizer(), VllmEngine(model="m"))
+    configured = _ChatTokenizer(Tokenizer(), VllmEngine(model="m", chat_template=template))
+    assert (own.render([], None), own.lists_tools) == ("the checkpoint's", False)
+    assert (configured.render([], None), configured.lists_tools) == (" None the configured one", True)
+    with pytest.raises(ConfigError, match=r"engine\.chat_template"):
+        _ChatTokenizer(Tokenizer(), VllmEngine(model="m", chat_template=tmp_path / "missing"))
+
+
+LOSES_SYSTEM = (
+    "{% if tools %}{{ messages[0].content }}{{ tools }}{% endif %}"
+    "{% for message in messages[1:] %}{{ message.content }}{% endfor %}"
+)
+
+
+def test_a_template_that_loses_the_system_text_without_tools_is_found_and_mended(caplog):
+    mended = _ChatTokenizer(Tokenizer(LOSES_SYSTEM), VllmEngine(model="made/up"))
+    assert "loses the system text" in caplog.text
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Where?"}]},
+    ]
+    assert mended.render(messages, None) == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n<|vision_start|><|image_pad|><|vision_end|>"
+        "Where?<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert mended.lists_tools
+    assert "<|im_start|>" not in mended.render(messages, [{"name": "x"}])  # with tools the template is whole
+
+
+def test_one_that_cannot_be_mended_stops_the_start():
+    class Foreign(Tokenizer):
+        def encode(self, text, add_special_tokens):
+            return [1, 2, 3]
+
+    refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    with pytest.raises(ConfigError, match="loses the system text"):
+        _ChatTokenizer(Foreign(refuses), VllmEngine(model="m"))
+
+
+def test_the_released_template_of_reverse_is_mended():
+    path = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released")) / "reverse" / "prompts.json"
+    if not path.is_file():
+        pytest.skip("the corpus of released behaviour is not here")
+    template = json.loads(path.read_text())["chat_template"]["text"]
+    mended = _ChatTokenizer(Tokenizer(template), VllmEngine(model="m"))
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
+    assert "Be brief." in mended.render(messages, None)
+    assert "Be brief." in mended.render(messages, [{"type": "function", "function": {"name": "x"}}])
+
+
+async def test_whoever_closes_the_rollouts_ends_the_engine_process():
+    seam = Seam()
+    await close_each(model_over(seam))
+    assert seam.closed == 1

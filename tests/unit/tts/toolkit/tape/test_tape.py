@@ -1,0 +1,219 @@
+"""Tapes: exact replay, likeness where it is asked for, files that survive a kill, the REVERSE layout."""
+
+import asyncio
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from support.basics import a_context
+from support.provider_server import answering, config_for
+from support.rude_server import as_json, rude_server
+
+from deployments.cli.tape import command
+from deployments.wiring.toolbox_assembly import make_tooling, taped
+from tts.config import AppArgs, ProviderSettings, TapeConfig, ToolsConfig
+from tts.domain.photo import Box
+from tts.domain.tooling import ToolCall, WebFact
+from tts.errors import DataError, ToolErrorKind
+from tts.ports.toolbox import ToolContext
+from tts.toolkit.tape.file import Tape, read_tape, write_tape
+from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
+from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
+from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
+
+KEYS = {"SERPER_API_KEY": "tape-secret-key"}
+
+
+def asked(i):
+    """Calls of a run: places, maps with pictures, searches of one and several queries, mistakes."""
+    kinds = [
+        ("poi_keyword_search", {"query": f"Coimbra {i % 3}"}),
+        ("web_search", {"query": [f"bakery {i}", "tram stop"]}),
+        ("web_search", {"query": f"bakery {i}"}),
+        ("static_map", {"latitude": 40.0 + i % 2, "longitude": -8.0, "zoom": 6}),
+        ("poi_detail", {"poi_id": "gn:0"}),
+        ("country_at", {"latitude": "north", "longitude": 0}),
+        ("no_such_tool", {}),
+    ]
+    return [ToolCall(id=f"r{i}c{j}", name=name, arguments=arguments) for j, (name, arguments) in enumerate(kinds)]
+
+
+async def run(toolbox, requests=20):
+    """Every outcome of a run of many requests side by side, as bytes."""
+
+    async def one(call, i):
+        context = ToolContext(a_context().model_copy(update={"id": f"loc_{i}"}), photo_sha256=(f"photo{i % 4}",))
+        outcome = await toolbox.call(call, context)
+        return outcome.result.json_bytes(), outcome.attachments
+
+    return await asyncio.gather(*(one(call, i) for i in range(requests) for call in asked(i)))
+
+
+def with_tape(tools, path, mode, **fields):
+    return tools.model_copy(update={"tape": TapeConfig(path=str(path), mode=mode, **fields)})
+
+
+async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_key(data_store, tmp_path):
+    path = tmp_path / "run.tape"
+    async with rude_server(answering("serper")) as server:
+        tools = config_for(server, "serper", "offline")
+        tooling = make_tooling(AppArgs(tools=tools), KEYS)
+        recorded = await run(taped(tooling.toolbox, with_tape(tools, path, "record")))
+        await tooling.aclose()
+    parquet = tmp_path / "run.parquet"
+    write_tape(read_tape(path), parquet)
+    for tape in (path, parquet):
+        replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
+        assert isinstance(replay, ReplayToolbox)
+        assert replay.schemas() == tooling.toolbox.schemas()
+        assert await run(replay) == recorded
+        assert replay.missed == 0
+    assert b"tape-secret-key" not in path.read_bytes() + parquet.read_bytes()
+
+
+class Counting:
+    def __init__(self, inner):
+        self.inner = inner
+        self.calls = 0
+
+    def schemas(self):
+        return self.inner.schemas()
+
+    async def call(self, call, context):
+        self.calls += 1
+        return await self.inner.call(call, context)
+
+
+async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path):
+    path = tmp_path / "run.tape"
+    inner = Counting(make_tooling(AppArgs(), {}).toolbox)
+    first = RecordingToolbox(inner, path)
+    whole = await run(first, 3)
+    done = inner.calls
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) - 40])  # torn in the middle of the last row
+    second = RecordingToolbox(inner, path)
+    again = await run(second, 3)
+    assert inner.calls == done + 1
+    assert len(again) == len(whole)
+    rows = read_tape(path).rows
+    assert len({row.key for row in rows}) == len(rows) == done
+
+
+async def test_misses_are_empty_or_live(data_store, tmp_path):
+    path = tmp_path / "run.tape"
+    live = make_tooling(AppArgs(), {}).toolbox
+    recorder = RecordingToolbox(live, path)
+    await recorder.call(
+        ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Faro"}), ToolContext(a_context())
+    )
+    miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Beja"})
+    empty = taped(live, with_tape(ToolsConfig(), path, "replay"))
+    assert (await empty.call(miss, ToolContext(a_context()))).result.failure.kind is ToolErrorKind.NOT_FOUND
+    filled = taped(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
+    assert isinstance(filled, ReplayToolbox)
+    assert (await filled.call(miss, ToolContext(a_context()))).result.ok
+    assert (filled.hits, filled.missed) == (0, 1)
+
+
+async def test_queries_and_boxes_that_are_alike_are_found(tmp_path):
+    hits = (WebFact(number=1, title="Torre", url="https://example.com/torre"),)
+    tape = SearchTape()
+    tape.add_text("clock tower coimbra university portugal", hits)
+    tape.add_picture("p1", Box(x0=0.1, y0=0.1, x1=0.5, y1=0.5), hits)
+    export_reverse(tape, tmp_path)
+    tools = ToolsConfig(providers=("offline", "tape"), settings={"tape": ProviderSettings(path=str(tmp_path))})
+    toolbox = make_tooling(AppArgs(tools=tools), {}).toolbox
+
+    async def ask(name, **arguments):
+        context = ToolContext(a_context(), photo_sha256=("p1",))
+        return (await toolbox.call(ToolCall(id="c", name=name, arguments=arguments), context)).result
+
+    found = await ask("web_search", query=["Clock tower, Coimbra university", "something else"])
+    assert [(fact.number, fact.url) for fact in found.facts] == [(1, "https://example.com/torre")]
+    assert (await ask("web_search", query="tower")).failure.kind is ToolErrorKind.NOT_FOUND
+    assert (await ask("image_search", bbox=[0.12, 0.1, 0.5, 0.52])).ok
+    assert (await ask("image_search", bbox=[0.3, 0.3, 0.9, 0.9])).failure.kind is ToolErrorKind.NOT_FOUND
+    assert (await ask("image_search", bbox=[0, 0, 1, 1], photo=3)).failure.kind is ToolErrorKind.INVALID_ARGUMENTS
+
+
+async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
+    path = tmp_path / "run.tape"
+    async with rude_server(lambda seen: as_json({"results": [{"url": "https://a.org", "title": "A"}]})) as server:
+        tooling = make_tooling(AppArgs(tools=config_for(server, "searxng", "offline")), {})
+        recorder = RecordingToolbox(tooling.toolbox, path)
+        call = ToolCall(id="1", name="web_search", arguments={"query": ["old red tram lisbon", "x y z"]})
+        await recorder.call(call, ToolContext(a_context()))
+        await tooling.aclose()
+    replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
+    near = ToolCall(id="2", name="web_search", arguments={"query": "Old red TRAM, Lisbon!"})
+    assert (await replay.call(near, ToolContext(a_context()))).result.facts[0].url == "https://a.org"
+
+
+def test_the_reverse_layout_survives_a_round_trip(tmp_path):
+    tape = SearchTape()
+    for i in range(5):
+        hits = (WebFact(number=1, title=f"T{i}", snippet="s", url=f"https://e.org/{i}", source="Serper"),)
+        tape.add_text(f"query {i}", hits)
+        tape.add_picture(f"p{i % 2}", Box(x0=0.1 * i, y0=0.0, x1=0.1 * i + 0.1, y1=1.0), hits)
+    export_reverse(tape, tmp_path / "a")
+    back = import_reverse(tmp_path / "a")
+    assert back.texts == tape.texts
+    export_reverse(back, tmp_path / "b")
+    for name in ("image_search.parquet", "text_search.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_what_is_no_tape_is_refused(tmp_path):
+    for name, data in {"a.tape": b"hello", "b.tape": b'{"tape": 99}\n', "c.parquet": b"PAR1"}.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(DataError):
+            read_tape(tmp_path / name)
+    with pytest.raises(DataError):
+        read_tape(tmp_path / "none")
+    with pytest.raises(DataError):
+        import_reverse(tmp_path)
+
+
+BOXES = st.tuples(*[st.floats(0, 0.89)] * 2, *[st.floats(0.05, 0.1)] * 2).map(
+    lambda b: Box(x0=b[0], y0=b[1], x1=b[0] + b[2], y1=b[1] + b[3])
+)
+
+
+@given(BOXES, BOXES)
+def test_overlap_is_symmetric_and_one_only_for_the_same(a, b):
+    assert overlap(a, b) == pytest.approx(overlap(b, a))
+    assert 0.0 <= overlap(a, b) <= 1.0 + 1e-9
+    assert overlap(a, a) == pytest.approx(1.0)
+
+
+def test_overlap_and_likeness_are_right_at_known_values():
+    assert overlap(Box(x0=0, y0=0, x1=1, y1=0.5), Box(x0=0, y0=0, x1=1, y1=1)) == 0.5
+    assert overlap(Box(x0=0, y0=0, x1=0.1, y1=0.1), Box(x0=0.5, y0=0.5, x1=1, y1=1)) == 0.0
+    assert likeness(tokens("red tram lisbon"), tokens("lisbon tram")) == pytest.approx(2 / 3)
+    assert likeness(frozenset(), frozenset()) == 0.0
+
+
+async def test_the_command_line_shows_and_converts(data_store, tmp_path):
+    path = tmp_path / "run.tape"
+    recorder = RecordingToolbox(make_tooling(AppArgs(), {}).toolbox, path)
+    await run(recorder, 2)
+    shown = CliRunner().invoke(command, ["show", str(path)])
+    assert '"static_map": 2' in shown.output
+    assert CliRunner().invoke(command, ["convert", str(path), str(tmp_path / "run.parquet")]).exit_code == 0
+    assert read_tape(tmp_path / "run.parquet") == read_tape(path)
+    assert CliRunner().invoke(command, ["export", str(path), str(tmp_path / "cache")]).exit_code == 0
+    assert '"texts":0' in CliRunner().invoke(command, ["check", str(tmp_path / "cache")]).output
+
+
+def test_an_empty_tape_is_a_tape(tmp_path):
+    write_tape(Tape(read_head := read_tape_head(), ()), tmp_path / "t.tape")
+    assert read_tape(tmp_path / "t.tape") == Tape(read_head, ())
+    assert ReplayToolbox(read_tape(tmp_path / "t.tape")).schemas() == ()
+
+
+def read_tape_head():
+    from tts.toolkit.tape.row import TapeHead
+
+    return TapeHead()
