@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from deployments.gateway.cases import Cases
 from deployments.http.accept_header import offers
-from deployments.http.openapi import CASE_PROBLEMS, body_of
+from deployments.http.openapi import CASE_CHANGED, CASE_CHANGED_OFTEN, CASE_FULL, CASES_FULL, PROBLEMS, body_of
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_json, refused
 from deployments.http.routes.runs import RequestId
@@ -29,9 +29,11 @@ _ADDED = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
 
 def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     """Add the routes under `/cases` to `app`."""
-    router = APIRouter(prefix="/cases", tags=["cases"], responses=CASE_PROBLEMS, dependencies=[offers(JSON)])
+    router = APIRouter(prefix="/cases", tags=["cases"], responses=PROBLEMS, dependencies=[offers(JSON)])
 
-    @router.post("", response_model=Case, status_code=201, openapi_extra=_DRAFT, operation_id="create_case")
+    @router.post(
+        "", response_model=Case, status_code=201, responses=CASES_FULL, openapi_extra=_DRAFT, operation_id="create_case"
+    )
     async def create(request: Request) -> Response:
         """Create a case. Its photos are those of the requests that are added to it."""
         caller = await service.caller_within_rate(request)
@@ -49,25 +51,34 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         with exactly this tag."""
         return _json(CaseList(cases=await cases.list(service.caller(request), words=q, tag=tag)))
 
-    @router.get("/{case_id}", response_model=Case, operation_id="case")
+    @router.get("/{case_id}", response_model=Case, responses=CASE_CHANGED_OFTEN, operation_id="case")
     async def case(request: Request, case_id: CaseId) -> Response:
         """A case, with the present state of its requests."""
         return _json(await cases.case(case_id, service.caller(request)))
 
-    @router.put("/{case_id}", response_model=Case, openapi_extra=_CHANGE, operation_id="save_case")
+    @router.put(
+        "/{case_id}", response_model=Case, responses=CASE_CHANGED, openapi_extra=_CHANGE, operation_id="save_case"
+    )
     async def save(request: Request, case_id: CaseId) -> Response:
         """Replace title, notes, tags and statements. The status is 409 if `version` is not the current one. Then read
         the case again."""
         caller = service.caller(request)
         return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
 
-    @router.post("/{case_id}/runs", response_model=Case, openapi_extra=_ADDED, operation_id="add_to_case")
+    @router.post(
+        "/{case_id}/runs", response_model=Case, responses=CASE_FULL, openapi_extra=_ADDED, operation_id="add_to_case"
+    )
     async def add(request: Request, case_id: CaseId) -> Response:
         """Add a request to the case, with its photos and its answer. The request may still be running."""
         caller = service.caller(request)
         return _json(await cases.add(case_id, await _body(request, service, AddedRun), caller))
 
-    @router.delete("/{case_id}/runs/{request_id}", response_model=Case, operation_id="erase_from_case")
+    @router.delete(
+        "/{case_id}/runs/{request_id}",
+        response_model=Case,
+        responses=CASE_CHANGED_OFTEN,
+        operation_id="erase_from_case",
+    )
     async def erase_run(request: Request, case_id: CaseId, request_id: RequestId) -> Response:
         """Remove a request from the case, and erase the request and its photos in every store."""
         return _json(await cases.erase_run(case_id, request_id, service.caller(request)))
