@@ -272,8 +272,8 @@ def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
 PROBLEMS = _problems(_WORDS)
 NOTHING_WORKED = _problems(_NOTHING_WORKED)
 CASES_FULL = _problems({409: "There are as many cases as one caller may have"})
-CASE_CHANGED = _problems({409: "Somebody else has changed the case: read it again"})
-CASE_CHANGED_OFTEN = _problems({409: "Others change the case too often at the moment: try again"})
+CASE_CHANGED = _problems({409: "Somebody else has changed the case; read it again"})
+CASE_CHANGED_OFTEN = _problems({409: "Others change the case too often at the moment; try again"})
 CASE_FULL = _problems({409: "The case is full, or others change it too often at the moment"})
 CONTINUE_PROBLEMS = {
     **PROBLEMS,
