@@ -14,7 +14,7 @@ import numpy as np
 from geotts_benchmarks.harness import Result, say
 from tts.domain.geo import Floats
 from tts.eval.calibration_fitting import judged
-from tts.eval.cases import Case, thinned
+from tts.eval.labelled_cases import Case, thinned
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases

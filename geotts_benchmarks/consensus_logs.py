@@ -16,7 +16,7 @@ from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.eval.answer_parsers import ParserName
 from tts.eval.calibration_fitting import Judged, judged, known_areas, measured, part_of, with_regions
-from tts.eval.cases import Case, cases_of_panels, thinned
+from tts.eval.labelled_cases import Case, cases_of_panels, thinned
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of

@@ -16,7 +16,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.eval.calibration_fitting import judged, measured
-from tts.eval.cases import Case, thinned
+from tts.eval.labelled_cases import Case, thinned
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases

@@ -27,7 +27,6 @@ def gain_of_n(runs: dict[int, list[Record]]) -> Result:
     few, many = min(runs), max(runs)
     before, after = (_right_by_photo(runs[n]) for n in (few, many))
     gains = np.stack([100.0 * (after[key] - before[key]) for key in sorted(before)])
-    held = [inside for record in runs[many] if (inside := _within_p90(record)) is not None]
     columns = {f"acc_{km:g}": gains[:, i] for i, km in enumerate(CLASSIC_KM[:4])} | {"mean": gains[:, :4].mean(axis=1)}
     return {
         "gain": {
@@ -37,7 +36,7 @@ def gain_of_n(runs: dict[int, list[Record]]) -> Result:
             "photos": len(gains),
             "runs": len(runs[many]),
             **{name: _rounded(bootstrap_mean(values)) for name, values in columns.items()},
-            "cover90": _rounded(share_interval(np.array(held, dtype=bool))),
+            "cover90": _rounded(share_interval(_held_by_photo(runs[many]))),
         }
     }
 
@@ -49,6 +48,15 @@ def _right_by_photo(records: Sequence[Record]) -> dict[str, Floats]:
         km = _error_km(record)
         rows[record.sample].append([float(km < max(limit, record.truth.slack_km)) for limit in CLASSIC_KM])
     return {sample: np.array(found).mean(axis=0) for sample, found in rows.items()}
+
+
+def _held_by_photo(records: Sequence[Record]) -> Floats:
+    """For each photo with a radius, the share of its runs whose 90 % radius holds the true place."""
+    held: dict[str, list[bool]] = defaultdict(list)
+    for record in records:
+        if (inside := _within_p90(record)) is not None:
+            held[record.sample].append(inside)
+    return np.array([np.mean(of_photo) for of_photo in held.values()], dtype=np.float64)
 
 
 def _error_km(record: Record) -> float:

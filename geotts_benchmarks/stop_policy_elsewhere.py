@@ -10,7 +10,7 @@ from geotts_benchmarks.harness import Result, say
 from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, frontier
 from tts.ensemble.guesses import TownCentres
-from tts.eval.cases import cases_of
+from tts.eval.labelled_cases import cases_of
 from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
 

@@ -15,7 +15,7 @@ from deployments.cli.text_console import styled
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
-from tts.eval.cases import cases_of, thinned
+from tts.eval.labelled_cases import cases_of, kind_of_cases, thinned
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load
@@ -72,6 +72,8 @@ def command(
     """
     world = make_world(args.data_dir)
     every = [case for source in runs for case in cases_of(source)]
+    kind = kind_of_cases(every)
+    STDERR.print(f"kind of N: {kind}", soft_wrap=True, markup=False)
     reliability = by_sources = None
     if sources is not None:
         reliability = reliability_from(every, labels=not anonymous)
@@ -98,7 +100,7 @@ def command(
         STDERR.print(styled((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
-        summary = {"runs": made.runs, "splits": splits, **found.model_dump(), **summary}
+        summary = {"kind_of_n": kind, "runs": made.runs, "splits": splits, **found.model_dump(), **summary}
     if summary:
         click.echo(orjson.dumps(summary).decode())
 

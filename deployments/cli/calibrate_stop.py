@@ -10,7 +10,7 @@ from deployments.cli.console import STDERR, config_option
 from deployments.wiring.parts import make_world
 from tts.config import AppArgs
 from tts.ensemble.guesses import TownCentres
-from tts.eval.cases import cases_of
+from tts.eval.labelled_cases import cases_of, kind_of_cases
 from tts.eval.stop_fitting import fit_stop
 
 
@@ -29,6 +29,8 @@ def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None
     """
     world = make_world(args.data_dir)
     families = {source.name or str(source): cases_of(source) for source in runs}
+    for name, cases in families.items():
+        STDERR.print(f"{name}: kind of N: {kind_of_cases(cases)}", soft_wrap=True, markup=False)
     command_line = f"geotts calibrate-stop {' '.join(families)}"
     table = fit_stop(families, world, TownCentres(world.gazetteer), command=command_line)
     table = table.model_copy(update={"origin": origin or table.origin})

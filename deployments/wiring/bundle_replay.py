@@ -81,7 +81,8 @@ async def _verdict(
     allowed = VerifierConfig(questions=replay.questions, max_questions=replay.questions)
     asking = InquiryVerifier(consensus, Questioner(None, world, allowed))
     limited = QuestionLimitVerifier(WalkVerifier(asking, world, calibration), replay.questions)
-    verifier = CalibrationStateVerifier(limited, CalibrationState.model_validate(replay.state), replay.dialect)
+    state = CalibrationState.model_validate(replay.state)
+    verifier = CalibrationStateVerifier(limited, state, replay.dialect, knows_draws=calibration.knows_draws)
     request = VerifyRequest(context, photos, options, run.trajectories, readings, inquiry=run.inquiry)
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
     return found[-1]

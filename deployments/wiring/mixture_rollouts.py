@@ -17,6 +17,7 @@ from tts.config import EngineShare
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.domain.failure import RolloutFailure
+from tts.domain.usage import Usage
 from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient
 from tts.ports.rollout_groups import GroupRequest, RolloutItem, Rollouts, RolloutTask
@@ -84,7 +85,7 @@ class MixtureRollouts:
 
 
 class _Deal:
-    """Which model has which rollout of a group, and which models did not answer to it."""
+    """Which model has which rollout of a group, which models did not answer to it, and what they used."""
 
     def __init__(self, group: GroupRequest, shares: dict[str, float]) -> None:
         self._group = group
@@ -92,6 +93,7 @@ class _Deal:
         self._deadline = Deadline(group.context.remaining_s)
         self._tasks = {task.rollout_id: task for task in group.tasks}
         self._tried: dict[int, set[str]] = {i: set() for i in self._tasks}
+        self._used_before = dict.fromkeys(self._tasks, Usage())
 
     def first(self) -> dict[str, list[RolloutTask]]:
         """The rollouts of the group by model; one that goes on stays with the model that it was of."""
@@ -120,6 +122,10 @@ class _Deal:
                     RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_why(name, item.failure))
                 )
                 moved.append((other, replace(self._tasks[item.rollout_id], resume_from=None)))
+                self._used_before[item.rollout_id] += item.usage
+            elif isinstance(item, RolloutFinished):
+                used = self._used_before[item.rollout_id] + item.usage
+                forwarded.append(item.model_copy(update={"usage": used}))
             else:
                 forwarded.append(item)
         return forwarded, moved

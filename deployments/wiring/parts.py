@@ -269,7 +269,8 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     verifier = _weighing(consensus, args, rollout_model, questioner)
     walking = WalkVerifier(_consistent(verifier, world, args, rollout_model), world, in_use.calibration)
     limited = QuestionLimitVerifier(walking, args.verifier.max_questions)
-    stating = CalibrationStateVerifier(limited, in_use.state, args.dialect)
+    knows_draws = in_use.calibration.knows_draws
+    stating = CalibrationStateVerifier(limited, in_use.state, args.dialect, knows_draws=knows_draws)
     claims = shipped_claim_calibration(args.engine.name)
     return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tts.domain.geo import distance_km
 from tts.domain.plan import Limits, PlanDepth
 from tts.eval.budget_fitting import right_share
-from tts.eval.cases import Case
+from tts.eval.labelled_cases import Case
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
 from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable

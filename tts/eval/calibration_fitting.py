@@ -11,7 +11,7 @@ from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
-from tts.eval.cases import Case, thinned
+from tts.eval.labelled_cases import Case, thinned
 from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea
 from tts.eval.synthetic.families import DEVELOPMENT, generate

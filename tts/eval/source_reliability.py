@@ -12,7 +12,7 @@ import numpy as np
 from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.cases import Case
+from tts.eval.labelled_cases import Case
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.medoid import medoid_of
 from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels

@@ -21,7 +21,7 @@ from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTab
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
-from tts.eval.cases import Case
+from tts.eval.labelled_cases import Case
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 

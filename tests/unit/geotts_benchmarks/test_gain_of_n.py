@@ -43,6 +43,14 @@ def test_runs_of_one_photo_are_no_further_photos():
     assert found["runs"] == 40
 
 
+def test_the_interval_of_the_cover_is_over_photos_and_not_over_their_runs():
+    one = [run_of(str(photo), 10) for photo in range(10)]
+    once, five_times = gained(one, one)["cover90"], gained(one * 5, one * 5)["cover90"]
+    assert once == five_times
+    missed = [run_of(str(photo), 10 if photo else 90) for photo in range(10)] * 5
+    assert gained(missed, missed)["cover90"][0] == 90
+
+
 def test_what_a_label_may_be_off_counts_for_nobody():
     found = gained([run_of("a", 30, slack_m=50_000)], [run_of("a", 60, slack_m=50_000)])
     assert found["acc_25"][0] == -100

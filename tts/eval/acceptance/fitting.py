@@ -12,7 +12,7 @@ from tts.config import AppArgs
 from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import Held, held_out, judged, mean_of, with_regions
-from tts.eval.cases import Case, thinned
+from tts.eval.labelled_cases import Case, thinned
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.consensus.installed_calibrations import install, installed

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tts.domain.value import Value
-from tts.eval.card.card_row import Answered, CardRow, Cost
+from tts.eval.card.card_row import Answered, CardRow, Cost, RolloutCost
 from tts.eval.metrics.accuracy import CLASSIC_KM, hits
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.runs.kind_of_n import kinds_in_words
@@ -51,10 +51,19 @@ class CostPerAnswer(Value):
     usd: Interval
 
 
+class ModelCost(Value):
+    """Means over the `n` rollouts of one model of a mixture, with bootstrap intervals."""
+
+    model: str
+    n: int
+    tokens: Interval
+    usd: Interval
+
+
 class Card(Value):
     """Everything of one run. `origin` says what radii and confidence rest on. `kind_of_n` says what the rollouts of an
     answer are to each other. Tags of few photos, or of all, are left out. A photo is in a group of `by_model` for each
-    model whose rollouts agree with its answer; there are none for samples of one policy.
+    model whose rollouts agree with its answer; there are none for samples of one policy, and no `cost_by_model`.
     """
 
     name: str
@@ -67,6 +76,7 @@ class Card(Value):
     by_model: tuple[Group, ...]
     risk_coverage: tuple[RiskPoint, ...]
     cost: CostPerAnswer | None
+    cost_by_model: tuple[ModelCost, ...] = ()
 
 
 def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
@@ -86,6 +96,7 @@ def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
         by_model=tuple(_group(model, [row for row in rows if model in row.models]) for model in models),
         risk_coverage=tuple(_risk(rows)),
         cost=_cost([row.cost for row in rows if row.cost is not None]),
+        cost_by_model=_cost_by_model([cost for row in rows for cost in row.rollout_costs]),
     )
 
 
@@ -141,3 +152,13 @@ def _cost(costs: Sequence[Cost]) -> CostPerAnswer | None:
         p95_s=float(np.quantile(seconds, 0.95)),
         usd=bootstrap_mean(np.array([cost.usd for cost in costs])),
     )
+
+
+def _cost_by_model(costs: Sequence[RolloutCost]) -> tuple[ModelCost, ...]:
+    found: list[ModelCost] = []
+    for model in sorted({cost.model for cost in costs}):
+        own = [cost for cost in costs if cost.model == model]
+        tokens = bootstrap_mean(np.array([float(cost.tokens) for cost in own]))
+        usd = bootstrap_mean(np.array([cost.usd for cost in own]))
+        found.append(ModelCost(model=model, n=len(own), tokens=tokens, usd=usd))
+    return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tts.eval.card.card import Card, CostPerAnswer, Group
+from tts.eval.card.card import Card, CostPerAnswer, Group, ModelCost
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval
 
@@ -55,6 +55,8 @@ def _sections(card: Card) -> list[str]:
     if card.risk_coverage:
         parts += ["### Risk and coverage", _risk(card)]
     parts += ["### Cost per answer", _cost(card.cost)]
+    if card.cost_by_model:
+        parts += ["### Cost per rollout, by model", _cost_by_model(card.cost_by_model)]
     return parts
 
 
@@ -102,6 +104,11 @@ def _cost(cost: CostPerAnswer | None) -> str:
         _mean(cost.usd, 4),
     ]
     return _table(head, [row])
+
+
+def _cost_by_model(costs: Sequence[ModelCost]) -> str:
+    rows = [[cost.model, str(cost.n), _mean(cost.tokens, 0), _mean(cost.usd, 4)] for cost in costs]
+    return _table(["model", "rollouts", "tokens", "USD"], rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

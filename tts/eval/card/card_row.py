@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
-from tts.eval.cases import Case, cases_of
+from tts.eval.labelled_cases import Case, cases_of
 from tts.eval.runs.kind_of_n import RolloutsOfAnswer, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
@@ -21,6 +22,7 @@ CONTINENTS = {
 }  # fmt: skip
 _NOWHERE = "no country"
 _LOGS_TARGET_KM = 25.0
+_FEWEST_MODELS = 2  # of a mixture
 
 
 class Answered(Value):
@@ -44,12 +46,20 @@ class Cost(Value):
     usd: float
 
 
+class RolloutCost(Value):
+    """What one rollout of a mixture used, and its model."""
+
+    model: str
+    tokens: int
+    usd: float
+
+
 class CardRow(Value):
     """One photo. `tags` are those of its data set.
 
     `answered` is None for an abstention. `target_km` is the wanted radius, `cost` None if unknown. `rollouts` is None
-    if the request failed, or ran none. `models` are those whose rollouts agree with the answer; empty unless the
-    rollouts are of several models.
+    if the request failed, or ran none. `models` are those whose rollouts agree with the answer, `rollout_costs` what
+    each rollout used; both are empty unless the rollouts are of several models.
     """
 
     continent: str
@@ -60,6 +70,7 @@ class CardRow(Value):
     cost: Cost | None = None
     rollouts: RolloutsOfAnswer | None = None
     models: tuple[str, ...] = ()
+    rollout_costs: tuple[RolloutCost, ...] = ()
 
 
 def card_rows(source: Path, world: World, calibration: Calibration) -> list[CardRow]:
@@ -87,7 +98,12 @@ def _from_record(record: Record, world: World) -> CardRow:
     if row.failed or answer is None:
         return row.model_copy(update={"failed": True})
     usage = answer.usage
-    row = row.model_copy(update={"rollouts": rollouts_of([one.source for one in answer.rollouts])})
+    row = row.model_copy(
+        update={
+            "rollouts": rollouts_of([one.source for one in answer.rollouts]),
+            "rollout_costs": _rollout_costs(record.run.trajectories if record.run is not None else ()),
+        }
+    )
     cost = Cost(tokens=usage.prompt_tokens + usage.completion_tokens, seconds=record.elapsed_s, usd=usage.cost_usd)
     if answer.point is None:
         return row.model_copy(update={"cost": cost})
@@ -104,6 +120,17 @@ def _from_record(record: Record, world: World) -> CardRow:
     agreeing = answer.candidates[0].rollouts if answer.candidates else ()
     models = _models({one.rollout_id: one.source for one in answer.rollouts}, agreeing)
     return row.model_copy(update={"answered": answered, "cost": cost, "models": models})
+
+
+def _rollout_costs(trajectories: Sequence[Trajectory]) -> tuple[RolloutCost, ...]:
+    if len({trajectory.source for trajectory in trajectories}) < _FEWEST_MODELS:
+        return ()
+    return tuple(
+        RolloutCost(
+            model=one.source, tokens=one.usage.prompt_tokens + one.usage.completion_tokens, usd=one.usage.cost_usd
+        )
+        for one in trajectories
+    )
 
 
 def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:

@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterator
 
 from tts.domain.trajectory import Trajectory
-from tts.eval.cases import Case
+from tts.eval.labelled_cases import Case
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.rollout_kinds import follower, guesser

@@ -153,6 +153,12 @@ class Calibration(Value):
         """Whether it was fitted on rollouts that rest on what tools returned."""
         return self.scale[self.features.index("grounding")] > _CONSTANT
 
+    @property
+    def knows_draws(self) -> bool:
+        """Whether it was fitted on rollouts whose answers were drawn again."""
+        at = _EVERY.index("draws_log_km")
+        return at < len(self.features) and self.scale[at] > _CONSTANT
+
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
         return self.error_distribution(spread).radius

@@ -12,12 +12,14 @@ from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 
 
 class CalibrationStateVerifier:
-    """A `Verifier` in front of another. A request in another dialect than `dialect` is not what was fitted."""
+    """A `Verifier` in front of another. Two kinds of request are not what was fitted: one in another dialect than
+    `dialect`, and one whose answers were drawn again, unless the calibration `knows_draws`."""
 
-    def __init__(self, verifier: Verifier, state: CalibrationState, dialect: str) -> None:
+    def __init__(self, verifier: Verifier, state: CalibrationState, dialect: str, *, knows_draws: bool) -> None:
         self._verifier = verifier
         self._state = state
         self._dialect = dialect
+        self._knows_draws = knows_draws
         self._elsewhere = state.model_copy(update={"state": "transferred"})
 
     async def aclose(self) -> None:
@@ -26,7 +28,8 @@ class CalibrationStateVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Pass on what the other yields, with the state of the calibration in its verdict."""
-        own = request.options.dialect in (None, self._dialect)
+        drawn_again = any(trajectory.answer_draws for trajectory in request.trajectories)
+        own = request.options.dialect in (None, self._dialect) and (self._knows_draws or not drawn_again)
         state = self._state if own else self._elsewhere
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:

@@ -10,6 +10,7 @@ from deployments.cli import cli
 from tts.domain.answer import Candidate, Radius, RolloutStatus, StopReason
 from tts.domain.geo import LatLon, destination
 from tts.domain.request import LocateOptions
+from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
@@ -179,8 +180,29 @@ def test_a_mixture_has_a_row_for_each_model_that_agrees_with_answers(tmp_path, d
     assert "### By model" in card(path)
 
 
+def test_a_mixture_has_the_cost_of_a_rollout_of_each_model(tmp_path, data_store):
+    def rollout(i, source, tokens, usd):
+        return Trajectory(rollout_id=i, source=source, usage=Usage(prompt_tokens=tokens, cost_usd=usd))
+
+    rollouts = {
+        0: rollout(0, "large", 3000, 0.06),
+        1: rollout(1, "small", 900, 0.001),
+        2: rollout(2, "small", 1100, 0.003),
+    }
+    record = a_record(1, PARIS, 1.5, sources=("large", "small", "small"))
+    path = tmp_path / "mixture.jsonl"
+    path.write_bytes(record.model_copy(update={"run": Run(rollouts=rollouts)}).json_line() + b"\n")
+    costs = {row["model"]: row for row in json.loads(card(path, "--json"))["cost_by_model"]}
+    assert {name: (row["n"], row["tokens"]["value"], row["usd"]["value"]) for name, row in costs.items()} == {
+        "large": (1, 3000.0, pytest.approx(0.06)),
+        "small": (2, 1000.0, pytest.approx(0.002)),
+    }
+    assert "| small | 2 | 1000 [" in card(path)
+
+
 def test_samples_of_one_policy_have_no_rows_by_model(tmp_path, data_store):
     path = tmp_path / "samples.jsonl"
     path.write_bytes(supported(a_record(1, PARIS, 1.5, sources=("one", "one")), 0, 1).json_line() + b"\n")
-    assert json.loads(card(path, "--json"))["by_model"] == []
+    found = json.loads(card(path, "--json"))
+    assert found["by_model"] == found["cost_by_model"] == []
     assert "### By model" not in card(path)

@@ -9,18 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from support.basics import a_context
 from support.service import PHOTO, an_app, serving
 
 from deployments.doctor.installation import examine
 from deployments.wiring.bundle_replay import replayed
-from deployments.wiring.mixture_rollouts import dealt
+from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, dealt
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
 from tts.config import AppArgs, EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
-from tts.domain.events import parse_event
+from tts.domain.answer import StopReason
+from tts.domain.events import RolloutFinished, parse_event
+from tts.domain.failure import RolloutFailure
 from tts.domain.geo import LatLon, distance_km
+from tts.domain.plan import Limits
 from tts.domain.trajectory import fold
+from tts.domain.usage import Usage
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.consensus.clusters import SCALES
 from tts.verify.consensus.reliability import Reliability
@@ -107,6 +113,41 @@ async def test_when_every_model_is_down_the_request_fails(tmp_path, data_store):
         body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "n_parallel": 2, "deadline_s": 20}
         reply = await http.post("/locate", json=body)
     assert reply.status_code in (502, 503)
+
+
+class Answering:
+    """Rollouts that end in one way, with one usage."""
+
+    engines = ()
+
+    def __init__(self, **ended):
+        self._ended = ended
+
+    async def run(self, group):
+        for task in group.tasks:
+            yield [RolloutFinished(rollout_id=task.rollout_id, **self._ended)]
+
+
+async def test_a_rollout_that_moved_has_used_what_both_models_did(blank_photo):
+    lost = RolloutFailure(code="model", detail="the connection was lost", endpoint="http://west")
+    spent = Usage(turns=2, model_calls=2, prompt_tokens=3000, cost_usd=0.04)
+    west = Answering(stop_reason=StopReason.FAILED, failure=lost, usage=spent)
+    east = Answering(stop_reason=StopReason.ANSWERED, usage=Usage(turns=1, model_calls=1, cost_usd=0.01))
+    engine = ScriptedEngine(tape="unused")
+    rollouts = MixtureRollouts(
+        [
+            Member(EngineShare(name=name, engine=engine, share=share), made, "generic")
+            for name, made, share in (("west", west, 2), ("east", east, 1))
+        ]
+    )
+    group = GroupRequest(
+        context=a_context(), photos=(blank_photo,), tasks=(RolloutTask(rollout_id=0, seed=1),), n_total=1,
+        limits=Limits(), dialect="generic",
+    )  # fmt: skip
+    items = [item async for batch in rollouts.run(group) for item in batch]
+    (ended,) = [item for item in items if isinstance(item, RolloutFinished)]
+    assert ended.stop_reason is StopReason.ANSWERED
+    assert ended.usage == spent + Usage(turns=1, model_calls=1, cost_usd=0.01)
 
 
 async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path, data_store):

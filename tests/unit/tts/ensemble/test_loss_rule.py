@@ -19,7 +19,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.errors import ConfigError
-from tts.eval.cases import Case
+from tts.eval.labelled_cases import Case
 from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
 
@@ -161,6 +161,7 @@ def test_a_table_that_was_fitted_at_the_command_line_is_the_one_the_service_star
     out = tmp_path / "stop.yaml"
     done = CliRunner().invoke(cli, ["calibrate-stop", str(logs), "--out", str(out), "--origin", "mine"])
     assert done.exit_code == 0, done.output
+    assert "logs: kind of N: a mixture of models, 3 a photo" in done.output
     args = AppArgs.model_validate({"routing": {"stop_calibration": str(out)}})
     assert make_watch(args).experience.table == StopTable.read(out)
     assert StopTable.read(out).origin == "mine"

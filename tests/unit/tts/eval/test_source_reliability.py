@@ -18,7 +18,7 @@ from tts.domain.trajectory import Run, Trajectory
 from tts.errors import DataError
 from tts.eval.acceptance import fitting
 from tts.eval.acceptance.fitting import fit_and_install
-from tts.eval.cases import Case, cases_of, thinned
+from tts.eval.labelled_cases import Case, cases_of, thinned
 from tts.eval.runs.record import Record, read_records
 from tts.eval.sample import Truth
 from tts.eval.source_reliability import reliability_from

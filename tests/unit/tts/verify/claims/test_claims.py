@@ -63,7 +63,9 @@ def check(world, blank_photo):
     async def run(*claims, blind=(), testing=(), readings=(), state="fitted"):
         calibration_state = CalibrationState(state=state)
         calibration = shipped("clues")
-        inner = CalibrationStateVerifier(ConsensusVerifier(world, calibration), calibration_state, "generic")
+        inner = CalibrationStateVerifier(
+            ConsensusVerifier(world, calibration), calibration_state, "generic", knows_draws=False
+        )
         verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"))
         claimed = tuple(claimed_place(claim, world.clues) for claim in claims)
         request = VerifyRequest(
@@ -185,7 +187,7 @@ async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0
     tools, calibration = Registry(), shipped("clues")
     questioner = Questioner(tools, world, VerifierConfig())
     consensus = InquiryVerifier(ConsensusVerifier(world, calibration), questioner)
-    inner = CalibrationStateVerifier(consensus, CalibrationState(state="fitted"), "generic")
+    inner = CalibrationStateVerifier(consensus, CalibrationState(state="fitted"), "generic", knows_draws=False)
     verifier = ClaimVerifier(inner, world, calibration, shipped_claim_calibration("clues"), questioner)
     claimed = (claimed_place(claim, world.clues),)
     options = CheckOptions(claim=(claim,), verifier_questions=questions)

@@ -135,6 +135,8 @@ async def test_the_right_answer_stays_where_a_wrong_place_was_left_behind(lost, 
 
 
 async def test_without_calls_it_is_the_consensus(lost, world):
+    """Which is the default."""
+    assert VerifierConfig().questions == 0
     scenario = lost["second hit"]
     items, tools = await asked(scenario, world, 0)
     consensus = ConsensusVerifier(world, shipped("default"))

@@ -14,6 +14,7 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.errors import DataError
 from tts.eval.panel import Panel, panels_from_logs
+from tts.eval.runs.kind_of_n import kinds_in_words, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 
@@ -66,3 +67,9 @@ def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int =
         else:
             found.append(case)
     return found
+
+
+def kind_of_cases(cases: Iterable[Case]) -> str:
+    """What the rollouts of each case are to each other: samples of one policy, or a mixture of models; in words."""
+    found = (rollouts_of([trajectory.source for trajectory in case.trajectories]) for case in cases)
+    return kinds_in_words([rollouts for rollouts in found if rollouts is not None])
