@@ -58,7 +58,7 @@ function form(method, path, operation) {
     send.disabled = true;
     fill(out, "…");
     try {
-      await show(out, await send(asked()));
+      await show(out, await replyTo(asked()));
     } catch (error) {
       fill(out, el("p", { class: "complaint" }, error instanceof SyntaxError ? `The body is not JSON: ${error.message}` : `No reply: ${error.message}`));
     }
@@ -130,7 +130,7 @@ async function theirPhoto() {
   return photo;
 }
 
-async function send({ method, url, headers, body }) {
+async function replyTo({ method, url, headers, body }) {
   const key = byId("key").value.trim();
   const options = { method, headers: { ...headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) }, cache: "no-store" };
   if (body?.kind === "multipart/form-data") {
