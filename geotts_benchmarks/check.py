@@ -34,10 +34,9 @@ from tts.eval.calibration_fitting import judged, with_regions
 from tts.eval.claims.adversarial import attacked_claims
 from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
 from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import Case, kind_of_cases
 from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea, region_figures
-from tts.eval.runs.kind_of_n import KindOfN
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.words import SPLITS, Split
 from tts.eval.synthetic.families import FAMILIES, generate
@@ -168,7 +167,7 @@ async def measure(
         calibration = found.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()})
         await asyncio.to_thread(_write, write, calibration)
     return {
-        "kind_of_n": f"{KindOfN.ONE_SAMPLE if n == 1 else KindOfN.ONE_POLICY}, {n} a scene",
+        "kind_of_n": kind_of_cases(seen.cases),
         **figures(checked, calibration),
         "regions": region_figures(seen.areas).model_dump() if seen.areas else None,
         "continued": await continued_figures(args, maker, min(count, _CONTINUED), n),

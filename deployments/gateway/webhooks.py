@@ -96,7 +96,7 @@ class WebhookSender:
     def start_duties(self) -> None:
         """Look for messages that other gateways did not deliver, until `aclose`."""
         if self._config.hosts and self._duty is None:
-            duty = do_every(_LOOK_S, self._deliver_pending, _log, "webhooks that are left cannot be delivered")
+            duty = do_every(_LOOK_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def accepted(self, meta: RunMeta) -> None:

@@ -12,7 +12,7 @@ _SAME = weights("watch")["same_direction"]  # distance below which two direction
 
 def most_distinct(directions: Sequence[str]) -> tuple[str, ...]:
     """The first direction, then each time the one that is farthest from all before it. One that says nearly the same
-    as an earlier one is remaining out.
+    as an earlier one is left out.
     """
     if not directions:
         return ()

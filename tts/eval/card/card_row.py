@@ -22,7 +22,6 @@ CONTINENTS = {
 }  # fmt: skip
 _NOWHERE = "no country"
 _LOGS_TARGET_KM = 25.0
-_FEWEST_MODELS = 2  # of a mixture
 
 
 class Answered(Value):
@@ -123,7 +122,7 @@ def _from_record(record: Record, world: World) -> CardRow:
 
 
 def _rollout_costs(trajectories: Sequence[Trajectory]) -> tuple[RolloutCost, ...]:
-    if len({trajectory.source for trajectory in trajectories}) < _FEWEST_MODELS:
+    if not _are_of_several_models([trajectory.source for trajectory in trajectories]):
         return ()
     return tuple(
         RolloutCost(
@@ -154,9 +153,13 @@ def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
 
 def _models(sources: Mapping[int, str], agreeing: Iterable[int]) -> tuple[str, ...]:
     """The models of the rollouts that agree with an answer; none unless the rollouts are of several."""
-    if len(set(sources.values())) < 2:
+    if not _are_of_several_models(sources.values()):
         return ()
     return tuple(sorted({sources[rollout_id] for rollout_id in agreeing if rollout_id in sources} - {""}))
+
+
+def _are_of_several_models(sources: Iterable[str]) -> bool:
+    return len(set(sources)) > 1
 
 
 def _continent(point: LatLon, world: World) -> str:

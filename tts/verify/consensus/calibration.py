@@ -151,13 +151,16 @@ class Calibration(Value):
     @property
     def knows_tools(self) -> bool:
         """Whether it was fitted on rollouts that rest on what tools returned."""
-        return self.scale[self.features.index("grounding")] > _CONSTANT
+        return self._varied("grounding")
 
     @property
     def knows_draws(self) -> bool:
         """Whether it was fitted on rollouts whose answers were drawn again."""
-        at = _EVERY.index("draws_log_km")
-        return at < len(self.features) and self.scale[at] > _CONSTANT
+        return self._varied("draws_log_km")
+
+    def _varied(self, feature: str) -> bool:
+        """Whether a feature was known, and not the same in all runs."""
+        return feature in self.features and self.scale[self.features.index(feature)] > _CONSTANT
 
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
