@@ -274,15 +274,25 @@ class Client:
 
     async def _reply_to(self, request: httpx.Request) -> httpx.Response:
         try:
-            reply = await self._http.send(request)
+            reply = await self._connect_and_send(request)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         if not reply.is_success:
             raise refusal(reply.status_code, reply.content, reply.headers)
         return reply
 
+    async def _connect_and_send(self, request: httpx.Request) -> httpx.Response:
+        """Try to connect a second time when the first attempt took too long: nothing has been sent by then.
+
+        A machine that stood still for as long looks the same as a service that is gone.
+        """
+        try:
+            return await self._http.send(request)
+        except httpx.ConnectTimeout:
+            return await self._http.send(request)
+
     def _unreachable(self, error: Exception) -> ServerUnreachable:
-        return ServerUnreachable(f"{self._url} did not answer: {error or type(error).__name__}")
+        return ServerUnreachable(f"{self._url} did not answer: {str(error) or type(error).__name__}")
 
 
 class _Resumed:

@@ -86,7 +86,9 @@ class Solution:
         may_begin: MayBegin | None = None,
         rollouts_started: Milestone | None = None,
     ) -> None:
-        """`rollouts_started`: reached when the first rollout has asked its engine; others may wait for it."""
+        """`rollouts_started`: reached when the first rollout has asked its engine, or has been sent to the process that
+        does; others may wait for it.
+        """
         self._resumed_request = resumed
         self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
@@ -318,6 +320,7 @@ class Solution:
             kept=self._request.kept,
             diverse_first_calls=self._blind is None and has_diverse_calls(self._options, self._ports.watch),
             may_begin=self._may_begin,
+            when_sent=self._rollouts_started.reach,
         )
 
     def _to_verify(self, routing: Routing) -> VerifyRequest:

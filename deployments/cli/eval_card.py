@@ -21,13 +21,14 @@ from tts.verify.evidence.world import World
 @click.argument("runs", metavar="RUN…", nargs=-1, required=True)
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Markdown file; its picture goes beside it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each run instead of Markdown.")
+@click.option("--note", "notes", multiple=True, help="A paragraph for the top of the page, in Markdown. Repeatable.")
 @config_option
-def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool, notes: tuple[str, ...]) -> None:
     """Make the method card of RUNs: risk and coverage, errors and radii by continent, abstentions, cost per answer.
 
     A RUN is a run file (JSON Lines or Parquet), or a folder of published logs. With NAME=PATH it gets a name. For
     published logs, the consensus computes the answers; their radii come from the calibration of the configuration
-    (`verifier.calibration`), or else from the general one.
+    (`verifier.calibration`), or else from the default one.
     """
     world = make_world(args.data_dir)
     cards = [_card(given, world, args) for given in runs]
@@ -39,7 +40,8 @@ def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool) 
     made_on = datetime.now(UTC).date().isoformat()
     picture = None if out is None else out.with_suffix(".svg")
     command = f"geotts eval card {names}" + ("" if out is None else f" -o {out.name}")
-    text = card_markdown(cards, command=command, made_on=made_on, curve=None if picture is None else picture.name)
+    curve = None if picture is None else picture.name
+    text = card_markdown(cards, command=command, made_on=made_on, curve=curve, notes=notes)
     if out is None or picture is None:
         click.echo(text, nl=False)
         return
@@ -53,7 +55,8 @@ def _card(given: str, world: World, args: AppArgs) -> Card:
     source = Path(path)
     named = args.verifier.calibration
     calibration = shipped("default") if named is None else load(named)
-    origin = calibration.origin if source.is_dir() else "the answers of the service"
+    fitted = f"computed here, with the calibration that was fitted on: {calibration.origin}"
+    origin = fitted if source.is_dir() else "those of the answers of the service"
     return card_of(name or source.stem, card_rows(source, world, calibration), origin)
 
 

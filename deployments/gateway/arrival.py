@@ -28,7 +28,7 @@ class PhotoSource(Protocol):
 class Arrival:
     """`request_id` becomes that of an earlier request when this one turns out to repeat it. Once it is `launched`, its
     egress so far is reported with the egress of the run. `rollouts_started` is reached when its first rollout has asked
-    its engine.
+    its engine, or has been sent to the process that does.
     """
 
     caller: Caller = field(default_factory=Caller)

@@ -104,8 +104,8 @@ class Runner:
         attended: bool = True,
     ) -> None:
         """Start the work of a request whose log is open. `asked_at`: when the store was asked to open it, on the clock
-        of the loop. `rollouts_started`: reached when its first rollout has asked its engine, or its work has ended.
-        `attended`: somebody reads it.
+        of the loop. `rollouts_started`: reached when its first rollout has asked its engine or has been sent to the
+        process that does, or its work has ended. `attended`: somebody reads it.
 
         In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
         away, but whether the work ends then is ours to say.

@@ -254,10 +254,12 @@ class RemoteRollouts:
         with self._placing.place(group) as placed:
             session = session_of(group.photos[0].sha256 if self._by_photo else "", placed.replica)
             handle = self._handle.options(session_id=session) if session else self._handle
-            without_photos = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None)
+            without_photos = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None, when_sent=None)
             seen = self._placing.expected.follow(len(group.photos))
             photos = self._refs.of(group.photos)
             async with closing(remote_batches(group.context.id, handle.run, without_photos, photos)) as batches:
+                if group.when_sent is not None:
+                    asyncio.get_running_loop().call_soon(group.when_sent)  # the next line sends it, without a pause
                 async for batch in batches:
                     seen.see(batch)
                     yield batch

@@ -27,9 +27,8 @@ from support.deployed_files import (
     wait_for,
 )
 from support.namespaces import Machine, machines
+from support.ray_nodes import GCS_PORT, ray_cluster, stop_family, tool
 from support.redis_server import redis_program
-
-from geotts_benchmarks.machines.ray_nodes import GCS_PORT, ray_cluster, stop_family, tool
 
 ENGINE = {"name": "scripted", "turns": 2, "tokens_per_turn": 8}
 NAMES = sorted(path.name for path in CONFIGS.glob("*.yaml"))

@@ -4,8 +4,7 @@ import pytest
 from support.docs_places import CONFIGURATIONS, a_place, a_reader
 from support.docs_runner import deploy_config
 from support.namespaces import why_not
-
-from geotts_benchmarks.machines.ray_nodes import ray_cluster
+from support.ray_nodes import ray_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 

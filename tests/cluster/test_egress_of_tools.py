@@ -9,10 +9,10 @@ import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
 from support.ports import free_port
+from support.replicas import replicas_of
 from support.rude_server import as_json, rude_server
 
 from deployments.launch.cluster import served
-from geotts_benchmarks.faults import replicas_of
 from tts.config import (
     AppArgs,
     DeploymentConfig,

@@ -7,12 +7,12 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.hostile import corpus
+from support.located import locate
 from support.mcp_client import mcp_client, uploaded
 from support.plain_photo import plain_photo
 
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.harness import locate
 from tts.api.client import Client
 from tts.config import AppArgs, RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

@@ -15,8 +15,7 @@ from support.asking_clients import AskingClients
 from support.basics import ROOT, sign_bytes
 from support.ports import free_port
 from support.process_family import assert_nothing_left, family_of
-
-from geotts_benchmarks.machines.ray_nodes import tool
+from support.ray_nodes import tool
 
 CONFIG = """
 config_version: 1

@@ -17,12 +17,12 @@ from PIL import Image, ImageDraw
 from support.basics import a_context
 from support.empty_pictures import PICTURES, empty, empty_photo
 from support.endpoint import chunk, saying, serving
+from support.evaluation_photos import DEFAULT_PHOTOS
 from support.service import serving as serving_requests
 
 from deployments.cli import cli
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_router
-from geotts_benchmarks.harness import DEFAULT_PHOTOS
 from tts.config import AppArgs, CluesEngine, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
 from tts.domain.photo_cleaning import load_photo

@@ -5,12 +5,12 @@ import random
 import time
 
 import pytest
+from support.engine_journal import read_journal
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
 from deployments.runstore import Claim, StoreUnavailable
 from deployments.runstore.redis import RedisRunStore
-from geotts_benchmarks.machines.engine_journal import read_journal
 from tts.api.client import Client
 from tts.config import ScriptedEngine
 from tts.domain.request import LocateOptions

@@ -11,8 +11,7 @@ import pytest
 from support.basics import ROOT
 from support.deployed_files import deploy, differences, locate, operators_environment, shipped, wait_for
 from support.namespaces import machines
-
-from geotts_benchmarks.machines.ray_nodes import ray_cluster, tool
+from support.ray_nodes import ray_cluster, tool
 
 pytestmark = pytest.mark.timeout(900)
 REPLACED = {

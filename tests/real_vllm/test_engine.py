@@ -10,11 +10,11 @@ import psutil
 import pytest
 import pytest_asyncio
 from support.basics import a_context, a_request
+from support.evaluation_photos import DEFAULT_PHOTOS
 from support.verifier_runs import even_runs
 
 from deployments.wiring.parts import asking_locator, make_identity, make_router, make_verifier, make_watch
 from deployments.wiring.rollouts import LocalRollouts
-from geotts_benchmarks.harness import DEFAULT_PHOTOS
 from tools.zoom import zoom_tool
 from tts.config import AppArgs, RoutingConfig, VerifierConfig, VllmEngine
 from tts.dialects.base import Task

@@ -9,12 +9,12 @@ import psutil
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
+from support.located import locate
 from support.ports import free_port
 from support.service import samples
 
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
-from geotts_benchmarks.harness import locate
 from tts.config import (
     AppArgs,
     ConsistencyConfig,

@@ -13,8 +13,8 @@ import yaml
 from geotts_benchmarks.machines import deployment
 from geotts_benchmarks.machines.deployment import TOKEN
 from geotts_benchmarks.machines.namespaces import Machine
-from geotts_benchmarks.machines.ray_nodes import tool
 from support.basics import ROOT
+from support.ray_nodes import tool
 from tts.package_files import SAMPLES
 
 __all__ = ["TOKEN", "deploy", "differences", "locate", "operators_environment", "shipped", "wait_for"]

@@ -22,8 +22,8 @@ from typing import Any, Protocol
 import yaml
 
 from geotts_benchmarks import fake_endpoint
-from geotts_benchmarks.machines.ray_nodes import stop_family
 from support.docs_blocks import ROOT, Block, blocks_of
+from support.ray_nodes import stop_family
 from tts.package_files import SAMPLES
 
 BIN = Path(sys.executable).parent

@@ -101,6 +101,7 @@ class GroupRequest:
         diverse_first_calls: the rollouts begin with different tool calls.
         may_begin: awaited before each turn in this process, and before the group is sent to another process, where it
             does not go. It waits while the work may be another process's, or raises GivenAway.
+        when_sent: called when the group has been sent to another process, where it does not go.
     """
 
     context: RequestContext
@@ -122,6 +123,7 @@ class GroupRequest:
     kept: tuple[KeptResult, ...] = ()
     diverse_first_calls: bool = False
     may_begin: MayBegin | None = None
+    when_sent: Callable[[], None] | None = None
 
 
 class Rollouts(Protocol):

@@ -10,11 +10,11 @@ from support.endpoint import DONE, chunk, usage
 from support.endpoint import serving as an_endpoint
 from support.geotts_process import geotts
 from support.mcp_client import mcp_client, uploaded
+from support.ports import free_port
 from support.service import PHOTO, serving
 
 from deployments.runstore.memory import MemoryRunStore
 from deployments.wiring.local import local_ports, local_tools
-from geotts_benchmarks.harness import free_port
 from tts.config import AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig
 from tts.domain.events import parse_event
 

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from click.testing import CliRunner
 
-from geotts_benchmarks import consensus_guesswork, consensus_questions
+from geotts_benchmarks import consensus, consensus_guesswork, consensus_questions
 from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.consensus_logs import LogFamily, compared, cover_elsewhere
@@ -67,6 +68,21 @@ def test_named_sources_are_compared_with_the_medoid_and_the_best_source(twins, w
     assert found["named_agreement"] == [0.0] * 6, "agreement alone cannot know that two sources copy each other"
     assert found["named_agreement_minus_best_source"] == [[-100.0, -100.0, -100.0]] * 6
     assert all(is_difference(row) for row in found["minus_medoid"])
+
+
+def test_the_command_reports_the_figure_of_the_sources_that_are_asked_for(twins, data_store):
+    """Both figures are in the line; `--sources` says which of them is the consensus."""
+    least = ["--splits", "1", "--count", "1", "--policies", "0", "--questions", "0"]
+    found = {}
+    for sources in ("named", "anonymous"):
+        said = CliRunner().invoke(consensus.command, ["--logs", str(twins), "--sources", sources, *least])
+        assert said.exit_code == 0, said.output
+        found[sources] = json.loads(said.stdout.splitlines()[-1])
+    assert found["named"]["consensus"] == found["named"]["named_labels"] == [100.0] * 6
+    assert found["anonymous"]["consensus"] == found["anonymous"]["anonymous"] == found["named"]["anonymous"]
+    assert found["anonymous"]["named_labels"] == [100.0] * 6
+    assert found["anonymous"]["consensus"][2] < 100.0, "nothing tells which of the answers copy each other"
+    assert [found[sources]["sources"] for sources in found] == list(found)
 
 
 def test_radii_that_were_fitted_elsewhere_are_measured_here_with_an_interval(tmp_path, world):

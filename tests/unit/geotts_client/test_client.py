@@ -95,6 +95,47 @@ async def test_a_refused_connection_is_an_unreachable_server():
             await geotts.locate(b"photo")
 
 
+async def test_a_connection_that_took_too_long_is_tried_once_more_with_the_same_body():
+    bodies = []
+
+    async def answer(request):
+        bodies.append(await request.aread())
+        if len(bodies) == 1:
+            raise httpx.ConnectTimeout("")
+        return httpx.Response(202, json={"request_id": "loc_1", "location": "/locate/loc_1", "events": ""})
+
+    async with client(answer) as geotts:
+        assert await geotts.submit(b"photo", key="k") == "loc_1"
+    assert bodies[0] == bodies[1]
+    assert b"photo" in bodies[0]
+
+
+async def test_a_server_that_accepts_no_connection_is_unreachable_after_two_attempts():
+    attempts = []
+
+    def answer(request):
+        attempts.append(request.method)
+        raise httpx.ConnectTimeout("")
+
+    async with client(answer) as geotts:
+        with pytest.raises(ServerUnreachable, match="ConnectTimeout"):
+            await geotts.submit(b"photo", key="k")
+    assert attempts == ["POST", "POST"]
+
+
+async def test_a_request_that_was_sent_is_not_sent_twice():
+    attempts = []
+
+    def answer(request):
+        attempts.append(request.method)
+        raise httpx.ReadTimeout("")
+
+    async with client(answer) as geotts:
+        with pytest.raises(ServerUnreachable):
+            await geotts.submit(b"photo")
+    assert attempts == ["POST"]
+
+
 def test_options_become_form_fields():
     assert form_fields(LocateOptions()) == {}
     fields = form_fields(LocateOptions(n_parallel=8, depth="deep", within=Countries(codes=("IT",)), tools=("geocode",)))

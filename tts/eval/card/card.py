@@ -14,7 +14,7 @@ from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.runs.kind_of_n import kinds_in_words
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points
+FEWEST_OF_TAG = 30  # photos: the interval of a share of fewer is wider than 30 points
 
 
 class RiskPoint(Value):
@@ -83,7 +83,7 @@ def card_of(name: str, rows: Sequence[CardRow], origin: str) -> Card:
     """The card of the rows of one run; needs at least one row."""
     continents = sorted({row.continent for row in rows})
     counts = Counter(tag for row in rows for tag in row.tags)
-    tags = sorted(tag for tag, count in counts.items() if _FEWEST_OF_TAG <= count < len(rows))
+    tags = sorted(tag for tag, count in counts.items() if FEWEST_OF_TAG <= count < len(rows))
     models = sorted({model for row in rows for model in row.models})
     return Card(
         name=name,

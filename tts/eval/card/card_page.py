@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tts.eval.card.card import Card, CostPerAnswer, Group, ModelCost
+from tts.eval.card.card import FEWEST_OF_TAG, Card, CostPerAnswer, Group, ModelCost
 from tts.eval.metrics.accuracy import CLASSIC_KM
 from tts.eval.metrics.intervals import Interval
 
@@ -16,27 +16,34 @@ _TOP = 20
 _PLOT_W = 440
 _PLOT_H = 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
-_ABOUT = """Every share is a percentage of *n* photos, with its 95 % interval (Wilson) in brackets. Failed requests are
-counted in a separate column; no share includes them. An abstention counts as wrong at every distance. *Cover* is the
-share of answers whose radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius.
-The first row of a table is for all photos. The next rows are for continents, and then for tags of the data set.
+_ABOUT = """Every share is a percentage, with its 95 % interval (Wilson) in brackets. The shares of abstentions, and of
+answers within a distance, are of all *n* photos that did not fail. Failed requests are counted in a separate column; no
+share includes them. An abstention counts as wrong at every distance. *Cover* is the share of the answers (without
+abstentions) whose radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius. In
+the tables "Errors, abstentions and radii", the first row is for all photos. The next rows are for continents, and then
+for the tags of the data set that at least {tagged} photos have.
 
-The tables of risk and coverage keep only the most confident answers. *Coverage* is the number of these answers, as a
-share of all photos. *Risk* is the share of these answers that are wrong: farther from the true place than the wanted
-radius.
+Each row of a table of risk and coverage keeps only the most confident answers, down to the confidence in the row.
+*Coverage* is the number of these answers, as a share of all photos. *Risk* is the share of these answers that are
+wrong: farther from the true place than the wanted radius.
 
 *Kind of N* states where the N rollouts of an answer come from: they are samples of one policy, or of a mixture of
 models. A figure for one kind does not apply to the other kind. An interval states how much the figure may differ on
-other photos of the same kind. It says nothing about photos of another kind."""
+other photos that are like the measured ones. It says nothing about other photos."""
 
 _BY_MODEL = (
-    "A photo is in the row of each model whose rollouts agree with its answer. Photos without an answer are in none."
+    "The row of a model has the photos on which its rollouts agree with the answer. A photo can be in several rows. "
+    "A photo without an answer is in no row."
 )
 
 
-def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: str | None) -> str:
-    """The page. `command` made it, on the day `made_on`; `curve` is the address of the picture of all curves."""
-    parts = ["# Method card", _ABOUT, f"Made on {made_on} by `{command}`."]
+def card_markdown(
+    cards: Sequence[Card], *, command: str, made_on: str, curve: str | None, notes: Sequence[str] = ()
+) -> str:
+    """The page. `command` made it, on the day `made_on`; `curve` is the address of the picture of all curves. `notes`
+    are paragraphs of whoever made it, in Markdown.
+    """
+    parts = ["# Method card", _ABOUT.format(tagged=FEWEST_OF_TAG), f"Made on {made_on} by `{command}`.", *notes]
     if curve is not None:
         parts.append(f"![Risk and coverage of every run]({curve})")
     return "\n\n".join([*parts, *(section for card in cards for section in _sections(card))]) + "\n"
@@ -45,7 +52,7 @@ def card_markdown(cards: Sequence[Card], *, command: str, made_on: str, curve: s
 def _sections(card: Card) -> list[str]:
     parts = [
         f"## {card.name}",
-        f"Wanted radius: {card.target_km:g} km. Source of radii and confidence: {card.origin}.",
+        f"Wanted radius: {card.target_km:g} km. Radii and confidence: {card.origin}.",
         f"Kind of N: {card.kind_of_n}.",
         "### Errors, abstentions and radii",
         _groups((card.whole, *card.by_continent, *card.by_tag)),

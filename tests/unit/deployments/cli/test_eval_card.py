@@ -116,10 +116,14 @@ def test_risk_grows_with_coverage_and_ends_where_only_abstentions_are_left(run_f
 
 def test_the_page_states_its_command_and_its_date_and_has_a_picture_beside_it(run_file, data_store, tmp_path):
     out = tmp_path / "method-card.md"
-    card(f"my <run>={run_file}", "-o", out)
+    card(f"my <run>={run_file}", "-o", out, "--note", "Tests ran beside it.", "--note", "Recorded on a Monday.")
     page, picture = out.read_text(), (tmp_path / "method-card.svg").read_text()
     assert "by `geotts eval card 'my <run>=made.jsonl' -o method-card.md`" in page
-    assert "![Risk and coverage of every run](method-card.svg)" in page
+    assert (
+        "\n\nTests ran beside it.\n\nRecorded on a Monday.\n\n![Risk and coverage of every run](method-card.svg)"
+        in page
+    )
+    assert "\nWanted radius: 25 km. Radii and confidence: those of the answers of the service.\n" in page
     assert "| all | 6 | 1 | 20.0 [3.6, 62.4] |" in page
     assert "\nKind of N: samples of one policy, 2 a photo.\n" in page
     assert "my &lt;run&gt;" in picture

@@ -7,13 +7,13 @@ import httpx
 import pytest
 from support.endpoint import DONE, chunk, serving, usage
 from support.geotts_process import geotts
+from support.ports import free_port
 from support.service import PHOTO
 from support.service import serving as a_service
 
 from deployments.endpoints.watch import drained_findings
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.harness import free_port
 from tts.config import AccessConfig, AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates

@@ -1,13 +1,16 @@
-"""Remote calls that are cancelled: by whoever waits for them, or behind their back."""
+"""Remote calls that are cancelled, by whoever waits for them or behind their back, and groups that are sent."""
 
 import asyncio
 
 import pytest
 from ray.serve._private.common import RequestMetadata
 from ray.serve.handle import DeploymentResponse, DeploymentResponseGenerator
+from support.basics import a_context
 
-from deployments.serve.handles import remote_call, remote_stream
+from deployments.serve.handles import PhotoRefs, RemoteRollouts, remote_call, remote_stream
+from tts.domain.plan import Limits
 from tts.errors import ReplicaLost
+from tts.ports.rollout_groups import GroupRequest, RolloutTask
 
 
 class Call:
@@ -105,3 +108,43 @@ async def test_a_call_that_found_no_replica_yet_is_given_up():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert method.assigned.cancelled()
+
+
+class SilentRollouts(Call):
+    """A handle of a Rollout deployment that takes groups and never says anything about them."""
+
+    def __init__(self):
+        super().__init__()
+        self.taken = []
+        self.run = self
+
+    def options(self, **_):
+        return self
+
+    def remote(self, *args):
+        self.taken.append(args)
+        return self
+
+
+async def test_whoever_waits_for_a_group_to_be_sent_need_not_wait_for_its_first_event(sign_photo):
+    """Small photos of other requests wait for that (ADR 0014)."""
+    handle, when_sent = SilentRollouts(), []
+    tasks = (RolloutTask(rollout_id=0, seed=0),)
+    group = GroupRequest(
+        a_context(), (sign_photo,), tasks, 1, Limits(), "generic", when_sent=lambda: when_sent.append(len(handle.taken))
+    )
+    rollouts = RemoteRollouts(handle, PhotoRefs(), group_size=None, replicas=1)
+
+    async def first_batch():
+        await anext(aiter(rollouts.run(group)))
+
+    task = asyncio.create_task(first_batch())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert when_sent == [1]
+    (sent, _), *_ = handle.taken
+    assert sent.when_sent is None, "it stays in this process"
+    assert not task.done()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

@@ -8,9 +8,9 @@ from PIL import Image
 from support.endpoint import saying
 from support.openai_calls import a_model_request, against, deltas_of
 from support.played_rollouts import made_photo
+from support.played_rollouts import play_reverse as play
 
 from deployments.wiring.parts import make_dialect
-from geotts_benchmarks.released_rows.reverse.played import play
 from tts.config import load_config
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect

@@ -3,9 +3,8 @@
 import asyncio
 import json
 
-from support.played_rollouts import PlayedTransport, made_photo, played_rollout, played_toolbox
+from support.played_rollouts import PlayedTransport, as_tavily, made_photo, played_rollout, played_toolbox
 
-from geotts_benchmarks.released_rows.geovista.subject import as_tavily
 from tts.dialects import DIALECTS
 from tts.dialects.settings import DialectSettings
 

@@ -5,10 +5,9 @@ import json
 import random
 
 import pytest
-from support.played_rollouts import made_photo, played_rollout
+from support.played_rollouts import MadeUpLens, MadeUpPages, made_photo, played_rollout
 
 from deployments.wiring.toolbox_assembly import make_tooling
-from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from tools.released.catalog import released_local_tools
 from tools.released.reverse.image_search import image_search_tool
 from tools.released.reverse.recorded import recorded_pages, recorded_pictures

@@ -10,8 +10,6 @@ from pydantic import ValidationError
 from support.basics import a_context
 
 from deployments.wiring.parts import make_agent_model, make_model, make_verifier
-from geotts_benchmarks.engine_runs import Measured, Turn
-from geotts_benchmarks.prefix import ideal_cached
 from tools.zoom import zoom_tool
 from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, VerifierConfig, VllmEngine
 from tts.dialects.base import Task
@@ -257,15 +255,6 @@ def test_settings_reach_vllm_under_its_names_and_extra_wins():
     assert (arguments["enable_lora"], arguments["max_loras"]) == (True, 1)
     assert (arguments["dtype"], arguments["seed"]) == ("half", 3)
     assert json.dumps(arguments)
-
-
-def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
-    def turn(session, prompt, completion):
-        return Turn(session, Usage(prompt_tokens=prompt, completion_tokens=completion))
-
-    turns = (turn("a/0", 100, 20), turn("a/1", 100, 20), turn("a/0", 160, 5), turn("a/1", 96, 1))
-    # nothing; 99 of the leader's prompt; 119 of its own past; 95, its whole prompt but one token
-    assert ideal_cached(Measured(1.0, turns), 16) == 0 + 96 + 112 + 80
 
 
 class Clock:

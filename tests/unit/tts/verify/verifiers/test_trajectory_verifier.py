@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 from support.basics import a_context
+from support.played_rollouts import PlayedModel
 from support.verifier_runs import COIMBRA, OSAKA, even_runs, trajectory
 
 from deployments.wiring.parts import make_verifier, make_watch
-from geotts_benchmarks.released_rows.played_model import PlayedModel
 from tts.config import VerifierConfig, load_config
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
