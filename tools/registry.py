@@ -112,8 +112,13 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
     Raises:
         ConfigError: a tool of another package cannot be used.
     """
-    own = [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
-    return [*own, *(tool for name in _ADDED if (tool := _added(name, parts)).spec.local is local)]
+    added = [tool for name in _ADDED if (tool := _added(name, parts)).spec.local is local]
+    return [*make_own_tools(parts, local=local), *added]
+
+
+def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
+    """Those of `make_tools` that are in this table, without tools of other packages."""
+    return [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
 
 
 def _added(name: str, parts: ToolParts) -> Tool:

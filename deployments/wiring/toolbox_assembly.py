@@ -13,7 +13,7 @@ from tools.provider_assembly import Catalog, Offline, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.providers.tape import TapeSearch
-from tools.web import image_search_tool, web_search_tool
+from tools.registry import ToolParts, make_own_tools
 from tts.config import AppArgs, ToolsConfig
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
@@ -97,8 +97,8 @@ def taped(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
     if tape.misses == "live":
         return ReplayToolbox(played, toolbox)
     alike = TapeSearch(SearchTape.of(played.rows, iou=tape.iou, jaccard=tape.jaccard))
-    searches = Broker([web_search_tool(alike), image_search_tool(alike)], MemoryStore())
-    return ReplayToolbox(played, searches)
+    searches = make_own_tools(ToolParts(web=alike, recordings=alike), local=False)
+    return ReplayToolbox(played, Broker(searches, MemoryStore()))
 
 
 def refuse_file_across_nodes(args: AppArgs, *, nodes: int) -> None:

@@ -23,7 +23,7 @@ from tts.clues.mentions import Mention
 from tts.clues.postal_addresses import ADDRESS
 from tts.clues.priors import Floats, Priors, Towns
 from tts.decision_weights import weights
-from tts.domain.geo import EARTH_RADIUS_KM, TABLE_KM, LatLon
+from tts.domain.geo import TABLE_KM, LatLon, sphere_km_from_degrees
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 
@@ -77,11 +77,11 @@ class Belief:
 
     def mass(self, point: LatLon, km: float) -> float:
         """The share of the belief, 0 to 1, at places nearer than `km` to the point."""
-        return float(self.share[distances_from(point, self.lat, self.lon) < km].sum())
+        return float(self.share[sphere_km_from_degrees(point, self.lat, self.lon) < km].sum())
 
     def radius_km(self, point: LatLon, share: float) -> float:
         """The radius around a point that holds this share of the belief."""
-        away = distances_from(point, self.lat, self.lon)
+        away = sphere_km_from_degrees(point, self.lat, self.lon)
         order = np.argsort(away, kind="stable")
         at = int(np.searchsorted(np.cumsum(self.share[order]), share * self.share.sum()))
         return float(away[order[min(at, len(order) - 1)]])
@@ -106,7 +106,7 @@ class Belief:
         return options[best], worth[best]
 
     def _expected_accuracy(self, point: LatLon) -> float:
-        away = distances_from(point, self.lat, self.lon)
+        away = sphere_km_from_degrees(point, self.lat, self.lon)
         return sum(float(self.share[away < km].sum()) for km in TABLE_KM) / len(TABLE_KM)
 
 
@@ -235,7 +235,7 @@ class Weigher:
             weights += _sign_likelihood(mention, elsewhere, places, lat, lon)
         for clue in stated:
             assert clue.point is not None
-            away = distances_from(clue.point, lat, lon)
+            away = sphere_km_from_degrees(clue.point, lat, lon)
             weights += np.where(away < clue.point_km + _STATED_KM, _STATED_NATS - away / _STATED_FADE_KM, 0.0)
         keep = np.argsort(-weights, kind="stable")[:_PLACES].tolist()
         return [places[i] for i in keep], [float(weights[i]) for i in keep]
@@ -299,7 +299,7 @@ def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place
             inside = np.array([place.country_code == match.place.country_code for place in places])
             near = np.maximum(near, np.where(inside, _W["country_name"], 0.0))
             continue
-        away = distances_from(match.place.point, lat, lon)
+        away = sphere_km_from_degrees(match.place.point, lat, lon)
         scale = _REACH_KM.get(match.place.kind, _NEAR_KM)
         close = np.exp(-away / scale) if mention.km is None else _at_distance(away, mention.km)
         near = np.maximum(near, close * min(1.0, match.score ** _W["spelling_power"]))
@@ -320,10 +320,3 @@ def _at_distance(away: Floats, km: float) -> Floats:
     distances."""
     fits = np.exp(-0.5 * ((away - _CROW * km) / (_CROW_SPREAD * km + _SIGN_KM)) ** 2)
     return np.asarray(_A_DISTANCE * fits + (1.0 - _A_DISTANCE) * np.exp(-away / _NEAR_KM))
-
-
-def distances_from(point: LatLon, lat: Floats, lon: Floats) -> Floats:
-    """Great-circle distances in km on a sphere, from degrees. `sphere_km` takes unit vectors, and rounds otherwise."""
-    phi0, phi = math.radians(point.lat), np.radians(lat)
-    half = np.sin((phi - phi0) / 2) ** 2 + math.cos(phi0) * np.cos(phi) * np.sin(np.radians(lon - point.lon) / 2) ** 2
-    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, half))))

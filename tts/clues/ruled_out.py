@@ -11,10 +11,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tts.clues.belief import distances_from
 from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
-from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon
+from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon, sphere_km_from_degrees
 from tts.domain.request import LocateOptions
 from tts.geodata import countries
 from tts.geodata.gazetteer import Gazetteer
@@ -86,7 +85,7 @@ def inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geography) -> M
 def in_area(area: Area, lat: Floats, lon: Floats, outlines: countries.Countries) -> Mask:
     """(n,) whether each point, in degrees, lies in an area; circles are taken half a kilometre wider."""
     if isinstance(area, Circle):
-        return np.asarray(distances_from(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
+        return np.asarray(sphere_km_from_degrees(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
     if isinstance(area, BBox):
         tall = (lat >= area.south) & (lat <= area.north)
         east, west = lon <= area.east, lon >= area.west

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tts.clues.belief import Belief, distances_from
+from tts.clues.belief import Belief
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
-from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon
+from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon, sphere_km_from_degrees
 
 _W = weights("caller")
 _EDGE_KM = _W["area_edge_km"]
@@ -85,7 +85,7 @@ class Scope:
         return float(share[self._covers(lat, lon)].sum())
 
     def _covers(self, lat: Floats, lon: Floats) -> Mask:
-        masks = [distances_from(disc.centre, lat, lon) <= disc.km + _EDGE_KM for disc in self.discs]
+        masks = [sphere_km_from_degrees(disc.centre, lat, lon) <= disc.km + _EDGE_KM for disc in self.discs]
         masks += [_in_box(box, lat, lon) for box in self.boxes]
         return np.logical_or.reduce(masks) if masks else np.zeros(len(lat), dtype=np.bool_)
 

@@ -133,6 +133,15 @@ def sphere_km(point: LatLon, vectors: Floats) -> Floats:
     return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, half)))
 
 
+def sphere_km_from_degrees(point: LatLon, lat: Floats, lon: Floats) -> Floats:
+    """(n,) km on the sphere from a point to (n,) latitudes and longitudes in degrees. `sphere_km` takes unit vectors,
+    and rounds otherwise.
+    """
+    phi0, phi = math.radians(point.lat), np.radians(lat)
+    half = np.sin((phi - phi0) / 2) ** 2 + math.cos(phi0) * np.cos(phi) * np.sin(np.radians(lon - point.lon) / 2) ** 2
+    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, half))))
+
+
 def from_unit_vector(v: Floats | Sequence[float]) -> LatLon:
     """The point in the direction of a vector of any length."""
     x, y, z = map(float, v)

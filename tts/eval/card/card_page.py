@@ -16,12 +16,12 @@ _TOP = 20
 _PLOT_W = 440
 _PLOT_H = 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
-_ABOUT = """Every share is a percentage, with its 95 % interval (Wilson) in brackets. The shares of abstentions, and of
-answers within a distance, are of all *n* photos that did not fail. Failed requests are counted in a separate column; no
-share includes them. An abstention counts as wrong at every distance. *Cover* is the share of the answers (without
-abstentions) whose radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius. In
-the tables "Errors, abstentions and radii", the first row is for all photos. The next rows are for continents, and then
-for the tags of the data set that at least {tagged} photos have.
+_ABOUT = """Every share is a percentage, with its 95 % interval (Wilson) in brackets. Failed requests are counted in a
+separate column; no share includes them. The shares of abstentions, and of answers within a distance, are of all other
+photos. An abstention counts as wrong at every distance. *Cover* is the share of the answers (without abstentions) whose
+radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius. In the tables "Errors,
+abstentions and radii", the first row is for all photos. The next rows are for continents, and then for the tags of the
+data set that at least {tagged} photos have, but not all photos.
 
 Each row of a table of risk and coverage keeps only the most confident answers, down to the confidence in the row.
 *Coverage* is the number of these answers, as a share of all photos. *Risk* is the share of these answers that are

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tts.clues.belief import distances_from
 from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
-from tts.domain.geo import Circle, Countries, Floats, LatLon
+from tts.domain.geo import Circle, Countries, Floats, LatLon, sphere_km_from_degrees
 from tts.verify.claims.claimed_area import Mask, centre_of, inside, prior_of, reach_km
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
@@ -127,7 +126,7 @@ def _rival(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, outside: 
     km = max([_RIVAL_KM, *(reach_km(place) for place in places)])
     top = np.argsort(-share, kind="stable")[:40]
     options = [LatLon(lat=float(lat[i]), lon=float(lon[i])) for i in top]
-    masses = [float(share[distances_from(point, lat, lon) <= km].sum()) for point in options]
+    masses = [float(share[sphere_km_from_degrees(point, lat, lon) <= km].sum()) for point in options]
     best = int(np.argmax(masses))
     return Rival(options[best], km, min(1.0, max(masses[best], _in_another_country(places, lat, lon, share, world))))
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tts.clues.belief import Belief, distances_from
+from tts.clues.belief import Belief
 from tts.decision_weights import weights
-from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.geo import Floats, LatLon, distance_km, sphere_km_from_degrees
 from tts.verify.consensus.clusters import Cluster
 
 _W = weights("peaks")
@@ -64,7 +64,9 @@ def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
     while len(found) < _MOST:
         top = np.argsort(-share, kind="stable")[:_OPTIONS]
         options = [LatLon(lat=float(belief.lat[i]), lon=float(belief.lon[i])) for i in top]
-        masses = [float(share[distances_from(point, belief.lat, belief.lon) <= reach].sum()) for point in options]
+        masses = [
+            float(share[sphere_km_from_degrees(point, belief.lat, belief.lon) <= reach].sum()) for point in options
+        ]
         best = int(np.argmax(masses))
         if masses[best] < max(_LEAST_SHARE, _LEAST * found[0].share):
             break
@@ -74,7 +76,7 @@ def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
 
 def _taken(point: LatLon, belief: Belief, share: Floats, reach_km: float) -> Peak:
     """The peak at a point; its towns are taken out of `share`, which is changed in place."""
-    near = distances_from(point, belief.lat, belief.lon) <= reach_km
+    near = sphere_km_from_degrees(point, belief.lat, belief.lon) <= reach_km
     peak = Peak(point, float(share[near].sum()))
     share[near] = 0.0
     return peak

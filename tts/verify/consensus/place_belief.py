@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tts.clues.belief import Belief, distances_from
+from tts.clues.belief import Belief
 from tts.decision_weights import weights
-from tts.domain.geo import Floats, LatLon, destination
+from tts.domain.geo import Floats, LatLon, destination, sphere_km_from_degrees
 from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, ErrorDistribution
 from tts.verify.consensus.clusters import Cluster
 
@@ -35,7 +35,7 @@ class PlaceBelief:
 
     def mass(self, point: LatLon, km: float) -> float:
         """The probability of the places within `km` of a point."""
-        return float(self.share[distances_from(point, self.lat, self.lon) <= km].sum())
+        return float(self.share[sphere_km_from_degrees(point, self.lat, self.lon) <= km].sum())
 
     def most(self, count: int) -> PlaceBelief:
         """The points with the largest shares; the shares stay what they are."""
@@ -104,4 +104,4 @@ def _joined(parts: Sequence[Sequence[tuple[float, float, float]]]) -> PlaceBelie
 
 
 def _between(a: LatLon, b: LatLon) -> float:
-    return float(distances_from(a, np.array([b.lat]), np.array([b.lon]))[0])
+    return float(sphere_km_from_degrees(a, np.array([b.lat]), np.array([b.lon]))[0])

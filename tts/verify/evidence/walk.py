@@ -12,12 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
-from tts.clues.belief import Belief, distances_from
+from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
-from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.geo import Floats, LatLon, distance_km, sphere_km_from_degrees
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reach import Reach
 from tts.domain.reading import Reading
@@ -111,7 +111,7 @@ def _with(
 
 
 def _has(place: Place, lat: Floats, lon: Floats) -> bool:
-    return bool((distances_from(place.point, lat, lon) < _SAME_KM).any())
+    return bool((sphere_km_from_degrees(place.point, lat, lon) < _SAME_KM).any())
 
 
 def _given(
@@ -153,4 +153,4 @@ def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], r
 
 
 def _at(place: Place, points: Points) -> Mask:
-    return np.asarray(distances_from(place.point, points.lat, points.lon) < _SAME_KM)
+    return np.asarray(sphere_km_from_degrees(place.point, points.lat, points.lon) < _SAME_KM)
