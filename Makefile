@@ -9,6 +9,9 @@ UNIT_JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest --dist loadfile -n
 DOCS := $(wildcard tests/cluster/test_docs_*.py)
 
+# tests start hundreds of processes: compiled modules save each of them some tenths of a second
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
 

@@ -82,10 +82,10 @@ class Block:
     help="Pairs of runs to compare: one with traces, one without.",
 )
 @click.option("--only", type=click.Choice(["embedded", "scripted"]), help="Measure only this engine.")
-@click.option("--quick", is_flag=True, help="Compare 3 pairs.")
+@click.option("--quick", is_flag=True, help="Compare 2 pairs.")
 def command(pairs: int, only: str | None, quick: bool) -> None:
     """The same requests to a service that traces with gen_ai and to one that does not, in alternating pairs."""
-    report("tracing", lambda: measure(3 if quick else pairs, only))
+    report("tracing", lambda: measure(2 if quick else pairs, only))
 
 
 def measure(pairs: int, only: str | None = None) -> Result:

@@ -92,3 +92,18 @@ def test_somebody_elses_cluster_is_asked_once(starts):
         ray_start.start_ray("10.0.0.1:6379", log_to_driver=False)
     ray_start.forget_failed_start(failure.value)
     assert len(raylet_pids) == 1
+
+
+_SERVES_LIMITS = """
+from deployments.serve.ray_env import prepare_environment
+prepare_environment()
+from ray.serve._private import constants
+print(constants.PROXY_READY_CHECK_TIMEOUT_S, constants.HTTP_PROXY_TIMEOUT)
+"""
+
+
+def test_a_proxy_may_take_as_long_to_start_as_the_start_of_a_service_waits_for_it():
+    """Serve kills one that is not ready after 5 s, as on a busy machine, and the start of the service then fails."""
+    seen = subprocess.run([sys.executable, "-c", _SERVES_LIMITS], capture_output=True, text=True, check=True)
+    ready_s, start_s = map(float, seen.stdout.split())
+    assert ready_s >= start_s
