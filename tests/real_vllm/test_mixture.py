@@ -54,7 +54,7 @@ async def test_vllm_and_a_script_do_the_rollouts_of_one_request_by_their_shares(
     assert not found.failure, found.failure
     run = fold(found.events)
     assert Counter(one.source for one in run.trajectories) == {"local": 3, "script": 1}
-    assert [one.error for one in run.trajectories] == [None] * 4
+    assert not [one.error for one in run.trajectories if one.error]
     of_vllm = [one for one in run.trajectories if one.source == "local"]
     assert all(len(one.turns) == 2 for one in of_vllm), "the limits of its own"
     assert all(one.usage.prompt_tokens > 0 and one.usage.completion_tokens > 0 for one in of_vllm)
