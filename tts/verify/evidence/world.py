@@ -15,9 +15,9 @@ BORDER_KM = _W["border_km"]
 _COAST_KM = _W["coast_km"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class World:
-    """Gazetteer and countries together.
+    """Gazetteer and countries together. Its repr is short: it leaves out all names of places.
 
     `clues` is there where lines of lettering are weighed too (`tts.verify.consensus.pooled_lines`).
     """
