@@ -20,8 +20,8 @@ _ABOUT = """Every share is a percentage, with its 95 % interval (Wilson) in brac
 separate column; no share includes them. The shares of abstentions, and of answers within a distance, are of all other
 photos. An abstention counts as wrong at every distance. *Cover* is the share of the answers (without abstentions) whose
 radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius. In the tables "Errors,
-abstentions and radii", the first row is for all photos. The next rows are for continents, and then for the tags of the
-data set that at least {tagged} photos have, but not all photos.
+abstentions and radii", the first row is for all photos. The next rows are for continents, and then for tags of the data
+set. A tag has a row if at least {tagged} photos have it, but not all photos.
 
 Each row of a table of risk and coverage keeps only the most confident answers, down to the confidence in the row.
 *Coverage* is the number of these answers, as a share of all photos. *Risk* is the share of these answers that are
