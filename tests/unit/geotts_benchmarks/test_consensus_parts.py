@@ -30,12 +30,12 @@ def truth_of(photo):
     return LatLon(lat=40.0 + photo % 8, lon=-3.0 + 2.0 * (photo // 8))
 
 
-def logs(folder, **errors_km):
+def logs(folder, *, photos=PHOTOS, **errors_km):
     """A folder with a log for each system; `errors_km` says how far to the east its answer about a photo is."""
     folder.mkdir()
     for system, error_km in errors_km.items():
         rows = []
-        for photo in range(PHOTOS):
+        for photo in range(photos):
             truth = truth_of(photo)
             at = destination(truth, bearing_deg=90, distance_km=error_km(photo))
             stated = json.dumps({"lat": at.lat, "lon": at.lon, "city": "", "country": ""})
@@ -70,12 +70,14 @@ def test_named_sources_are_compared_with_the_medoid_and_the_best_source(twins, w
     assert all(is_difference(row) for row in found["minus_medoid"])
 
 
-def test_the_command_reports_the_figure_of_the_sources_that_are_asked_for(twins, data_store):
+def test_the_command_reports_the_figure_of_the_sources_that_are_asked_for(tmp_path, data_store):
     """Both figures are in the line; `--sources` says which of them is the consensus."""
+    errors_km = {"good": lambda _: 0.0, "twin_a": lambda _: 3000.0, "twin_b": lambda _: 3000.0}
+    folder = logs(tmp_path / "logs", photos=2 * PHOTOS, **errors_km)  # halves that a calibration can be fitted to
     least = ["--splits", "1", "--count", "1", "--policies", "0", "--questions", "0"]
     found = {}
     for sources in ("named", "anonymous"):
-        said = CliRunner().invoke(consensus.command, ["--logs", str(twins), "--sources", sources, *least])
+        said = CliRunner().invoke(consensus.command, ["--logs", str(folder), "--sources", sources, *least])
         assert said.exit_code == 0, said.output
         found[sources] = json.loads(said.stdout.splitlines()[-1])
     assert found["named"]["consensus"] == found["named"]["named_labels"] == [100.0] * 6
