@@ -15,12 +15,11 @@ cancels the request on the server. `geotts_client.sync_client` has the same call
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import httpx
 
@@ -29,6 +28,7 @@ from geotts_client.continue_options import ContinueOptions
 from geotts_client.errors import ConfigError, DeadlineExceeded, GeoTTSError, Overloaded, ServerUnreachable
 from geotts_client.events import Event
 from geotts_client.failover import Failover
+from geotts_client.form_fields import AnyOptions, form_fields
 from geotts_client.options import LocateOptions
 from geotts_client.pictures import Photos, bytes_of
 from geotts_client.replies import Accepted202, Cancelled, RunStatus
@@ -46,7 +46,6 @@ _LONGEST_PAUSE_S = 2.0
 _TOO_LONG = "the request took longer than the client's timeout_s"
 _SSE = {"Accept": "text/event-stream"}
 T = TypeVar("T")
-AnyOptions = LocateOptions | ContinueOptions
 
 
 class Client:
@@ -397,14 +396,3 @@ async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
     if run.failure is not None:
         raise error_of(run.failure)
     return run
-
-
-def form_fields(options: AnyOptions) -> dict[str, str]:
-    """Options as form fields. Defaults are left out; lists and objects are JSON."""
-    changed = options.model_dump(exclude_defaults=True)
-    fields: dict[str, Any] = options.model_dump(mode="json", include=set(changed))
-    return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        for name, value in fields.items()
-        if value is not None
-    }
