@@ -58,7 +58,7 @@ async def photos_of_both(client, *endpoints):
 
 async def wait_until_readyz_reports(client, role, words):
     """Wait until /readyz says it of an endpoint."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while words not in (await client.get("/readyz")).json()["checks"][role]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

@@ -92,7 +92,7 @@ async def test_four_rollouts_answer_in_time_whatever_happens_to_one_of_them(sign
 
 
 async def test_text_that_came_before_the_connection_was_lost_is_void(sign_photo):
-    items, _ = await run(Hostile(2), DIALECTS["generic"], sign_photo, n=2, seconds=2.0)
+    items, _ = await run(Hostile(2), DIALECTS["generic"], sign_photo, n=2, seconds=8.0)
     numbered = [item.model_copy(update={"seq": i + 1}) for i, item in enumerate(items) if hasattr(item, "seq")]
     trajectory = next(t for t in fold(numbered).trajectories if t.rollout_id == 1)
     assert "almost" in "".join(item.text for item in items if isinstance(item, Text))
