@@ -25,7 +25,7 @@ def prepare_environment() -> None:
         RAY_SERVE_THROUGHPUT_OPTIMIZED="1",
         RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S="0",
         RAY_SERVE_PORT_QUARANTINE_S="0",
-        RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S="60",  # as long as the start waits; after Serve's 5 the start would fail
+        RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S="60",  # Serve itself gives 5: too few beside a load
         RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH="deployments.http.middleware.ray_headers:middlewares",
         RAY_SERVE_REPLICA_GRPC_MAX_MESSAGE_LENGTH=str(64 * 2**20),
         RAY_USAGE_STATS_ENABLED="0",

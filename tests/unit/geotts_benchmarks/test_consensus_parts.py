@@ -77,9 +77,9 @@ def test_the_command_reports_the_figure_of_the_sources_that_are_asked_for(tmp_pa
     least = ["--splits", "1", "--count", "1", "--policies", "0", "--questions", "0"]
     found = {}
     for sources in ("named", "anonymous"):
-        said = CliRunner().invoke(consensus.command, ["--logs", str(folder), "--sources", sources, *least])
-        assert said.exit_code == 0, said.output
-        found[sources] = json.loads(said.stdout.splitlines()[-1])
+        result = CliRunner().invoke(consensus.command, ["--logs", str(folder), "--sources", sources, *least])
+        assert result.exit_code == 0, result.output
+        found[sources] = json.loads(result.stdout.splitlines()[-1])
     assert found["named"]["consensus"] == found["named"]["named_labels"] == [100.0] * 6
     assert found["anonymous"]["consensus"] == found["anonymous"]["anonymous"] == found["named"]["anonymous"]
     assert found["anonymous"]["named_labels"] == [100.0] * 6
