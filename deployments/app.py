@@ -209,7 +209,11 @@ def _deployment(cls: type, config: DeploymentConfig, name: str | None = None, **
         name=name or cls.__name__,
         max_ongoing_requests=config.max_ongoing,
         max_queued_requests=config.max_queued,
-        ray_actor_options={"num_cpus": config.num_cpus, "num_gpus": config.num_gpus},
+        ray_actor_options={
+            "num_cpus": config.num_cpus,
+            "num_gpus": config.num_gpus,
+            "resources": config.resources,
+        },
         health_check_period_s=2,
         graceful_shutdown_wait_loop_s=0.1,
         graceful_shutdown_timeout_s=config.drain_s,

@@ -15,6 +15,7 @@ from deployments.endpoints.roles import Endpoint
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.config import AppArgs, OpenAIEngine, VllmEngine
+from tts.config.loopback import is_loopback
 from tts.dialects.base import Dialect
 from tts.dialects.text_dialect import TextDialect
 from tts.errors import ConfigError, DataError
@@ -82,8 +83,7 @@ def endpoint_finding(endpoint: Endpoint) -> Finding:
 
 
 def _on_this_machine(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def no_endpoint_finding(name: str) -> Finding:

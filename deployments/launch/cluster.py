@@ -18,7 +18,7 @@ prepare_environment()
 from ray import serve  # noqa: E402  after the environment is set
 
 from deployments.app import build, build_tools  # noqa: E402
-from deployments.launch.shared_cluster import SharedClusterServe  # noqa: E402
+from deployments.launch.shared_cluster import SharedClusterServe, reachable_from_here  # noqa: E402
 from deployments.serve.cluster_watch import ClusterLost, ClusterWatch  # noqa: E402
 from deployments.serve.ray_start import abandon_ray, start_ray, stop_ray  # noqa: E402
 from tts.config import AppArgs, GatewayConfig  # noqa: E402
@@ -57,7 +57,7 @@ def served(
         raise DataError("the embedded data is missing or outdated: run `geotts data build`")
     longest_s = max(getattr(args.deployments, name).drain_s for name in type(args.deployments).model_fields)
     with serving(
-        lambda: build(args),
+        lambda: build(args if ray_address is None else reachable_from_here(args)),
         args.gateway,
         ray_address=ray_address,
         log_to_driver=log_to_driver,

@@ -6,16 +6,35 @@ import time
 from typing import Any
 
 import httpx
+import psutil
 import ray
 from ray import serve
+from ray.serve.schema import ProxyStatus
 
 from deployments.seam.ray import serve_listener
+from tts.config import AppArgs
+from tts.config.loopback import is_loopback
 from tts.errors import ConfigError, FatalError, boundary
 
 _CONTROLLER = {"name": "SERVE_CONTROLLER_ACTOR", "namespace": "serve"}
 _ANSWER_S = 20.0  # a proxy learns of a new application within a second or two
+_PROXY_STARTS_S = 90.0  # beyond the time that Serve gives a proxy to start (RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S)
 _STOP_SLACK_S = 30.0  # beyond the longest drain: deployments stop one layer after the other
 _EVERY_ADDRESS = {"0.0.0.0", "::", ""}
+
+
+def reachable_from_here(args: AppArgs) -> AppArgs:
+    """Keeps the gateway on this node where Serve listens on loopback: only this node could reach its proxy elsewhere.
+
+    Call once Serve has started: what counts is the address of its first start, not that of `args`.
+    """
+    gateway = args.deployments.gateway
+    here = _alive_nodes() & _own_addresses()
+    if not here or gateway.bundles or not is_loopback(serve_listener().host or ""):
+        return args
+    resources = {**gateway.resources, f"node:{min(here)}": 0.001}
+    deployments = args.deployments.model_copy(update={"gateway": gateway.model_copy(update={"resources": resources})})
+    return args.model_copy(update={"deployments": deployments})
 
 
 class SharedClusterServe:
@@ -42,8 +61,8 @@ class SharedClusterServe:
         options = serve_listener()
         addresses = _hosts(options.host)
         urls = [f"http://{f'[{host}]' if ':' in host else host}:{options.port}" for host in addresses]
-        give_up = time.monotonic() + _ANSWER_S
-        while time.monotonic() < give_up:
+        started = time.monotonic()
+        while (waited_s := time.monotonic() - started) < _ANSWER_S or (waited_s < _PROXY_STARTS_S and _proxies_start()):
             for url in urls:
                 if _answers(url):
                     return url
@@ -71,12 +90,23 @@ class SharedClusterServe:
 
 def _hosts(host: str | None) -> list[str]:
     """Addresses to try, nearest first. Proxies are where replicas are, so this node may have none."""
-    here: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
     if (host or "") not in _EVERY_ADDRESS:
         return [host or ""]
+    own = _own_addresses()
+    return sorted(_alive_nodes(), key=lambda address: (address not in own, address))
+
+
+def _alive_nodes() -> set[str]:
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    others = sorted({node["NodeManagerAddress"] for node in nodes if node["Alive"]} - {here})
-    return [here, *others]
+    return {node["NodeManagerAddress"] for node in nodes if node["Alive"]}
+
+
+def _own_addresses() -> set[str]:
+    return {entry.address for entries in psutil.net_if_addrs().values() for entry in entries}
+
+
+def _proxies_start() -> bool:
+    return ProxyStatus.STARTING in serve.status().proxies.values()
 
 
 def _answers(url: str) -> bool:

@@ -111,14 +111,18 @@ def test_each_of_two_nodes_answers_with_a_gateway_of_its_own(nodes, head, tmp_pa
     args["gateway"]["run_store"] = "redis://redis:6379/0"
     deploy(head, tmp_path, tree)
     wait_for(head, "RUNNING")
-    done = head.run(tool("python"), "-c", APPLICATIONS, TOKEN)
-    deployments = orjson.loads(done.stdout)["applications"]["geotts"]["deployments"]
-    gateways = {replica["node_ip"] for replica in deployments["Gateway"]["replicas"]}
-    assert gateways == {machine.address for machine in nodes}
+    assert nodes_of_gateways(head) == {machine.address for machine in nodes}
     for asking, asked in (nodes, reversed(nodes)):
         answer = locate(asking, f"http://{asked.address}:8000")["answer"]
         assert answer["lat"] is not None
         assert answer["n"]["answered"] == answer["n"]["run"] >= 1
+
+
+def nodes_of_gateways(head):
+    """The addresses of the nodes on which the replicas of the gateway run."""
+    done = head.run(tool("python"), "-c", APPLICATIONS, TOKEN)
+    deployments = orjson.loads(done.stdout)["applications"]["geotts"]["deployments"]
+    return {replica["node_ip"] for replica in deployments["Gateway"]["replicas"]}
 
 
 def slow_config(folder, turn_s=2.0):
@@ -146,14 +150,15 @@ def with_the_token_at_its_default_path(folder):
 
 @pytest.mark.parametrize(("number", "end"), [(0, signal.SIGTERM), (1, signal.SIGINT)])
 def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path, number, end):
-    """From the head and from another node. It finds Ray's token in the home folder; a second one, and its own clients,
-    by the variable."""
+    """From the head and from another node. It listens on loopback, so its gateway is on the node that started it. It
+    finds Ray's token in the home folder; a second one, and its own clients, by the variable."""
     here, log, address = nodes[number], tmp_path / "log", f"{head.address}:{GCS_PORT}"
     command = (tool("geotts"), "serve", "--address", address, "--config", slow_config(tmp_path))
     at_home = with_the_token_at_its_default_path(tmp_path)
     with log.open("w") as out, here.start(*at_home, *command, cwd=ROOT, stdout=out, stderr=out) as process:
         try:
             url = wait_until_logged(r"ready at (\S+)", process, log)[1]
+            assert nodes_of_gateways(head) == {here.address}
             second = here.run(*command, cwd=ROOT)
             assert second.returncode == 2
             assert "already runs an application" in second.stderr

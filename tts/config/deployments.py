@@ -55,6 +55,11 @@ class DeploymentConfig(Value):
     num_gpus: Annotated[float, Field(ge=0)] = Field(
         default=0.0, description="GPUs that Ray reserves for one replica; may be a fraction"
     )
+    resources: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict,
+        description="what else one replica needs of its node, by the cluster's names: `accelerator_type:H100: 0.001` "
+        "for a kind of GPU, `node:10.0.0.7: 0.001` for one node",
+    )
     max_ongoing: Annotated[int, Field(ge=1)] = Field(
         default=64, description="calls that one replica works on at the same time"
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.config.connections import ConnectionLimits
+from tts.config.loopback import is_loopback
 from tts.config.map_tiles import TileSource
 from tts.config.units import Seconds
 from tts.config.webhooks import WebhookConfig
@@ -149,4 +150,4 @@ class GatewayConfig(Value):
     @property
     def on_loopback(self) -> bool:
         """Whether `host` is a loopback address, so that other machines cannot reach the service."""
-        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+        return is_loopback(self.host)
