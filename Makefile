@@ -37,10 +37,8 @@ $(STAMP): pyproject.toml geotts_client/pyproject.toml requirements.lock
 	@touch $@
 
 # without --no-loadscope-reorder, files with few tests, which take longest, come last, and one process waits
-test: setup      ## static checks and the tests of the code; no GPU and no network needed
-	$(MAKE) check
-	$(BIN)/geotts data build
-	$(PYTEST) $(UNIT_JOBS) tests/unit tests/contract
+test: quick      ## static checks and the tests of the code; no GPU and no network needed
+	$(PYTEST) $(UNIT_JOBS) -m slow tests/unit tests/contract
 	$(PYTEST) $(JOBS) --no-loadscope-reorder tests/cluster tests/doors tests/browser $(addprefix --ignore=,$(DOCS))
 
 test-docs: setup ## every command and configuration of the documentation, as written

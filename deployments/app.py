@@ -19,6 +19,7 @@ from ray.serve import Application
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.handle import DeploymentHandle
 
+from deployments.config import AppArgs, DeploymentConfig
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.http.app import create_app
@@ -56,7 +57,7 @@ from deployments.wiring.parts import (
     make_watch,
 )
 from deployments.wiring.rollouts import make_rollouts
-from tts.config import AppArgs, CluesEngine, DeploymentConfig, ScriptedEngine
+from tts.config import CluesEngine, ScriptedEngine
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.ports.locator import Locator

@@ -11,12 +11,12 @@ import click
 
 from deployments.cli.console import config_option
 from deployments.cli.eval_run import chosen
+from deployments.config import AppArgs
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.clues.clue import ClueKind
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers
 from tts.clues.rule import RULES, Rule
-from tts.config import AppArgs
 from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.photo_cleaning import load_photo
 from tts.eval.datasets import load_dataset

@@ -23,6 +23,7 @@ import click
 import httpx
 import psutil
 
+from deployments.config import AccessConfig, AppArgs, ConnectionLimits, GatewayConfig
 from deployments.gateway.auth import fingerprint, new_key
 from deployments.launch.cluster import served
 from geotts_benchmarks import failing_stores
@@ -30,7 +31,7 @@ from geotts_benchmarks.attack import ATTACKERS, Attack, Attacked, under_attack
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.silent_names import SilentNames
-from tts.config import AccessConfig, AppArgs, ConnectionLimits, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.geodata.store import DataStore
 
 _ENGINE_S = 0.2

@@ -13,6 +13,7 @@ import click
 import httpx
 import psutil
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
@@ -23,7 +24,7 @@ from geotts_benchmarks.cutting_network import CuttingTransport
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, report, say
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.client import Client
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 

@@ -16,13 +16,14 @@ from dataclasses import replace
 import httpx
 import uvicorn
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.api.sse import sse_frame
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutStarted, Text
 from tts.domain.plan import Depth

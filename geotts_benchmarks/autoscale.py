@@ -9,20 +9,13 @@ from itertools import pairwise
 import click
 from ray import serve
 
+from deployments.config import AppArgs, AutoscaleConfig, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
 from deployments.seam.ray import RUNNING
 from geotts_benchmarks.harness import Result, client, free_port, report, say
 from geotts_benchmarks.load import Load
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import (
-    AppArgs,
-    AutoscaleConfig,
-    DeploymentConfig,
-    DeploymentsConfig,
-    GatewayConfig,
-    RoutingConfig,
-    ScriptedEngine,
-)
+from tts.config import RoutingConfig, ScriptedEngine
 
 _MOST = 3
 _CLIENTS = 6

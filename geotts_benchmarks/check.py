@@ -16,13 +16,13 @@ import yaml
 from PIL import Image
 
 from deployments.cli.console import config_option
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
 from geotts_benchmarks.continue_cost import continued_figures
 from geotts_benchmarks.harness import Result, report, rounded, say
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
-from tts.config import AppArgs
 from tts.domain.answer import Verdict
 from tts.domain.claim import CheckOptions, ClaimCheck, ClaimedPlace
 from tts.domain.photo import Photo

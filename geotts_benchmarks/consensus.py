@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from deployments.cli.console import config_option
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
@@ -20,7 +21,6 @@ from geotts_benchmarks.consensus_logs import (
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
-from tts.config import AppArgs
 from tts.domain.geo import Floats
 from tts.domain.request import MAX_QUESTIONS
 from tts.errors import DataError

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deployments.config import AppArgs
 from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import continuation_of
 from deployments.gateway.gateway import Gateway
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.harness import Result, say
 from geotts_client.continue_options import ContinueOptions
-from tts.config import AppArgs, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run

@@ -27,12 +27,13 @@ import httpx
 import orjson
 import psutil
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import served, serving
 from geotts_benchmarks.bare_ray_serve import bare, photo_ms
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, report, say
 from geotts_benchmarks.leader_cost import measure_led
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 
 _ENGINE_S = 0.2

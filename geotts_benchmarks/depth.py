@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from deployments.cli.eval_run import chosen
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.depth_leader import measure_leading
@@ -24,7 +25,6 @@ from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, draw, frontier
 from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
 from tts.aio import closing
-from tts.config import AppArgs
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, RolloutStarted
 from tts.domain.geo import LatLon, destination, distance_km

@@ -19,6 +19,7 @@ import orjson
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import RunStore
 from deployments.runstore.redis import RedisRunStore
@@ -27,7 +28,7 @@ from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.harness import Result, free_port, say
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 _TURN_S = 3.0  # so long that all are at work together, also where six stores are tried at once
 _FROZEN_MS = 40_000

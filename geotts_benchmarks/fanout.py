@@ -7,10 +7,11 @@ import time
 
 import click
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 _REPLICAS = 2
 _TOKENS = 64

@@ -9,12 +9,13 @@ import time
 import click
 import psutil
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_benchmarks.autoscale import replicas
 from geotts_benchmarks.harness import Result, client, free_port, gone_is_fine, percentile, report, say
 from geotts_benchmarks.load import Load
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 _REPLICAS = 2
 _CLIENTS = 3

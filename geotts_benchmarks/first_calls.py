@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deployments.config import AppArgs
 from geotts_benchmarks.enquirers import Enquiries, Street
 from geotts_benchmarks.harness import Result, say
 from geotts_benchmarks.photos import locate_all
 from tts.aio import closing
-from tts.config import AppArgs
 from tts.domain.abilities import Abilities
 from tts.domain.geo import TABLE_KM, Floats, distance_km
 from tts.domain.identity import Identity

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 
 from PIL import Image
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import LocalRollouts
 from geotts_benchmarks.harness import Result, median, say
 from tts.aio import closing
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_benchmarks.harness import (
     DEFAULT_PHOTOS,
@@ -21,7 +22,6 @@ from geotts_benchmarks.harness import (
     report,
     say,
 )
-from tts.config import AppArgs, GatewayConfig
 from tts.eval.runs.kind_of_n import KindOfN
 
 

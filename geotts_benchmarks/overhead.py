@@ -9,11 +9,12 @@ from typing import Any
 import click
 import httpx
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
 from geotts_benchmarks.http_turn_cost import per_turn_ms
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 _N = 8
 _TURNS = 3

@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 import psutil
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_benchmarks.chromium import CHROMIUM, MISSING, Tab, chromium
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
-from tts.config import AppArgs, GatewayConfig
 from tts.package_files import sample_photos
 
 _EVERY_S = 1.0

@@ -12,10 +12,10 @@ import click
 
 from deployments.cli.console import config_option
 from deployments.cli.eval_run import chosen, running_figures
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.gain_of_n import gain_of_n
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
-from tts.config import AppArgs
 from tts.domain.geo import TABLE_KM
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions

@@ -10,10 +10,10 @@ from typing import cast
 import click
 
 from deployments.cli.console import config_option
+from deployments.config import AppArgs
 from geotts_benchmarks.draw_agreement import draw_agreement
 from geotts_benchmarks.harness import Result, report, say
 from geotts_benchmarks.photos import by_n, locate_all, rollout_counts
-from tts.config import AppArgs
 from tts.domain.request import MAX_QUESTIONS
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.kind_of_n import kind_of_records

@@ -16,6 +16,7 @@ import click
 import httpx
 from redis.asyncio import Redis
 
+from deployments.config import AppArgs
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import RunStore
 from deployments.runstore.blobs import FolderBlobs
@@ -25,7 +26,7 @@ from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.failing_stores import Server
 from geotts_benchmarks.harness import Result, locate, report, say
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 from tts.package_files import sample_photos
 

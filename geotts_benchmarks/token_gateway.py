@@ -17,12 +17,13 @@ from dataclasses import replace
 import orjson
 import uvloop
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import LogEntry, MemoryRunStore
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_without_ray import listening
 from geotts_benchmarks.harness import percentile
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutStarted, Text
 from tts.domain.hypothesis import Hypothesis, Level

@@ -18,10 +18,11 @@ from typing import Any
 import click
 import orjson
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.toolbox_assembly import make_tooling
 from geotts_benchmarks.harness import Result, free_port, median, report, say
 from geotts_benchmarks.killed_writer import PROGRAM
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ProviderSettings, ToolsConfig
+from tts.config import ProviderSettings, ToolsConfig
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.net.fetch_limits import FetchLimits

@@ -24,8 +24,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.page import ANSWERED, FREE, choose, locate, write  # noqa: E402
 from support.service import an_app, serving  # noqa: E402
 
+from deployments.config import AppArgs  # noqa: E402
 from geotts_benchmarks.chromium import Tab, chromium  # noqa: E402
-from tts.config import AppArgs, ScriptedEngine  # noqa: E402
+from tts.config import ScriptedEngine  # noqa: E402
 from tts.package_files import SAMPLES  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

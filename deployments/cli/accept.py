@@ -13,11 +13,12 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.console import STDERR, config_option, fail, profile_options
 from deployments.cli.photo_readings import photo_readings
 from deployments.cli.text_console import TextConsole
+from deployments.config import AppArgs
 from deployments.endpoints.key_and_price import price_is_known
 from deployments.endpoints.listed_models import check_endpoint
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect, make_world
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.domain.request import MAX_PARALLEL
 from tts.eval.acceptance.acceptance import OWN, Acceptance, assess
 from tts.eval.acceptance.allowance import Allowance

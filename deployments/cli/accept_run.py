@@ -9,8 +9,8 @@ from pathlib import Path
 
 from deployments.cli.console import STDERR
 from deployments.cli.eval_run import running_figures
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.acceptance.allowance import Allowance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deployments.cli.console import STDERR, progress_bar
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.geodata.store import DataStore
 
 

@@ -13,13 +13,13 @@ import httpx
 from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option
+from deployments.config import AppArgs
 from deployments.wiring.bundle_replay import replayed
 from tts.api.client import refusal
 from tts.bundle.bundle_files import root_hash
 from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import public_key, signed, signer_of
 from tts.bundle.zip_archive import pack
-from tts.config import AppArgs
 from tts.errors import DataError, ServerUnreachable
 
 EXIT_FAULTS = 3

@@ -12,8 +12,8 @@ import orjson
 
 from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.config import AppArgs
 from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
 from tts.eval.labelled_cases import cases_of, kind_of_cases, thinned
 from tts.eval.metrics.accuracy import PAPER_KM

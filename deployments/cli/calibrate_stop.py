@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from deployments.cli.console import STDERR, config_option
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.config import AppArgs
 from tts.ensemble.guesses import TownCentres
 from tts.eval.labelled_cases import cases_of, kind_of_cases
 from tts.eval.stop_fitting import fit_stop

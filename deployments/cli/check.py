@@ -12,8 +12,8 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
 from deployments.cli.inputs import collect
 from deployments.cli.locate import locate_inputs
+from deployments.config import AppArgs
 from geotts_client.check_options import MAX_CLAIMED
-from tts.config import AppArgs
 from tts.domain.claim import CheckOptions
 from tts.domain.request import MAX_PARALLEL
 from tts.geodata.area_from_text import WAYS

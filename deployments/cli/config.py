@@ -6,7 +6,7 @@ import click
 import yaml
 
 from deployments.cli.console import config_option, profile_options
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.net.url_secrets import masked
 from tts.package_files import config_files, operations_files
 

@@ -14,7 +14,7 @@ import yaml
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from deployments.cli.text_console import TextConsole, styled
-from tts.config import AppArgs, load_config
+from deployments.config import AppArgs, load_config
 from tts.package_files import config_files
 from tts.profiles import Profile, load_profile, profile_names
 

@@ -10,7 +10,8 @@ import click
 import yaml
 
 from deployments.cli.console import STDERR, config_option, progress_bar
-from tts.config import AppArgs, GalleryConfig
+from deployments.config import AppArgs
+from tts.config import GalleryConfig
 from tts.gallery.building import build_gallery
 from tts.geodata.store import DataStore
 

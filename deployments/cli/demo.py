@@ -14,10 +14,10 @@ from deployments.cli.inputs import Input
 from deployments.cli.locate import follow, map_of
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import answer_panel
+from deployments.config import AppArgs
 from deployments.doctor.installation import examine
 from deployments.serve.ray_env import is_free
 from tts.api.client import Client
-from tts.config import AppArgs
 from tts.domain.request import LocateOptions
 from tts.geodata.store import DataStore
 from tts.package_files import SAMPLES

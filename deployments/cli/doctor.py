@@ -10,10 +10,11 @@ from rich.text import Text
 
 from deployments.cli.console import config_option, profile_in_use, profile_options
 from deployments.cli.text_console import TextConsole
+from deployments.config import AppArgs
 from deployments.doctor.installation import examine
 from deployments.doctor.profile import explain, no_endpoint_finding
 from deployments.doctor_finding import Finding
-from tts.config import AppArgs, VllmEngine
+from tts.config import VllmEngine
 
 _MARKS = {"ok": ("✓", "green"), "off": ("·", "dim"), "missing": ("!", "yellow"), "problem": ("✗", "red")}
 

@@ -16,8 +16,8 @@ from deployments.cli.eval_reread import reread_run
 from deployments.cli.eval_rewards import geocoded_option, rewards
 from deployments.cli.eval_run import run
 from deployments.cli.text_console import TextConsole, styled
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.config import AppArgs
 from tts.domain.geo import LatLon
 from tts.domain.tooling import Datum
 from tts.eval.answer_parsers import PARSER_NAMES, ParserName

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from deployments.cli.console import STDERR, config_option
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.config import AppArgs
 from tts.eval.card.card import Card, card_of
 from tts.eval.card.card_page import card_markdown, curves_svg
 from tts.eval.card.card_row import card_rows

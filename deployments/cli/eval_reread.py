@@ -10,8 +10,8 @@ import orjson
 
 from deployments.cli import shared_options
 from deployments.cli.console import STDERR, config_option
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_model
-from tts.config import AppArgs
 from tts.dialects.released.imported import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts

@@ -16,9 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from deployments.cli.console import STDERR, config_option, profile_options
 from deployments.cli.views import clean
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
-from tts.config import AppArgs
 from tts.domain.answer import Provenance
 from tts.domain.geo import distance_km
 from tts.domain.plan import Depth

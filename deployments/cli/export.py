@@ -11,9 +11,9 @@ import click
 
 from deployments.cli import shared_options
 from deployments.cli.console import STDERR, config_option
+from deployments.config import AppArgs
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.sync_client import SyncClient
-from tts.config import AppArgs
 from tts.domain.trajectory import fold
 from tts.errors import DataError
 from tts.eval.runs.located_files import read_located

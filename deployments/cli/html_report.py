@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deployments.cli.inputs import Input, Together
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import Run
 from tts.geodata.store import DataStore

@@ -26,6 +26,7 @@ from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
+from deployments.config import AppArgs
 from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.questions import check_questions
 from deployments.gateway.walks import check_walk
@@ -35,7 +36,6 @@ from deployments.wiring.tool_findings import unused_keys
 from tts.aio import closing
 from tts.api.client import Client
 from tts.api.schema import response_of
-from tts.config import AppArgs
 from tts.domain.claim import ClaimedPlace
 from tts.domain.events import Event, Failed
 from tts.domain.exif_claims import file_claim

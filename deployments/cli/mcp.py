@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
+from deployments.config import AppArgs
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
@@ -21,7 +22,6 @@ from deployments.http.answer_pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
 from deployments.mcp.tool_execution import McpTools
 from deployments.wiring.local import LocalTools, local_ports, local_tools, without_gateway
-from tts.config import AppArgs
 from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
 from tts.telemetry import configure_telemetry

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from deployments.cli.console import STDERR
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.reading import Reading

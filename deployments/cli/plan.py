@@ -10,8 +10,8 @@ import click
 from deployments.cli.console import STDERR, config_option, profile_options
 from deployments.cli.inputs import BudgetType
 from deployments.cli.text_console import TextConsole
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_dialect, make_planner, make_world
-from tts.config import AppArgs
 from tts.domain.budget import Budget
 from tts.domain.stop_table import band_of
 from tts.eval.budget_fitting import fit_budget

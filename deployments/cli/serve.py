@@ -19,6 +19,7 @@ import click
 from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
 from deployments.cli.text_console import styled
 from deployments.cli.warning_lines import warn, warn_of
+from deployments.config import AppArgs, checked
 from deployments.doctor.profile import endpoint_finding, vllm_finding
 from deployments.doctor.template_finding import template_finding
 from deployments.endpoints.roles import endpoints_of
@@ -28,7 +29,7 @@ from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from deployments.wiring.parts import make_dialect, make_gallery
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
-from tts.config import AppArgs, VllmEngine, checked
+from tts.config import VllmEngine
 from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 

@@ -12,8 +12,8 @@ import orjson
 
 from deployments.cli.console import config_option
 from deployments.cli.text_console import TextConsole, styled
+from deployments.config import AppArgs
 from deployments.wiring.local import local_tools, without_gateway
-from tts.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.tooling import ToolCall

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
 from tts.aio import Deadline
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.dialects.base import Task
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import psutil
 
+from deployments.config import AppArgs
 from deployments.doctor.context_finding import context_finding
 from deployments.doctor.profile import endpoint_finding, vllm_finding
 from deployments.doctor.template_finding import template_finding
@@ -26,7 +27,7 @@ from deployments.serve.ray_env import why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.wiring.parts import make_dialect
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
-from tts.config import AppArgs, CluesEngine, Engine, OpenAIEngine, VllmEngine
+from tts.config import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.geodata.store import DataStore
 from tts.net.url_secrets import masked
 from tts.perception.alphabets import lettering

@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from deployments.config import AppArgs
+from deployments.config.loopback import is_loopback
 from deployments.doctor_finding import BUILD, Finding
 from deployments.endpoints.listed_models import listed_models
 from deployments.endpoints.roles import Endpoint
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_dialect
-from tts.config import AppArgs, OpenAIEngine, VllmEngine
-from tts.config.loopback import is_loopback
+from tts.config import OpenAIEngine, VllmEngine
 from tts.dialects.base import Dialect
 from tts.dialects.text_dialect import TextDialect
 from tts.errors import ConfigError, DataError

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
 from deployments.wiring.parts import price_of
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.routing.depth_router import NO_PRICE
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tts.config import AppArgs, Engine, OpenAIEngine
+from deployments.config import AppArgs
+from tts.config import Engine, OpenAIEngine
 
 _EVERYTHING = "every rollout fails"
 _OWN_ROLLOUTS = "the other models do its rollouts"

@@ -15,10 +15,11 @@ from contextvars import Context
 
 import httpx
 
+from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
 from deployments.endpoints.roles import Endpoint, endpoints_of, engine_uses
 from tts.aio import cancel_and_wait, spawn
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
 from tts.net.url_secrets import bare_url

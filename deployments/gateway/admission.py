@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
+from deployments.config import GatewayConfig
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from tts.aio import Limiter, Milestone, Turnstile
-from tts.config import GatewayConfig
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import OpenedPhoto, load_photo, may_be_small
 from tts.errors import Overloaded

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from starlette.datastructures import Headers
 
-from tts.config import AccessConfig, GatewayConfig
+from deployments.config import AccessConfig, GatewayConfig
 from tts.domain.value import Value
 from tts.errors import ConfigError, Overloaded, RequestError
 

@@ -14,6 +14,7 @@ from contextvars import Context
 from dataclasses import dataclass
 from functools import partial
 
+from deployments.config import AppArgs
 from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
@@ -34,7 +35,6 @@ from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from geotts_client.continue_options import ContinueOptions
 from tts.aio import Milestone, closing, spawn
-from tts.config import AppArgs
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Event, Failed
 from tts.domain.exif_claims import file_claim

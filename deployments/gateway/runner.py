@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 
+from deployments.config import GatewayConfig
 from deployments.gateway.admission import Admission
 from deployments.gateway.lease import Lease
 from deployments.gateway.lease_renewal import LeaseRenewal
@@ -24,7 +25,6 @@ from deployments.observability.request_observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
 from tts.aio import Milestone, batches, beside, cancel_and_wait, closing, spawn
-from tts.config import GatewayConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest

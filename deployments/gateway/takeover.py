@@ -7,11 +7,11 @@ import logging
 from contextvars import Context
 from typing import Protocol
 
+from deployments.config import GatewayConfig
 from deployments.gateway.periodic_work import do_every
 from deployments.gateway.saved_request import TakenOver, load_request
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, spawn
-from tts.config import GatewayConfig
 
 _log = logging.getLogger("geotts.gateway")
 

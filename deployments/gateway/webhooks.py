@@ -24,11 +24,11 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from deployments.config import WebhookConfig
 from deployments.gateway.periodic_work import do_every
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
 from tts.aio import cancel_and_wait, closing, spawn
-from tts.config import WebhookConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import Event
 from tts.domain.usage import Usage

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.errors import ServerErrorMiddleware
 
+from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
 from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Keyring
@@ -42,7 +43,6 @@ from deployments.http.routes.web import add_web
 from deployments.http.service import Service, Spread
 from deployments.mcp.tool_execution import ToolboxSource
 from deployments.observability.metrics import Metrics
-from tts.config import AppArgs
 
 _ASKED = [
     "Authorization",

@@ -17,12 +17,12 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from deployments.config import GatewayConfig
 from deployments.gateway.arrival import Fetch
 from geotts_client.budget import EITHER_BUDGET
 from geotts_client.continue_options import ContinueOptions
 from tools.external.names import EXTERNAL_NAME
 from tools.registry import tool_names
-from tts.config import GatewayConfig
 from tts.dialects import DIALECTS
 from tts.domain import geo
 from tts.domain.claim import ClaimedPlace

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
+from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
 from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Caller, Keyring
@@ -15,7 +16,6 @@ from deployments.gateway.gateway import Gateway
 from deployments.gateway.rate_limit import take_from_rate
 from deployments.http.health import Check, Health, health_of
 from deployments.observability.metrics import Metrics
-from tts.config import AppArgs
 from tts.errors import GeoTTSError
 from tts.inference.openai.endpoint.orders import Orders
 

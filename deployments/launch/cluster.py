@@ -18,10 +18,10 @@ prepare_environment()
 from ray import serve  # noqa: E402  after the environment is set
 
 from deployments.app import build, build_tools  # noqa: E402
+from deployments.config import AppArgs, GatewayConfig  # noqa: E402
 from deployments.launch.shared_cluster import SharedClusterServe, reachable_from_here  # noqa: E402
 from deployments.serve.cluster_watch import ClusterLost, ClusterWatch  # noqa: E402
 from deployments.serve.ray_start import abandon_ray, start_ray, stop_ray  # noqa: E402
-from tts.config import AppArgs, GatewayConfig  # noqa: E402
 from tts.errors import DataError, FatalError, boundary  # noqa: E402
 from tts.geodata.store import DataStore  # noqa: E402
 

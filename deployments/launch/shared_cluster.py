@@ -11,9 +11,9 @@ import ray
 from ray import serve
 from ray.serve.schema import ProxyStatus
 
+from deployments.config import AppArgs
+from deployments.config.loopback import is_loopback
 from deployments.seam.ray import serve_listener
-from tts.config import AppArgs
-from tts.config.loopback import is_loopback
 from tts.errors import ConfigError, FatalError, boundary
 
 _CONTROLLER = {"name": "SERVE_CONTROLLER_ACTOR", "namespace": "serve"}

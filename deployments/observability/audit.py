@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from deployments.config import AppArgs
 from deployments.runstore import RunMeta
 from deployments.wiring.parts import remote_engines
-from tts.config import AppArgs
 from tts.domain.events import Done, Event, LeftMachine, ToolCalled, ToolResulted
 from tts.domain.usage import Usage
 from tts.errors import ConfigError, GeoTTSError

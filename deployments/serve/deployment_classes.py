@@ -12,6 +12,7 @@ from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
+from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
 from deployments.serve.engine_rooms import report_of
 from deployments.serve.envelope import Envelope, seal
@@ -39,7 +40,6 @@ from deployments.wiring.parts import (
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes, taped
 from tts.aio import closing, coalesce
-from tts.config import AppArgs
 from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from deployments.config import AppArgs
 from deployments.endpoints.roles import endpoints_of
-from tts.config import AppArgs
 from tts.inference.openai.endpoint.states import STATES, EndpointStates, same_address
 
 _log = logging.getLogger("geotts.gateway")

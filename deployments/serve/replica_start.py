@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 
+from deployments.config import AppArgs
 from deployments.seam.ray import install_listeners
-from tts.config import AppArgs
 from tts.telemetry import configure_telemetry
 
 # Python looks for garbage at 700, so in about every request, for 0.3 ms; nearly all of it goes by its counts anyway

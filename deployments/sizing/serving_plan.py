@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from deployments.config import AppArgs, checked
 from deployments.endpoints.key_and_price import money_line
 from deployments.sizing.find_shape import shape_of
 from deployments.sizing.gpu_plan import GpuPlan, Gpus, plan_gpus
 from deployments.wiring.parts import make_dialect, verifier_name
-from tts.config import AppArgs, VllmEngine, checked
+from tts.config import VllmEngine
 from tts.errors import ConfigError
 from tts.profiles import Profile
 

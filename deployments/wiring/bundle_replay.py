@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import orjson
 
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_identity, make_world
 from tts.assembly import answer_from
 from tts.bundle.bundle_files import Replay, answer_of, events_in
 from tts.bundle.check_bundle import replay_of
-from tts.config import AppArgs, VerifierConfig
+from tts.config import VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import CheckOptions

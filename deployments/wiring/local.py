@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from deployments.config import AppArgs
+from deployments.config.app_args import MOST_GPU_MEMORY
 from deployments.wiring.brokers import LocalBrokers
 from deployments.wiring.parts import (
     asking_locator,
@@ -18,8 +20,7 @@ from deployments.wiring.parts import (
 )
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, taped
-from tts.config import AppArgs, VllmEngine
-from tts.config.app import MOST_GPU_MEMORY
+from tts.config import VllmEngine
 from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
 from tts.ports.request_ports import Ports

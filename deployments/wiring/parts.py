@@ -9,21 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from deployments.config import AppArgs, DeploymentConfig
 from deployments.wiring.released_system import released_system_of, released_texts
 from deployments.wiring.tool_findings import tools_note
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import released_local_tools
 from tts.clues.clue_reader import ClueReader
-from tts.config import (
-    AppArgs,
-    CluesEngine,
-    DeploymentConfig,
-    Engine,
-    OpenAIEngine,
-    ScriptedEngine,
-    VerifierConfig,
-    VllmEngine,
-)
+from tts.config import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE

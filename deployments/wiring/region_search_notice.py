@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from deployments.config import AppArgs
 from tools.provider_table import PROVIDERS, base_url
-from tts.config import AppArgs, GatewayUpload, S3Upload
+from tts.config import GatewayUpload, S3Upload
 from tts.domain.value import Value
 
 

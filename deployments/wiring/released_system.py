@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.dialects.released.tool_name import released_system
 from tts.dialects.settings import read_schemas
 from tts.ports.toolbox import ToolSchema

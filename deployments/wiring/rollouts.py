@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+from deployments.config import AppArgs
 from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, RolloutsHere
 from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
 from tts.aio import closing
-from tts.config import AppArgs
 from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient
 from tts.ports.rollout_groups import GroupRequest, RolloutItem

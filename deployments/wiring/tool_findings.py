@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
 from tools.provider_table import PROVIDERS, key_variable
-from tts.config import AppArgs, ProviderName
+from tts.config import ProviderName
 from tts.config.provider_names import searches_pictures
 from tts.dialects.base import Dialect
 

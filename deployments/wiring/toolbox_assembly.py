@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from deployments.config import AppArgs
 from deployments.wiring.released_system import released_system_of, released_texts
 from tools.external.catalog import external_tools
 from tools.provider_assembly import Catalog, Offline, build_catalog
@@ -14,7 +15,7 @@ from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.providers.tape import TapeSearch
 from tools.registry import ToolParts, make_own_tools
-from tts.config import AppArgs, ToolsConfig
+from tts.config import ToolsConfig
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore

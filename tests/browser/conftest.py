@@ -8,7 +8,7 @@ import pytest_asyncio
 from support.chromium import chromium
 from support.service import serving
 
-from tts.config import AppArgs
+from deployments.config import AppArgs
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

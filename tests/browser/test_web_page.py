@@ -19,20 +19,13 @@ from support.provider_server import answering, config_for
 from support.rude_server import rude_server
 from support.service import an_app, idle, ports_of, serving
 
+from deployments.config import AccessConfig, AppArgs
+from deployments.config.cases import CasesConfig
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.rollouts import LocalRollouts
 from tools.web import web_search_tool
-from tts.config import (
-    AccessConfig,
-    AppArgs,
-    OpenAIEngine,
-    RegionSearchConfig,
-    RoutingConfig,
-    ScriptedEngine,
-    ToolsConfig,
-)
-from tts.config.cases import CasesConfig
+from tts.config import OpenAIEngine, RegionSearchConfig, RoutingConfig, ScriptedEngine, ToolsConfig
 from tts.domain.geo import Countries
 from tts.geodata.maps.palette import PALETTES
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn

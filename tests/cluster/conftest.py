@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from support.ports import free_port
 
+from deployments.config import AppArgs
 from deployments.launch.cluster import Served, served
-from tts.config import AppArgs
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,9 @@ from support.ports import free_port
 from support.rude_server import rude_server
 from support.service import samples
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.launch.cluster import served
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    ProviderSettings,
-    RoutingConfig,
-    ScriptedEngine,
-    TapeConfig,
-    ToolsConfig,
-)
+from tts.config import ProviderSettings, RoutingConfig, ScriptedEngine, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.tooling import WebFact

@@ -17,8 +17,9 @@ from support.ports import free_port
 from support.process_family import assert_nothing_left, family_of
 from support.profile_scripts import HEFEI, play_of, verifies
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import served
-from tts.config import AppArgs, GatewayConfig, ToolsConfig
+from tts.config import ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError
 from tts.package_files import SAMPLES

@@ -8,10 +8,11 @@ import pytest_asyncio
 from ray import serve
 from support.plain_photo import plain_photo
 
+from deployments.config import AppArgs
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
 from tts.api.client import Client
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.request import LocateOptions
 
 ARGS = AppArgs(

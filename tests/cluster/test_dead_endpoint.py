@@ -7,8 +7,9 @@ import pytest
 from support.plain_photo import plain_photo
 from support.ports import free_port
 
+from deployments.config import AppArgs
 from deployments.launch.cluster import served
-from tts.config import AppArgs, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 
 pytestmark = pytest.mark.cluster
 FORM = {"n_parallel": "2", "depth": "deep"}

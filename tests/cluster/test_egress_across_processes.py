@@ -11,17 +11,9 @@ from support.endpoint import saying, serving
 from support.ports import free_port
 from support.rude_server import rude_server
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import served
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    GatewayConfig,
-    OpenAIEngine,
-    RoutingConfig,
-    ToolsConfig,
-    VerifierConfig,
-)
+from tts.config import OpenAIEngine, RoutingConfig, ToolsConfig, VerifierConfig
 
 ANSWER = '{"lat": 40.4, "lon": -3.7, "city": "Madrid", "country": "Spain"}'
 OPINION = '{"reasons": [{"text": "it is written", "evidence": []}], "choice": "A"}'

@@ -12,16 +12,9 @@ from support.ports import free_port
 from support.replicas import replicas_of
 from support.rude_server import as_json, rude_server
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.launch.cluster import served
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    ProviderSettings,
-    RoutingConfig,
-    ScriptedEngine,
-    ToolsConfig,
-)
+from tts.config import ProviderSettings, RoutingConfig, ScriptedEngine, ToolsConfig
 
 PHOTO = sign_bytes("Calle Mayor")
 ANSWER = '{"lat": 40.4, "lon": -3.7, "city": "Madrid", "country": "Spain"}'

@@ -15,9 +15,10 @@ import pytest_asyncio
 from support.plain_photo import plain_photo
 from support.ports import free_port
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import served
 from geotts_client import Client, LocateOptions
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
 KV_TOKENS = 20_000

@@ -6,7 +6,8 @@ import contextlib
 import psutil
 import pytest
 
-from tts.config import AppArgs, ConnectionLimits, GatewayConfig, RoutingConfig, ScriptedEngine
+from deployments.config import AppArgs, ConnectionLimits, GatewayConfig
+from tts.config import RoutingConfig, ScriptedEngine
 
 LIMITS = ConnectionLimits(head_timeout_s=1.0, max_connections=64)
 ARGS = AppArgs(

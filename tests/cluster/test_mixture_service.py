@@ -17,9 +17,10 @@ from support.located import locate
 from support.plain_photo import plain_photo
 from support.ports import free_port
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
-from tts.config import AppArgs, EngineShare, GatewayConfig, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
+from tts.config import EngineShare, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits
 from tts.domain.trajectory import fold

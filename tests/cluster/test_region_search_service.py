@@ -16,15 +16,9 @@ from support.ports import free_port
 from support.provider_server import PUBLIC_URL, config_for, samples
 from support.rude_server import RudeServer, as_json, rude_server
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.launch.cluster import served
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    RegionSearchConfig,
-    RoutingConfig,
-    ScriptedEngine,
-)
+from tts.config import RegionSearchConfig, RoutingConfig, ScriptedEngine
 
 ROLLOUTS = 8
 HITS = samples("serper_lens")["/lens"]["reply"]

@@ -11,10 +11,11 @@ from support.located import locate
 from support.mcp_client import mcp_client, uploaded
 from support.plain_photo import plain_photo
 
+from deployments.config import AppArgs
 from deployments.launch.cluster import APP_NAME
 from deployments.serve.replica_probe import Probe
 from tts.api.client import Client
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.trajectory import fold
 

@@ -8,7 +8,8 @@ from support.otlp_receiver import receiving
 from support.plain_photo import plain_photo
 from support.ports import free_port
 
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine, TelemetryConfig
+from deployments.config import AppArgs
+from tts.config import RoutingConfig, ScriptedEngine, TelemetryConfig
 
 PORT = free_port()
 ARGS = AppArgs(

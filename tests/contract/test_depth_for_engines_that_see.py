@@ -21,9 +21,10 @@ from support.evaluation_photos import DEFAULT_PHOTOS
 from support.service import serving as serving_requests
 
 from deployments.cli import cli
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_router
-from tts.config import AppArgs, CluesEngine, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
+from tts.config import CluesEngine, OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth, Limits, PlanDepth

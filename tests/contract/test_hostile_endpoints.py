@@ -19,8 +19,8 @@ from support.endpoint import CUT, DONE, Reply, chunk, saying, serving, usage
 from support.faulty_model import FaultyModel
 from support.rude_server import as_json, rude_server
 
+from deployments.config.loading import load_config
 from deployments.wiring.parts import make_dialect, make_model
-from tts.config.loading import load_config
 from tts.dialects import DIALECTS
 from tts.dialects.released.importing import IMPORTABLE
 from tts.domain.events import RolloutFinished, parse_event

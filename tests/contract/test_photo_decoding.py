@@ -10,10 +10,10 @@ import uvloop
 from support.basics import leftover_tasks, sign_bytes
 from support.hostile import corpus
 
+from deployments.config import GatewayConfig
 from deployments.gateway.admission import Admission
 from deployments.gateway.photos.decoding_process import PhotoProcess, _Child
 from tts.aio import Milestone
-from tts.config import GatewayConfig
 from tts.domain.photo import PhotoLimits
 from tts.domain.photo_cleaning import OpenedPhoto, load_photo, load_small_photo
 from tts.errors import PhotoError

@@ -12,12 +12,13 @@ from support.cutting_network import CuttingTransport
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
+from deployments.config import AccessConfig
 from deployments.gateway.auth import fingerprint
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
 from tts.api.client import Client
-from tts.config import AccessConfig, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 

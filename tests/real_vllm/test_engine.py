@@ -13,10 +13,11 @@ from support.basics import a_context, a_request
 from support.evaluation_photos import DEFAULT_PHOTOS
 from support.verifier_runs import even_runs
 
+from deployments.config import AppArgs
 from deployments.wiring.parts import asking_locator, make_identity, make_router, make_verifier, make_watch
 from deployments.wiring.rollouts import LocalRollouts
 from tools.zoom import zoom_tool
-from tts.config import AppArgs, RoutingConfig, VerifierConfig, VllmEngine
+from tts.config import RoutingConfig, VerifierConfig, VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.dialects.settings import DialectSettings

@@ -9,17 +9,9 @@ from support.basics import sign_bytes
 from support.located import locate
 from support.ports import free_port
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import served
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    EngineShare,
-    GatewayConfig,
-    RoutingConfig,
-    ScriptedEngine,
-    VllmEngine,
-)
+from tts.config import EngineShare, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits
 from tts.domain.trajectory import fold

@@ -13,18 +13,10 @@ from support.located import locate
 from support.ports import free_port
 from support.service import samples
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
 from deployments.serve.replica_probe import Probe
-from tts.config import (
-    AppArgs,
-    ConsistencyConfig,
-    DeploymentConfig,
-    DeploymentsConfig,
-    GatewayConfig,
-    RoutingConfig,
-    VerifierConfig,
-    VllmEngine,
-)
+from tts.config import ConsistencyConfig, RoutingConfig, VerifierConfig, VllmEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, ToolResulted, TurnFinished
 from tts.domain.plan import Limits

@@ -30,7 +30,7 @@ REASONS = (
     "needs your own",
     "takes long",
     "make targets",
-    "a make target that .ci/run does not run",
+    "a make target; ",
     "ends with 1",
     "a drawing",
 )

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import uvicorn
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.app import create_app
@@ -20,7 +21,7 @@ from deployments.observability.request_observer import Observer
 from deployments.runstore import RunStore
 from deployments.wiring.local import LocalTools, local_ports
 from support.basics import sign_bytes
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.ports.request_ports import Ports
 
 PHOTO = sign_bytes("Rue de Rivoli")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import orjson
 
+from deployments.config import load_config
 from deployments.wiring.local import local_ports
 from support.basics import sign_bytes
-from tts.config import load_config
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import fold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tts.config import GatewayConfig
+from deployments.config import GatewayConfig
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deployments.config import ConnectionLimits
 from deployments.http.server import head_limits as http_limits
-from tts.config import ConnectionLimits
 
 _DROPPED = frozenset(
     {b"x_request_timeout_seconds", b"x_request_disconnect_disabled", b"serve_multiplexed_model_id", b"x_session_id"}

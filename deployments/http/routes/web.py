@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
+from deployments.config.map_tiles import TileSource
 from deployments.http.accept_header import preferred
 from deployments.http.api_reference import reference
 from deployments.http.docs_page import docs_page
@@ -16,7 +17,6 @@ from deployments.http.service import Service
 from deployments.web.site import PAGE, StaticFile, package_file, page_policy, static_files
 from deployments.wiring.parts import remote_engines
 from deployments.wiring.region_search_notice import RegionTerms, region_terms
-from tts.config.map_tiles import TileSource
 from tts.domain.request import MAX_PARALLEL, MAX_PHOTOS
 from tts.domain.value import Value
 from tts.errors import NotFound

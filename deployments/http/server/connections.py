@@ -13,7 +13,7 @@ from collections import Counter
 from enum import StrEnum
 from typing import Protocol
 
-from tts.config import ConnectionLimits
+from deployments.config import ConnectionLimits
 
 _OTHER_FILES = 256  # of the gateway process: Ray's sockets, the run store, data, engines
 

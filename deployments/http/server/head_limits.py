@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deployments.config import ConnectionLimits
 from deployments.http.server.connections import Connections, State
 from deployments.seam.uvicorn import (
     STATUS_LINE,
@@ -24,7 +25,6 @@ from deployments.seam.uvicorn import (
     set_default_protocol,
 )
 from tts.api.schema import problem_of
-from tts.config import ConnectionLimits
 
 _OURS = "deployments.http.server.head_limits:LimitedHttp"
 _LINGER_S = 1.0  # a refusal is read before the connection is reset

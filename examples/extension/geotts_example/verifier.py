@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from tts.aio import closing
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.domain.answer import Verdict
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 
@@ -27,6 +27,6 @@ class WaryVerifier:
                     yield item
 
 
-def make_verifier(consensus: Verifier, args: AppArgs) -> Verifier:
+def make_verifier(consensus: Verifier, config: PipelineConfig) -> Verifier:
     """The entry point. `consensus` is the verifier of the service without a model."""
     return WaryVerifier(consensus)

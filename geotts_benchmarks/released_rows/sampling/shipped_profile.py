@@ -13,10 +13,11 @@ from typing import Any, Final
 import orjson
 from PIL import Image
 
+from deployments.config import AppArgs, load_config
 from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from tts.config import AppArgs, OpenAIEngine, load_config
+from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect
 from tts.dialects.released.tool_name import released_system

@@ -11,6 +11,7 @@ import re
 from itertools import count
 from typing import Any, Final
 
+from deployments.config import load_config
 from deployments.wiring.parts import trajectory_texts
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
@@ -19,7 +20,6 @@ from geotts_benchmarks.released_rows.row_result import Judged, compared, declare
 from geotts_benchmarks.released_rows.sampling.pictures import as_noted
 from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, Shipped, grainy_photo, pictures_in
 from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
-from tts.config import load_config
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Trajectory, Turn

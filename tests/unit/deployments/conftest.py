@@ -3,8 +3,8 @@
 import pytest
 from support.service import idle, serving
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs
 
 
 @pytest.fixture(scope="module")

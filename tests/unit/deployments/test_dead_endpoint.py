@@ -13,9 +13,10 @@ from support.mcp_client import mcp_client, uploaded
 from support.ports import free_port
 from support.service import PHOTO, serving
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.runstore.memory import MemoryRunStore
 from deployments.wiring.local import local_ports, local_tools
-from tts.config import AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 from tts.domain.events import parse_event
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'

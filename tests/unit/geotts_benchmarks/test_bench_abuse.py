@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from support.service import an_app, idle, serving
 
+from deployments.config import AccessConfig, ConnectionLimits, GatewayConfig
 from geotts_benchmarks import abuse
 from geotts_benchmarks.abuse import Keys, closed_within_s
 from geotts_benchmarks.attack import Attack, Attacked, under_attack
 from geotts_benchmarks.harness import free_port
 from geotts_benchmarks.silent_names import SilentNames
-from tts.config import AccessConfig, ConnectionLimits, GatewayConfig
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from deployments.config import AppArgs
 from geotts_benchmarks.continue_cost import SCRIPTED, compared
-from tts.config import AppArgs
 from tts.eval.scenes.generate import SceneMaker
 
 pytestmark = pytest.mark.slow

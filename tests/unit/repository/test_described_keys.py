@@ -1,6 +1,6 @@
 """Every key of the configuration says what it does: an editor shows it beside the key, from the schema."""
 
-from tts.config import AppArgs
+from deployments.config import AppArgs
 
 
 def undescribed(schema):

@@ -10,7 +10,7 @@ from support.docs_blocks import ROOT
 _PACKAGES = ("tts", "tools", "deployments", "geotts_benchmarks", "geotts_client")
 # Each file here is named after a command, a route, a part of the configuration, a benchmark or a file of the corpus.
 _NAMED_AFTER = re.compile(
-    r"deployments/(cli|http/routes)/[^/]+|tts/config/[^/]+|geotts_benchmarks/[^/]+|geotts_benchmarks/released_rows/.+"
+    r"deployments/(cli|http/routes)/[^/]+|(tts|deployments)/config/[^/]+|geotts_benchmarks/[^/]+|geotts_benchmarks/released_rows/.+"
 )
 _ONE_IN_EACH_FOLDER = {"__init__.py", "engine.py", "zoom.py"}  # of each engine, of each published system
 _MOST = 2

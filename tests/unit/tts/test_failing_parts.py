@@ -8,10 +8,11 @@ import pytest
 from support.dialect_rollouts import Web
 from support.service import PHOTO, serving
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.rollouts import LocalRollouts
 from tools.web import web_search_tool
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.events import RolloutFinished
 from tts.domain.failure import RolloutFailure
 from tts.domain.tooling import ToolErrorKind

@@ -16,11 +16,12 @@ from support.endpoint import serving as an_endpoint
 from support.ports import free_port
 from support.service import PHOTO, serving
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.api.sse import parse_sse
 from tts.api.sync_client import SyncClient
-from tts.config import AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig, VerifierConfig
+from tts.config import OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold

@@ -11,8 +11,9 @@ from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
 from support.service import serving
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.errors import ModelError
 from tts.package_files import SAMPLES
 

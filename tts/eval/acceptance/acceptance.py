@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.domain.value import Value
 from tts.eval.acceptance.costs import Costs, costs
 from tts.eval.acceptance.faults import FaultRates, fault_rates, frequent_failures, frequent_mistakes, frequent_problems
@@ -51,7 +51,7 @@ class Acceptance(Value):
 
 def assess(
     records: Sequence[Record],
-    args: AppArgs,
+    args: PipelineConfig,
     names: PlaceNames,
     fitted: Fitted,
     *,

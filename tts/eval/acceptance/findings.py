@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.domain.value import Value
 from tts.eval.acceptance import remedies
 from tts.eval.acceptance.costs import Costs
@@ -53,7 +53,7 @@ class _Rule:
     tolerated_percent: float
     what: str
     of: str
-    remedy: Callable[[AppArgs], Remedy]
+    remedy: Callable[[PipelineConfig], Remedy]
     kind: Literal["fault", "advice"] = "fault"
 
 
@@ -73,7 +73,7 @@ _NO_CALLS = _Rule(
 
 
 def findings(
-    faults: FaultRates, costs: Costs, found: Quality | None, args: AppArgs, words: Words, *, offers_tools: bool
+    faults: FaultRates, costs: Costs, found: Quality | None, args: PipelineConfig, words: Words, *, offers_tools: bool
 ) -> tuple[Finding, ...]:
     """What is wrong, faults first. `offers_tools`: the dialect has tools to offer."""
     rules = (*_RULES, _NO_CALLS) if offers_tools else _RULES
@@ -82,7 +82,7 @@ def findings(
     return tuple(sorted(listed, key=lambda finding: finding.kind != "fault"))
 
 
-def _of(rule: _Rule, rate: Rate, args: AppArgs, words: Words) -> Iterator[Finding]:
+def _of(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator[Finding]:
     if not rate.above(rule.tolerated_percent):
         return
     texts = {
@@ -96,7 +96,7 @@ def _of(rule: _Rule, rate: Rate, args: AppArgs, words: Words) -> Iterator[Findin
     yield _finding(rule.about, rule.kind, text, rule.remedy(args))
 
 
-def _of_quality(found: Quality, args: AppArgs) -> Iterator[Finding]:
+def _of_quality(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
     if found.abstained.above(_MOST_SILENCE_PERCENT):
         text = f"{_share(found.abstained)} of the photos were answered with not knowing"
         yield _finding("abstained", "fault", text, remedies.unseen_photos(args))
@@ -119,7 +119,7 @@ def _of_quality(found: Quality, args: AppArgs) -> Iterator[Finding]:
             yield _finding("radius_cover", "advice", text, remedies.short_radii(args))
 
 
-def _of_cache(costs: Costs, args: AppArgs) -> Iterator[Finding]:
+def _of_cache(costs: Costs, args: PipelineConfig) -> Iterator[Finding]:
     share = costs.cached_percent
     if share is None or args.engine.prefix_wait_s is None or share.high >= _LEAST_CACHED_PERCENT:
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import Held, held_out, judged, mean_of, with_regions
@@ -49,7 +49,7 @@ class Fitted(Value):
 
 def fit_and_install(
     records: Sequence[Record],
-    args: AppArgs,
+    args: PipelineConfig,
     world: World,
     *,
     origin: str,

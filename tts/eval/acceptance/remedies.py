@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tts.config import AppArgs, OpenAIEngine, VllmEngine
+from tts.config import OpenAIEngine, PipelineConfig, VllmEngine
 from tts.domain.value import Value
 from tts.inference.openai.endpoint.advice import longer_context
 
@@ -14,7 +14,7 @@ class Remedy(Value):
     settings: tuple[str, ...] = ()
 
 
-def parse_failures(args: AppArgs) -> Remedy:
+def parse_failures(args: PipelineConfig) -> Remedy:
     """For turns in which nothing usable was."""
     common = "serve the model as it was trained (--profile), draw less freely (dialect_settings.together.temperature)"
     drawn = "dialect_settings.together"
@@ -33,7 +33,7 @@ def parse_failures(args: AppArgs) -> Remedy:
     return Remedy(text=common, settings=(drawn,))
 
 
-def cut_turns(args: AppArgs) -> Remedy:
+def cut_turns(args: PipelineConfig) -> Remedy:
     """For turns that ended in the middle of a text."""
     text = "let a turn be longer: dialect_settings.turn_tokens, and limits.max_tokens for the whole rollout"
     settings: tuple[str, ...] = ("dialect_settings.turn_tokens", "limits.max_tokens")
@@ -48,7 +48,7 @@ def cut_turns(args: AppArgs) -> Remedy:
     return Remedy(text=text, settings=settings)
 
 
-def cut_contexts(args: AppArgs) -> Remedy:
+def cut_contexts(args: PipelineConfig) -> Remedy:
     """For conversations that were longer than the context."""
     pictures = "; smaller pictures take less of it: dialect_settings.pictures"
     settings: tuple[str, ...] = ("limits.max_turns", "limits.max_tokens", "dialect_settings.pictures")
@@ -58,7 +58,7 @@ def cut_contexts(args: AppArgs) -> Remedy:
     return Remedy(text=longer_context(_kind(args)) + pictures, settings=settings)
 
 
-def broken_rollouts(args: AppArgs) -> Remedy:
+def broken_rollouts(args: PipelineConfig) -> Remedy:
     """For rollouts whose engine failed. The words of the failure stand beside this."""
     if isinstance(args.engine, OpenAIEngine):
         return Remedy(
@@ -69,7 +69,7 @@ def broken_rollouts(args: AppArgs) -> Remedy:
     return Remedy(text="`geotts doctor` with the same options looks at the engine")
 
 
-def late_rollouts(args: AppArgs) -> Remedy:
+def late_rollouts(args: PipelineConfig) -> Remedy:
     """For rollouts that the deadline ended."""
     text = "give a request more time (gateway.default_deadline_s), or think less: limits.max_turns, a smaller -n"
     settings: tuple[str, ...] = ("gateway.default_deadline_s", "limits.max_turns")
@@ -79,7 +79,7 @@ def late_rollouts(args: AppArgs) -> Remedy:
     return Remedy(text=text, settings=settings)
 
 
-def no_calls(args: AppArgs) -> Remedy:
+def no_calls(args: PipelineConfig) -> Remedy:
     """For a model that is offered tools and never calls one."""
     if isinstance(args.engine, OpenAIEngine):
         return Remedy(
@@ -97,7 +97,7 @@ def no_calls(args: AppArgs) -> Remedy:
     )
 
 
-def invalid_calls(args: AppArgs) -> Remedy:
+def invalid_calls(args: PipelineConfig) -> Remedy:
     """For calls of tools that are not there, or with arguments they do not take."""
     text = (
         "offer fewer tools (request_defaults.tools), under the names the model was trained with (--profile, "
@@ -110,7 +110,7 @@ def invalid_calls(args: AppArgs) -> Remedy:
     return Remedy(text=text, settings=settings)
 
 
-def repeated_calls(args: AppArgs) -> Remedy:
+def repeated_calls(args: PipelineConfig) -> Remedy:
     """For calls that were made before, word by word."""
     return Remedy(
         text="draw more freely (dialect_settings.together.temperature, dialect_settings.together.repetition_penalty), "
@@ -119,7 +119,7 @@ def repeated_calls(args: AppArgs) -> Remedy:
     )
 
 
-def failed_calls(args: AppArgs) -> Remedy:
+def failed_calls(args: PipelineConfig) -> Remedy:
     """For calls that the provider did not serve."""
     return Remedy(
         text="name a provider that answers (--providers, tools.providers); `geotts tools call` asks one by hand",
@@ -127,7 +127,7 @@ def failed_calls(args: AppArgs) -> Remedy:
     )
 
 
-def nothing_cached(args: AppArgs) -> Remedy:
+def nothing_cached(args: PipelineConfig) -> Remedy:
     """For an engine that says it found no prompt in its cache, though n rollouts begin alike."""
     if isinstance(args.engine, VllmEngine):
         return Remedy(
@@ -142,7 +142,7 @@ def nothing_cached(args: AppArgs) -> Remedy:
     )
 
 
-def unseen_photos(args: AppArgs) -> Remedy:
+def unseen_photos(args: PipelineConfig) -> Remedy:
     """For a model that answers as if it saw no photo: it does not know, or says the same of all of them."""
     if isinstance(args.engine, OpenAIEngine):
         return Remedy(
@@ -152,17 +152,17 @@ def unseen_photos(args: AppArgs) -> Remedy:
     return Remedy(text="try another model or profile: --profile, --model")
 
 
-def weak_verifier(args: AppArgs) -> Remedy:
+def weak_verifier(args: PipelineConfig) -> Remedy:
     """For answers that are worse than those of a rollout drawn by chance."""
     other = "consensus" if args.verifier.kind == "model" else "model"
     return Remedy(text=f"try the other verifier: verifier.kind {other}", settings=("verifier.kind",))
 
 
-def short_radii(args: AppArgs) -> Remedy:
+def short_radii(args: PipelineConfig) -> Remedy:
     """For radii that hold the true place too seldom."""
     return Remedy(text="answers need a calibration of this engine: give labelled photos of your own (--photos)")
 
 
-def _kind(args: AppArgs) -> str:
+def _kind(args: PipelineConfig) -> str:
     """The kind of server, where the configuration names one."""
     return args.engine.server if isinstance(args.engine, OpenAIEngine) else ""

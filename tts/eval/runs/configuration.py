@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 from pydantic import JsonValue
 
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.errors import DataError
 from tts.verify.consensus.installed_calibrations import installed_file
 
@@ -23,7 +23,7 @@ _FILES_IN = ("engine", "observer", "dialect_settings", "routing", "verifier")
 _OF_A_MODEL = ("chat_template.jinja", "chat_template.json", "tokenizer_config.json")  # how it is spoken to
 
 
-def config_digest(args: AppArgs, url: str | None, *, with_installed: bool = True) -> str:
+def config_digest(args: PipelineConfig, url: str | None, *, with_installed: bool = True) -> str:
     """16 hexadecimal digits for engine, dialect, limits, routing, tools and verifier with the files they name (prompts,
     tool schemas, chat templates, calibrations, a gallery, a replayed tape) and an installed calibration (if
     `with_installed`); or for the server that is asked.
@@ -39,7 +39,7 @@ def config_digest(args: AppArgs, url: str | None, *, with_installed: bool = True
     return hashlib.sha256(orjson.dumps([tree, files], option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
-def _files(args: AppArgs, tree: dict[str, JsonValue]) -> Iterator[Path]:
+def _files(args: PipelineConfig, tree: dict[str, JsonValue]) -> Iterator[Path]:
     """Files that the configuration names, and those beside the weights of a model that say how to speak to it."""
     for part in (*_FILES_IN, "gallery"):
         for text in _texts(tree.get(part)):
@@ -53,7 +53,7 @@ def _files(args: AppArgs, tree: dict[str, JsonValue]) -> Iterator[Path]:
         yield Path(tape.path)
 
 
-def _installed(args: AppArgs) -> Path | None:
+def _installed(args: PipelineConfig) -> Path | None:
     return installed_file(args) if args.verifier.calibration is None else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.config import AppArgs
+from tts.config import PipelineConfig
 from tts.domain.calibration import CalibrationState
 from tts.verify.consensus.calibration import Calibration, is_shipped, load, shipped
 from tts.verify.consensus.installed_calibrations import installed
@@ -19,7 +19,7 @@ class CalibrationInUse:
     state: CalibrationState
 
 
-def calibration_in_use(args: AppArgs) -> CalibrationInUse:
+def calibration_in_use(args: PipelineConfig) -> CalibrationInUse:
     """The file that the configuration names, else the installed one, else what ships for the engine, else the general
     one, which was fitted to other engines.
 
@@ -37,7 +37,7 @@ def calibration_in_use(args: AppArgs) -> CalibrationInUse:
     return _in_use(shipped(args.engine.name), fitted=is_shipped(args.engine.name))
 
 
-def reliability_in_use(args: AppArgs) -> Reliability | None:
+def reliability_in_use(args: PipelineConfig) -> Reliability | None:
     """What is known of the sources of a mixture; None where they are anonymous. Raises DataError for a bad file."""
     file = args.verifier.sources
     return None if file is None else load_reliability(file)

@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 from platformdirs import user_data_path
 
-from tts.config import AppArgs, OpenAIEngine, VllmEngine
+from tts.config import OpenAIEngine, PipelineConfig, VllmEngine
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.net.url_secrets import bare_url
@@ -42,7 +42,7 @@ class CalibrationKey(Value):
         return f"{readable[:80]}-{digest[:_DIGEST_DIGITS]}.yaml"
 
 
-def calibration_key(args: AppArgs) -> CalibrationKey:
+def calibration_key(args: PipelineConfig) -> CalibrationKey:
     """The key of a configuration. An endpoint whose model is not named is known by its address."""
     if args.engines:
         shares = ", ".join(f"{member.name} {member.share:g}" for member in args.engines)
@@ -60,7 +60,7 @@ def calibration_key(args: AppArgs) -> CalibrationKey:
     )
 
 
-def _tools_digest(args: AppArgs) -> str:
+def _tools_digest(args: PipelineConfig) -> str:
     return hashlib.sha256("\n".join(args.tools.providers).encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
@@ -70,13 +70,13 @@ def user_calibrations() -> Path:
     return Path(named).expanduser() if named else user_data_path("geotts") / "calibration"
 
 
-def installed_file(args: AppArgs) -> Path | None:
+def installed_file(args: PipelineConfig) -> Path | None:
     """The file that was installed for a configuration, if there is one."""
     path = user_calibrations() / calibration_key(args).file_name
     return path if path.is_file() else None
 
 
-def installed(args: AppArgs) -> Calibration | None:
+def installed(args: PipelineConfig) -> Calibration | None:
     """What was installed for a configuration; None, with a line in the log, where this release cannot read it."""
     path = installed_file(args)
     if path is None:
@@ -88,7 +88,7 @@ def installed(args: AppArgs) -> Calibration | None:
         return None
 
 
-def install(calibration: Calibration, args: AppArgs) -> Path:
+def install(calibration: Calibration, args: PipelineConfig) -> Path:
     """Keep a calibration for a configuration, in place of an earlier one. A reader never sees half of it.
 
     Raises:

@@ -12,13 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from support.geotts_process import geotts
 from support.service import PHOTO, an_app, serving
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.local import local_tools
 from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derived, root_hash
 from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import signed, signer_of
 from tts.bundle.zip_archive import pack, unpack
-from tts.config import AppArgs, GatewayConfig
 from tts.errors import DataError
 from tts.package_files import sample_photos
 from tts.toolkit.tape.file import read_tape

@@ -4,7 +4,7 @@ import yaml
 from click.testing import CliRunner
 
 from deployments.cli.config import command as config_command
-from tts.config import AppArgs, load_config
+from deployments.config import AppArgs, load_config
 
 
 def test_config_show_prints_yaml(capsys):

@@ -11,9 +11,9 @@ from support.service import PHOTO, serving
 
 from deployments.cli import cli
 from deployments.cli import profile as profile_command
+from deployments.config import load_config
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import _configured, make_dialect
-from tts.config import load_config
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.released.importing import IMPORTERS

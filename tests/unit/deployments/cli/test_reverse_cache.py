@@ -16,8 +16,9 @@ from support.evaluation_files import write_picture_search, write_text_search
 
 from deployments.cli.eval import command as eval_command
 from deployments.cli.tape import command
+from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling
-from tts.config import AppArgs, ProviderSettings, ToolsConfig
+from tts.config import ProviderSettings, ToolsConfig
 from tts.dialects.settings import DialectSettings
 from tts.domain.events import Accepted, PhotoInfo
 from tts.domain.geo import LatLon

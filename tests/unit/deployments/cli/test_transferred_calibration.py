@@ -11,7 +11,7 @@ from support.made_answers import an_answer
 
 from deployments.cli import cli
 from deployments.cli.views import answer_panel
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.domain.answer import PhotoAnswer, Radius
 from tts.domain.calibration import CalibrationState
 from tts.domain.hypothesis import Level

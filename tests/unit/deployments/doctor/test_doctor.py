@@ -6,10 +6,11 @@ from click.testing import CliRunner
 from support.ports import free_port
 
 from deployments.cli import cli
+from deployments.config import AppArgs, GatewayConfig
 from deployments.doctor import installation as doctor
 from deployments.doctor.installation import examine
 from deployments.sizing.gpu_plan import Gpus
-from tts.config import AppArgs, GatewayConfig, ToolsConfig
+from tts.config import ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.tesseract import Installed
 

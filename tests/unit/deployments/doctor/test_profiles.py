@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from deployments.cli import cli
 from deployments.cli.serve import command as serve_command
+from deployments.config import AppArgs, load_config
 from deployments.wiring.parts import make_dialect
-from tts.config import AppArgs, load_config
 from tts.dialects import DIALECTS
 from tts.dialects.settings import DialectSettings
 from tts.errors import ConfigError

@@ -10,9 +10,9 @@ from support.profile_scripts import HEFEI, OTARU, TURNS, play_of, verifies
 from support.service import PHOTO, serving
 
 from deployments.cli import cli
+from deployments.config import load_config
 from deployments.doctor.profile import explain
 from deployments.wiring.local import local_ports
-from tts.config import load_config
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import ConfigError
 from tts.profiles import load_profile, profile_names

@@ -11,9 +11,10 @@ from support.chat_templates import LLAMA_WITH_JINJA, rendering
 from support.dialect_rollouts import toolbox
 from support.endpoint import serving, serving_in_a_thread
 
+from deployments.config import load_config
 from deployments.doctor.installation import examine
 from deployments.doctor.template_finding import template_finding
-from tts.config import OpenAIEngine, load_config
+from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.domain.answer import StopReason

@@ -11,10 +11,11 @@ from support.ports import free_port
 from support.service import PHOTO
 from support.service import serving as a_service
 
+from deployments.config import AccessConfig, AppArgs, GatewayConfig
 from deployments.endpoints.watch import drained_findings
 from deployments.gateway.auth import fingerprint
 from deployments.wiring.local import local_ports
-from tts.config import AccessConfig, AppArgs, GatewayConfig, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
 

@@ -9,10 +9,11 @@ from support import service
 from support.basics import sign_bytes
 from support.endpoint import DONE, Reply, chunk, serving, usage
 
+from deployments.config import AppArgs
 from deployments.endpoints import watch as endpoint_watch
 from deployments.serve.operator_settings import apply_settings
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 from tts.inference.openai.endpoint.states import STATES, EndpointStates
 
 pytestmark = pytest.mark.slow

@@ -7,10 +7,11 @@ import pytest
 from support.endpoint import DONE, chunk, serving, usage
 from support.service import PHOTO, a_gateway, samples
 
+from deployments.config import AppArgs
 from deployments.endpoints.key_and_price import money_line, terms_findings
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 from tts.domain.plan import Limits
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage

@@ -9,8 +9,9 @@ import pytest
 from support.basics import virtual_time
 from support.docs_blocks import ROOT
 
+from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
-from tts.config import AppArgs, OpenAIEngine
+from tts.config import OpenAIEngine
 from tts.inference.openai.endpoint.states import EndpointStates
 
 _STATED = re.compile(r"Every (\d+) s,\s+each gateway (?:asks|checks)")

@@ -11,8 +11,9 @@ from support.service import PHOTO, an_app, serving, talking_to
 
 from deployments.cli import serve
 from deployments.cli.keys import command as keys_command
+from deployments.config import AccessConfig, AppArgs, GatewayConfig, load_config
 from deployments.gateway.auth import Keyring, fingerprint
-from tts.config import AccessConfig, AppArgs, GatewayConfig, ScriptedEngine, load_config
+from tts.config import ScriptedEngine
 from tts.errors import ConfigError
 
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}

@@ -9,10 +9,10 @@ from PIL import Image
 from support.basics import sign_bytes
 from support.service import a_gateway, an_app
 
+from deployments.config import GatewayConfig
 from deployments.gateway import admission
 from deployments.gateway.admission import Admission
 from deployments.gateway.auth import Caller
-from tts.config import GatewayConfig
 from tts.domain.photo_cleaning import OpenedPhoto, load_photo
 from tts.domain.request import LocateOptions
 from tts.errors import PhotoError, RequestError

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from support.service import PHOTO, an_app, talking_to
 
+from deployments.config import AccessConfig
+from deployments.config.cases import CasesConfig
 from deployments.gateway.auth import fingerprint
 from deployments.runstore import MemoryRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
-from tts.config import AccessConfig, ScriptedEngine
-from tts.config.cases import CasesConfig
+from tts.config import ScriptedEngine
 
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
 DRAFT = {

@@ -14,8 +14,8 @@ from PIL import Image
 from support.service import PHOTO, an_app, idle, serving
 
 from deployments.cli.keys import command
+from deployments.config import AccessConfig, GatewayConfig
 from deployments.gateway.auth import Keyring, fingerprint
-from tts.config import AccessConfig, GatewayConfig
 from tts.errors import FetchError
 from tts.net.host_resolution import NameLookups
 from tts.net.http_client import SafeHttpClient

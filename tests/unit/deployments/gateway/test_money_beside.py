@@ -12,9 +12,10 @@ from support.basics import a_context
 from support.endpoint import DONE, Reply, chunk, serving, usage
 from support.service import PHOTO, a_gateway, samples
 
+from deployments.config import AppArgs
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, ConsistencyConfig, OpenAIEngine, RoutingConfig, VerifierConfig
+from tts.config import ConsistencyConfig, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.messages import text_message
 from tts.domain.plan import Limits
 from tts.domain.token_price import Price

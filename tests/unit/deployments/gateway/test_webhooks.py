@@ -13,9 +13,10 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from support.basics import leftover_tasks
 from support.service import PHOTO, an_app, serving
 
+from deployments.config import WebhookConfig
 from deployments.gateway.webhooks import WebhookRefused, WebhookSender
 from deployments.runstore import MemoryRunStore
-from tts.config import ScriptedEngine, WebhookConfig
+from tts.config import ScriptedEngine
 from tts.errors import ConfigError
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

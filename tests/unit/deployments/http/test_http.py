@@ -8,11 +8,12 @@ import httpx
 import pytest
 from support.basics import sign_bytes
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
 from tts.api.sse import parse_sse
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import parse_event
 from tts.domain.trajectory import fold

@@ -7,9 +7,10 @@ import json
 import pytest
 from support.service import PHOTO, an_app, idle, serving
 
+from deployments.config import ConnectionLimits
 from deployments.http.server import head_limits as http_limits
 from deployments.http.server.connections import Connections, State, network_of
-from tts.config import ConnectionLimits, ScriptedEngine
+from tts.config import ScriptedEngine
 
 SLOW = ScriptedEngine(turns=40, tokens_per_turn=8, turn_s=0.25)
 

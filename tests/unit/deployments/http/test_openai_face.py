@@ -12,8 +12,9 @@ from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
 from support.service import PHOTO, an_app, serving
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, OpenAIEngine, RoutingConfig
+from tts.config import OpenAIEngine, RoutingConfig
 
 URL = "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()
 

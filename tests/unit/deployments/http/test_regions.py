@@ -8,8 +8,8 @@ from shapely.geometry import Point, shape
 from support.basics import sign_bytes
 from support.service import serving, talking_to
 
+from deployments.config import AppArgs
 from geotts_client import Answer, Client, LocateOptions
-from tts.config import AppArgs
 
 SIGN = sign_bytes("Springfield")
 FORM = {"n_parallel": "1", "seed": "1", "deadline_s": "60"}

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from PIL import Image
 from support.basics import sign_bytes
 
+from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs, GatewayConfig, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 
 PHOTO = sign_bytes("Rue de Rivoli", size=(320, 240))
 ARGS = AppArgs(

@@ -15,13 +15,14 @@ from support.mcp_client import mcp_client, uploaded
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
+from deployments.config import AccessConfig
 from deployments.gateway import gateway as gateway_module
 from deployments.gateway.auth import fingerprint
 from deployments.mcp import tool_execution as mcp_tools
 from deployments.mcp.progress import MILESTONES
 from deployments.runstore.redis import RedisRunStore
 from deployments.wiring.local import local_tools
-from tts.config import AccessConfig, ScriptedEngine
+from tts.config import ScriptedEngine
 
 BOTH = pytest.mark.parametrize("mode", ["auto", "legacy"])
 SLOW = ScriptedEngine(turns=3, tokens_per_turn=20, turn_s=20.0)

@@ -10,10 +10,11 @@ from support.provider_server import answering, config_for
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, an_app, samples, with_tools
 
+from deployments.config import AppArgs
 from deployments.observability.audit import AuditLog
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import remote_engines
-from tts.config import AppArgs, OpenAIEngine, ScriptedEngine, VerifierConfig
+from tts.config import OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import Done, LeftMachine, ToolResulted, parse_event
 from tts.errors import Overloaded
 from tts.net.egress import EGRESS, Departure

@@ -18,11 +18,12 @@ from support.provider_server import answering, config_for
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, an_app, with_tools
 
+from deployments.config import AccessConfig
 from deployments.gateway.auth import fingerprint
 from deployments.observability.audit import AuditLog
 from deployments.runstore import open_store
 from deployments.wiring.local import local_tools
-from tts.config import AccessConfig, OpenAIEngine, ProviderSettings, ScriptedEngine, TapeConfig
+from tts.config import OpenAIEngine, ProviderSettings, ScriptedEngine, TapeConfig
 from tts.logs import JsonFormatter
 
 KEYED = ("amap", "google", "serper", "tavily", "brave", "ydc", "opencage")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from support.service import PHOTO, a_gateway, an_app, ports_of, samples, talking_to
 
+from deployments.config import AppArgs
 from deployments.gateway.gateway import Gateway
 from deployments.observability.audit import AuditLog
 from deployments.observability.metrics import Metrics
 from deployments.runstore import RunMeta
-from tts.config import AppArgs, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, RolloutFinished, RolloutResumed, RolloutStarted, ToolResulted, TurnFinished
 from tts.domain.request import LocateOptions

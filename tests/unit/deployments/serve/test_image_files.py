@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from deployments.cli.serve import command as serve
-from tts.config import AppArgs
+from deployments.config import AppArgs
 
 ROOT = Path(__file__).parents[4]
 IMAGE = ROOT / "image"

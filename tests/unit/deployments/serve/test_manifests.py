@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
+from deployments.config import AppArgs
 from deployments.observability.metrics import Metrics
-from tts.config import AppArgs
 
 ROOT = Path(__file__).parents[4]
 CONFIGS = ROOT / "ray_configs"

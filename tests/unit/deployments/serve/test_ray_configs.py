@@ -9,8 +9,9 @@ from ray.serve._private.api import call_user_app_builder_with_args_if_necessary 
 from ray.serve.schema import ServeDeploySchema
 
 from deployments.app import build
+from deployments.config import AppArgs, load_config
 from deployments.wiring.parts import make_verifier
-from tts.config import AppArgs, ScriptedEngine, load_config
+from tts.config import ScriptedEngine
 from tts.inference.scripted import ScriptedModel
 
 CONFIGS = Path(__file__).parents[4] / "ray_configs"

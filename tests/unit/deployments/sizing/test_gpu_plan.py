@@ -8,12 +8,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deployments.config import AppArgs, load_config
 from deployments.sizing.find_shape import shape_of
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import Gpus, plan_gpus
 from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
-from tts.config import AppArgs, OpenAIEngine, VllmEngine, load_config
+from tts.config import OpenAIEngine, VllmEngine
 from tts.errors import ConfigError
 from tts.package_files import config_files
 from tts.profiles import load_profile

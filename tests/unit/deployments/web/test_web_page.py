@@ -12,10 +12,11 @@ import pytest
 from PIL import Image
 from support.service import PHOTO, an_app, talking_to
 
+from deployments.config import AccessConfig
+from deployments.config.map_tiles import TileSource
 from deployments.gateway.auth import fingerprint
 from deployments.web.site import static_files
-from tts.config import AccessConfig, ScriptedEngine
-from tts.config.map_tiles import TileSource
+from tts.config import ScriptedEngine
 from tts.package_files import SAMPLES
 
 ROOT = Path(__file__).parents[4]

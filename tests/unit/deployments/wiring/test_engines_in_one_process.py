@@ -2,8 +2,8 @@
 
 import pytest
 
+from deployments.config import load_config
 from deployments.wiring.local import local_ports
-from tts.config import load_config
 from tts.errors import ConfigError
 
 

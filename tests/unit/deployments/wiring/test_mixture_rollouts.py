@@ -12,13 +12,14 @@ from pydantic import ValidationError
 from support.basics import a_context
 from support.service import PHOTO, an_app, serving
 
+from deployments.config import AppArgs
 from deployments.doctor.installation import examine
 from deployments.wiring.bundle_replay import replayed
 from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, dealt
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
-from tts.config import AppArgs, EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
+from tts.config import EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, parse_event
 from tts.domain.failure import RolloutFailure

@@ -7,8 +7,9 @@ from support.basics import a_context
 from support.provider_server import answering, config_for
 from support.rude_server import rude_server
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, ToolsConfig
+from tts.config import ToolsConfig
 from tts.domain.tooling import ToolCall
 from tts.errors import ConfigError
 from tts.ports.toolbox import ToolContext

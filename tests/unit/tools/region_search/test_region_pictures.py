@@ -15,22 +15,14 @@ from support.made_detectors import detector, no_detector
 from support.provider_server import KEYS, PUBLIC_URL
 from support.rude_server import rude_server
 
+from deployments.config import AppArgs, GatewayConfig
 from tools.region_search.blur import Blur
 from tools.region_search.picture import RegionPicture, cut_region, encoded
 from tools.region_search.picture_addresses import HeaderPlaces, S3Places
 from tools.region_search.picture_store import StoredRegions
 from tools.region_search.presigned import S3Keys, presigned
 from tools.region_search.served_pictures import RegionShelf
-from tts.config import (
-    AppArgs,
-    BlurConfig,
-    GatewayConfig,
-    GatewayUpload,
-    RegionSearchConfig,
-    S3Upload,
-    StoreUpload,
-    ToolsConfig,
-)
+from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import ConfigError, ToolError, ToolErrorKind

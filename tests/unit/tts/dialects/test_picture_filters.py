@@ -10,8 +10,8 @@ from support.openai_calls import a_model_request, against, deltas_of
 from support.played_rollouts import made_photo
 from support.played_rollouts import play_reverse as play
 
+from deployments.config import load_config
 from deployments.wiring.parts import make_dialect
-from tts.config import load_config
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.picture_rules import PictureRules, ResizeRule

@@ -7,7 +7,8 @@ from contextlib import aclosing
 import pytest
 from support.basics import a_request, leftover_tasks, virtual_time
 
-from tts.config import AppArgs, OpenAIEngine, ScriptedEngine
+from deployments.config import AppArgs
+from tts.config import OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
 from tts.dialects.served.generic import GenericDialect

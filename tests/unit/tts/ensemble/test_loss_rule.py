@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.voters import LYON, OSAKA, apart, rollout_at
 
 from deployments.cli import cli
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_watch
-from tts.config import AppArgs
 from tts.domain.geo import LatLon
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_policy import StopPolicy

@@ -9,8 +9,8 @@ from support.basics import a_context
 
 from deployments.cli import calibrate
 from deployments.cli.calibrate import command
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.config import AppArgs
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.request import LocateOptions

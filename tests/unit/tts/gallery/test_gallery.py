@@ -16,8 +16,9 @@ from support.geotts_process import geotts
 from support.tiny_encoder import DIMENSIONS, SIDE, write_encoder
 
 from deployments.cli import cli
+from deployments.config import load_config
 from deployments.wiring.rollouts import LocalRollouts
-from tts.config import GalleryConfig, load_config
+from tts.config import GalleryConfig
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.settings import DialectSettings

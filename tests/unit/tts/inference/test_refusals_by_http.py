@@ -15,9 +15,10 @@ from support.endpoint import Reply, serving
 from support.refusal_rows import ROWS
 from support.service import a_gateway
 
+from deployments.config import AppArgs
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports, local_tools
-from tts.config import AppArgs, OpenAIEngine, RoutingConfig, VerifierConfig
+from tts.config import OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.plan import Limits
 from tts.package_files import SAMPLES

@@ -8,9 +8,10 @@ from redis import Redis
 from support.local_redis import local_redis
 
 from deployments.cli.config import command as config_command
+from deployments.config import AppArgs, load_config
 from deployments.doctor.installation import examine
 from deployments.runstore import RunMeta, StoreUnavailable, open_store
-from tts.config import AppArgs, OpenAIEngine, load_config
+from tts.config import OpenAIEngine
 from tts.errors import ConfigError
 from tts.net.redis_password import run_store_password, tool_cache_password
 from tts.net.url_secrets import masked, secrets_in

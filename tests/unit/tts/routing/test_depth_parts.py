@@ -5,17 +5,10 @@ from click.testing import CliRunner
 from support.made_answers import an_answer
 
 from deployments.cli import cli
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring import parts
 from deployments.wiring.parts import asking_locator, make_locator
-from tts.config import (
-    AppArgs,
-    DeploymentConfig,
-    DeploymentsConfig,
-    OpenAIEngine,
-    RoutingConfig,
-    ScriptedEngine,
-    VllmEngine,
-)
+from tts.config import OpenAIEngine, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.abilities import Abilities
 from tts.domain.answer import Route
 from tts.domain.geo import LatLon, destination

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from PIL import Image
 
 from deployments.cli import cli
+from deployments.config import AppArgs
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs
 from tts.package_files import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("read_once")

@@ -11,8 +11,9 @@ from support.provider_server import KEYS, answering, config_for, provided
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, serving
 
+from deployments.config import load_config
 from deployments.wiring.local import local_tools
-from tts.config import ToolsConfig, load_config
+from tts.config import ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolContext

@@ -7,13 +7,14 @@ import random
 import pytest
 from support.played_rollouts import MadeUpLens, MadeUpPages, made_photo, played_rollout
 
+from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling
 from tools.released.catalog import released_local_tools
 from tools.released.reverse.image_search import image_search_tool
 from tools.released.reverse.recorded import recorded_pages, recorded_pictures
 from tools.released.reverse.text_search import text_search_tool
 from tools.released.reverse.training_searches import training_searches
-from tts.config import AppArgs, ProviderSettings, ToolsConfig
+from tts.config import ProviderSettings, ToolsConfig
 from tts.dialects import DIALECTS
 from tts.dialects.released.reverse.eval_tool_parser import calls_written, kept_message
 from tts.dialects.settings import DialectSettings

@@ -6,7 +6,7 @@ import pytest
 from support.made_answers import EVIL, an_answer
 
 from deployments.cli.photo_readings import photo_readings
-from tts.config import AppArgs
+from deployments.config import AppArgs
 from tts.domain.answer import RolloutStatus, RunCount, StopReason
 from tts.domain.calibration import CalibrationState
 from tts.domain.events import Routed

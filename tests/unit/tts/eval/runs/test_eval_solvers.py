@@ -3,10 +3,11 @@ import asyncio
 import httpx
 import pytest
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.api.sse import sse_frame
-from tts.config import AppArgs, RoutingConfig, ScriptedEngine
+from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Failed
 from tts.domain.request import LocateOptions

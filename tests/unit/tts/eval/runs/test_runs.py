@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from support.basics import golden, leftover_tasks
 
 from deployments.cli import cli
-from tts.config import AppArgs, VllmEngine
+from deployments.config import AppArgs
+from tts.config import VllmEngine
 from tts.dialects.settings import DialectSettings
 from tts.domain.answer import Answer, Radius, RolloutStatus, RunCount, StopReason, Timing
 from tts.domain.events import Answered, RolloutFinished, RolloutStarted, ToolResulted

@@ -3,9 +3,9 @@
 import pytest
 from support.basics import a_context
 
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_dialect
 from tts.clues.clue_reader import ClueReader
-from tts.config import AppArgs
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine

@@ -6,9 +6,10 @@ import json
 import pytest
 from support.basics import a_context
 
+from deployments.config import AppArgs
 from deployments.wiring.parts import make_watch
 from tts.clues.clue_reader import ClueReader
-from tts.config import AppArgs, CluesEngine, OpenAIEngine
+from tts.config import CluesEngine, OpenAIEngine
 from tts.config.mixture import EngineShare
 from tts.domain.messages import text_message
 from tts.domain.photo import Box

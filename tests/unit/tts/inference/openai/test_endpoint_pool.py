@@ -10,9 +10,10 @@ import pytest
 from support.basics import a_context, leftover_tasks, sign_bytes
 from support.endpoint import CUT, Reply, chunk, saying, serving, usage
 
+from deployments.config import AppArgs, load_config
 from deployments.endpoints.watch import EndpointWatch
 from deployments.wiring.parts import make_model
-from tts.config import AppArgs, OpenAIEngine, load_config
+from tts.config import OpenAIEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import Message, TextPart, text_message

@@ -9,9 +9,10 @@ import pytest
 from pydantic import ValidationError
 from support.basics import a_context
 
+from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.parts import make_agent_model, make_model, make_verifier
 from tools.zoom import zoom_tool
-from tts.config import AppArgs, DeploymentConfig, DeploymentsConfig, VerifierConfig, VllmEngine
+from tts.config import VerifierConfig, VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import ImagePart, Message, TextPart

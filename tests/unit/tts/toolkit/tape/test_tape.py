@@ -11,8 +11,9 @@ from support.provider_server import answering, config_for
 from support.rude_server import as_json, rude_server
 
 from deployments.cli.tape import command
+from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling, taped
-from tts.config import AppArgs, ProviderSettings, TapeConfig, ToolsConfig
+from tts.config import ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import DataError, ToolErrorKind

@@ -11,8 +11,9 @@ import yaml
 from support.provider_server import answering, config_for
 from support.rude_server import rude_server
 
+from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling
-from tts.config import AppArgs, TapeConfig, ToolsConfig
+from tts.config import TapeConfig, ToolsConfig
 from tts.errors import ConfigError
 from tts.toolkit.tape.file import read_tape
 

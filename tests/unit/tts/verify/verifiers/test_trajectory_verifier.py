@@ -7,8 +7,9 @@ from support.basics import a_context
 from support.played_rollouts import PlayedModel
 from support.verifier_runs import COIMBRA, OSAKA, even_runs, trajectory
 
+from deployments.config import load_config
 from deployments.wiring.parts import make_verifier, make_watch
-from tts.config import VerifierConfig, load_config
+from tts.config import VerifierConfig
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Countries, LatLon, distance_km

@@ -6,8 +6,8 @@ import pytest
 from support.basics import a_context, golden, sign_bytes
 from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 
+from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
-from tts.config import AppArgs
 from tts.domain.answer import Answer, RunCount, StopReason, Timing
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.geojson import answer_geojson

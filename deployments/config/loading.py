@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from tts.config.app import AppArgs
+from deployments.config.app_args import AppArgs
 from tts.dialects.released.chosen_loop import with_chosen_loop
 from tts.errors import ConfigError
 from tts.field_errors import field_error_text

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tts.config.connections import ConnectionLimits
-from tts.config.loopback import is_loopback
-from tts.config.map_tiles import TileSource
+from deployments.config.connections import ConnectionLimits
+from deployments.config.loopback import is_loopback
+from deployments.config.map_tiles import TileSource
+from deployments.config.webhooks import WebhookConfig
 from tts.config.units import Seconds
-from tts.config.webhooks import WebhookConfig
 from tts.domain.photo import PhotoLimits
 from tts.domain.value import Value
 

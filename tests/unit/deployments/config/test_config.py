@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tts.config import AppArgs, load_config
+from deployments.config import AppArgs, load_config
 from tts.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parents[4] / "ray_configs").glob("*.yaml"))
