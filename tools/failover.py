@@ -12,8 +12,15 @@ _Result = TypeVar("_Result")
 
 
 async def first_that_serves(services: Sequence[_Service], ask: Callable[[_Service], Awaitable[_Result]]) -> _Result:
-    """The result of the first service that does not fail with an outage (`ToolErrorKind.is_outage`). Raises the
-    ToolError of the last one, and every other error at once."""
+    """The result of the first service that does not fail with an outage (`ToolErrorKind.is_outage`).
+
+    Args:
+        services: what is asked, in this order; 1 or more.
+        ask: asks one service; it is called at most once for each.
+
+    Raises:
+        ToolError: that of the last service, or at once one that is no outage. Other errors pass at once, too.
+    """
     for service in services[:-1]:
         try:
             return await ask(service)

@@ -79,7 +79,11 @@ MAP_TOOLS = ("static_map", "satellite_map")
 
 
 def maps_tools(provider: MapsProvider) -> list[Tool]:
-    """`static_map` and `satellite_map`, as far as the provider has them; 500x500 pixels, the point in the middle."""
+    """`static_map` and `satellite_map`, as far as the provider has them; 500x500 pixels, the point in the middle.
+
+    Args:
+        provider: where the pictures come from; a style that is not among its `styles` gets no tool.
+    """
 
     def tool(name: str, style: Style, description: str) -> Tool:
         async def show(arguments: MapArguments, context: ToolContext) -> Observation:

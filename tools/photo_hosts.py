@@ -34,7 +34,11 @@ PHOTO_HOSTS: Final = frozenset(
 
 
 def is_photo_host(url: str) -> bool:
-    """Whether the URL's host is one of them or below one."""
+    """Whether the URL's host is one of them or below one.
+
+    Args:
+        url: an absolute URL; a text without a host is of none of them.
+    """
     host = (urlsplit(url).hostname or "").rstrip(".").lower()
     labels = host.split(".")
     return any(".".join(labels[i:]) in PHOTO_HOSTS for i in range(len(labels) - 1))

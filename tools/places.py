@@ -164,6 +164,13 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
 
     A provider declares its datum in its facts; positions are shown in WGS-84, converted here and nowhere else. A
     dialect declares the datum its model speaks and turns points at its own border.
+
+    Args:
+        provider: answers all tools but `country_at`.
+        countries: answers `country_at`.
+
+    Returns:
+        The tools in the order of `PLACE_TOOLS`.
     """
 
     async def keyword(arguments: SearchArguments, context: ToolContext) -> Observation:

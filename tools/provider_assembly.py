@@ -305,6 +305,13 @@ def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tu
     """Each configured provider whose key is not in the environment, with the variable that should have it.
 
     Those that may not be sent parts of photos are not asked and need none.
+
+    Args:
+        config: names the providers, and the variable of a key where it is not the usual one.
+        environment: the environment variables by name. One that has only blanks and commas has no key.
+
+    Returns:
+        (provider, variable) in the order of `config.providers`.
     """
     asked = [name for name in config.providers if key_variable(name)]
     if not config.region_search.allowed or "tape" in config.providers:

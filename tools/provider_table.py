@@ -21,10 +21,22 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
 
 def key_variable(name: ProviderName) -> str:
     """The environment variable in which a provider looks for its keys, where the configuration names no other. Empty
-    for a provider without a key."""
+    for a provider without a key.
+
+    Args:
+        name: as in the configuration; a name that is not in the table, such as `offline`, has no key.
+    """
     return PROVIDERS[name].key_variable if name in PROVIDERS else ""
 
 
 def base_url(name: ProviderName, settings: ProviderSettings | None) -> str:
-    """The address that the operator names for a provider, else its usual one."""
+    """The address that the operator names for a provider, else its usual one.
+
+    Args:
+        name: a name in the table.
+        settings: what the operator configured for the provider; None for nothing.
+
+    Returns:
+        A URL; empty where the operator names none and the provider has no one usual address.
+    """
     return (settings.base_url if settings else None) or PROVIDERS[name].base_url

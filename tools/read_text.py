@@ -28,7 +28,11 @@ class ReadArguments(BoxArguments):
 
 
 def read_text_tool(perception: Perception) -> Tool:
-    """`read_text`, which runs beside the engine; NOT_FOUND where the region has no legible text."""
+    """`read_text`, which runs beside the engine; NOT_FOUND where the region has no legible text.
+
+    Args:
+        perception: reads the region, in the language of the call where it states one.
+    """
 
     async def read(arguments: ReadArguments, context: ToolContext) -> Observation:
         box = arguments.box(context)

@@ -109,6 +109,10 @@ def tool_names() -> tuple[str, ...]:
 def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
     """The tools that the parts suffice for: those beside the engine, or those in the broker.
 
+    Args:
+        parts: what tools are made of; a part that is None leaves out the tools that need it.
+        local: true: the tools that need the pixels and run beside the engine; false: those of the broker.
+
     Raises:
         ConfigError: a tool of another package cannot be used.
     """
@@ -117,7 +121,11 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
 
 
 def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
-    """Those of `make_tools` that are in this table, without tools of other packages."""
+    """Those of `make_tools` that are in this table, without tools of other packages.
+
+    Args:
+        parts, local: as in `make_tools`.
+    """
     return [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
 
 

@@ -112,7 +112,11 @@ class ImageSearchArguments(BoxArguments):
 
 
 def web_search_tool(provider: WebProvider) -> Tool:
-    """`web_search`. A query is cached by itself for a day; for its photo, too, where results depend on that."""
+    """`web_search`. A query is cached by itself for a day; for its photo, too, where results depend on that.
+
+    Args:
+        provider: where the results come from. They depend on the photo if it is a `PhotoWebProvider`, too.
+    """
 
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
         """One query: the broker splits lists. All results are kept, what is shown of them is decided by `join`."""
@@ -137,7 +141,16 @@ def web_search_tool(provider: WebProvider) -> Tool:
 
 
 async def found_pages(provider: WebProvider, query: str, *, limit: int, context: ToolContext) -> Sequence[WebFact]:
-    """At most `limit` pages, of the call's first photo where results depend on it. Raises ToolError as `search`."""
+    """At most `limit` pages, of the call's first photo where results depend on it.
+
+    Args:
+        provider: is asked once.
+        query, limit: as in `WebProvider.search`.
+        context: the request, and the hashes of its photos; pixels are not needed.
+
+    Raises:
+        ToolError: as `WebProvider.search`.
+    """
     photos = context.photo_hashes()
     if isinstance(provider, PhotoWebProvider) and photos:
         return await provider.search_of_photo(photos[0], query, limit=limit, context=context.request)
@@ -145,7 +158,11 @@ async def found_pages(provider: WebProvider, query: str, *, limit: int, context:
 
 
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
-    """`image_search` with recorded results; `tools.region_search` has the tool for live services."""
+    """`image_search` with recorded results; `tools.region_search` has the tool for live services.
+
+    Args:
+        provider: where the results come from; photos are named to it by their hash.
+    """
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
         photo = context.photo_hashes()[box.photo]
@@ -166,7 +183,12 @@ def image_search_tool(provider: ImageSearchProvider) -> Tool:
 def search_of_regions(
     spec: ToolSpec, search: Callable[[ImageSearchArguments, Box, ToolContext], Awaitable[Sequence[WebFact]]]
 ) -> Tool:
-    """A tool that looks for pictures like a region; `search` gets it as a box of a photo that there is."""
+    """A tool that looks for pictures like a region; `search` gets it as a box of a photo that there is.
+
+    Args:
+        spec: that of the tool.
+        search: finds pages, best first; none is NOT_FOUND. The first ten that are not hidden are shown.
+    """
 
     async def run(arguments: ImageSearchArguments, context: ToolContext) -> Observation:
         photos = context.photo_hashes()
@@ -194,8 +216,16 @@ def _joined(
 
 
 def numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
-    """The best results of each part, with consecutive numbers. A failed part is left out; if all fail, the first error
-    is raised."""
+    """The best results of each part, with consecutive numbers. A failed part is left out.
+
+    Args:
+        parts: an observation or an error for each part of the call, in order.
+        limit: most results of each part, 1 or more.
+        context: that of the call; its options say whether pages that tell of the photo are hidden.
+
+    Raises:
+        ToolError: no result is left to show: the first error of a part, or NOT_FOUND where no part failed.
+    """
     facts: list[WebFact] = []
     for part in parts:
         hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
@@ -210,7 +240,11 @@ def numbered(parts: Sequence[Observation | ToolError], limit: int, context: Tool
 
 
 def tells_of_photo(hit: WebFact) -> bool:
-    """Whether a page belongs to a photo site or shows this same picture, so that it reveals the place of the photo."""
+    """Whether a page belongs to a photo site or shows this same picture, so that it reveals the place of the photo.
+
+    Args:
+        hit: a search result; its URL is absolute.
+    """
     return hit.same_picture or is_photo_host(hit.url)
 
 

@@ -34,7 +34,14 @@ class BoxArguments(Arguments):
         return self
 
     def box(self, context: ToolContext) -> Box:
-        """Raises ToolError when there is no such photo or the region is too small to show anything."""
+        """The region as a box of a photo of the call.
+
+        Args:
+            context: that of the call; its photos are counted from 0.
+
+        Raises:
+            ToolError: INVALID_ARGUMENTS: there is no such photo, or the region is below 16 pixels on a side.
+        """
         if self.photo >= len(context.photos):
             raise ToolError(f"there are only {len(context.photos)} photos", kind=ToolErrorKind.INVALID_ARGUMENTS)
         photo = context.photos[self.photo]

@@ -41,7 +41,15 @@ class ExternalArguments(Arguments):
 
 
 def arguments_of(name: str, stated: Any) -> type[ExternalArguments]:
-    """The arguments of one tool. What is no schema of an object becomes one that takes any field."""
+    """The arguments of one tool. What is no schema of an object becomes one that takes any field.
+
+    Args:
+        name: the name of the tool in the toolbox; it is part of the name of the class.
+        stated: what the server says is the JSON schema of the arguments: any JSON value, not trusted.
+
+    Returns:
+        A new class. Its `SCHEMA` is the part of `stated` that is safe: no patterns and no references.
+    """
     kept = _kept(stated, 0)
     schema = kept if isinstance(kept, dict) and kept.get("type") == "object" else {"type": "object", "properties": {}}
     return type(f"Arguments of {name}", (ExternalArguments,), {"SCHEMA": schema, "__annotations__": {}})

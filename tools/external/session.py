@@ -32,7 +32,18 @@ _MOST_PAGES = 10
 
 
 async def listed(config: McpServerConfig, environment: Mapping[str, str]) -> list[types.Tool]:
-    """The tools of a server. Raises ToolError when it does not answer well within its time."""
+    """The tools of a server.
+
+    Args:
+        config: the program or the URL of the server; `timeout_s` and `max_bytes` limit the whole conversation.
+        environment: where the variables that `config.env` and `config.key_env` name are read from.
+
+    Returns:
+        The tools as the server states them, of ten pages of its list at most.
+
+    Raises:
+        ToolError: TIMEOUT when the server does not answer in time, UNAVAILABLE for all else that can go wrong with it.
+    """
 
     async def every(client: Client) -> list[types.Tool]:
         tools: list[types.Tool] = []

@@ -214,12 +214,29 @@ def _failure_of(answer: _Answer) -> ProviderFailure | None:
 
 
 def failure_in(content: bytes) -> ProviderFailure | None:
-    """What a reply of any of the web services says went wrong. Raises ValueError when it is none."""
+    """What a reply of any of the web services says went wrong.
+
+    Args:
+        content: the body of the reply, in JSON.
+
+    Returns:
+        None for a success.
+
+    Raises:
+        ValueError: the body is not in the form of AMap's replies.
+    """
     return _failure_of(_Answer.model_validate_json(content))
 
 
 def judge_picture(reply: Fetched) -> ProviderFailure | None:
-    """Refusals of the static map come as JSON with status 200."""
+    """Refusals of the static map come as JSON with status 200.
+
+    Args:
+        reply: a whole reply of the static map, of any status.
+
+    Returns:
+        What went wrong; None for a picture.
+    """
     if (failure := judge_status(reply)) is not None or reply.content_type.startswith("image/"):
         return failure
     try:

@@ -105,7 +105,14 @@ class GoogleVision(Service):
 
 
 def judge(reply: Fetched) -> ProviderFailure | None:
-    """A key that is none comes as 400, with its reason in the body."""
+    """A key that is none comes as 400, with its reason in the body.
+
+    Args:
+        reply: a whole reply of the service, of any status.
+
+    Returns:
+        What went wrong; None for a status below 400, where the body may still have an error of the picture.
+    """
     if reply.status == 400 and b"API_KEY_INVALID" in reply.content:
         return ProviderFailure("key", "the service refuses the key")
     return judge_status(reply)

@@ -9,6 +9,11 @@ _TAG = re.compile(r"<[^<>]{0,200}>")
 
 
 def plain_text(marked: str, *, limit: int = 600) -> str:
-    """At most `limit` characters, cut at a word."""
+    """At most `limit` characters, cut at a word.
+
+    Args:
+        marked: text of a service, with or without tags and entities of HTML.
+        limit: most characters of the result, with the ellipsis that stands where it was cut; 1 or more.
+    """
     text = " ".join(html.unescape(_TAG.sub("", marked)).split())
     return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + "…"

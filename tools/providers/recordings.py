@@ -21,7 +21,19 @@ Recordings = TapeSearch | ReverseTapeSearch | ReverseFilesSearch
 
 
 def open_recordings(settings: ProviderSettings) -> Recordings:
-    """Raises ConfigError without a path, DataError when what is there cannot be read."""
+    """Open the recorded searches of the operator's file or folder.
+
+    Args:
+        settings: those of the provider `tape`: `path` is the file or folder, `photos` the table of the photos' recorded
+            paths, and `matching` decides how a recorded search is found.
+
+    Returns:
+        A provider of both searches, by text and by picture. Its class depends on the layout and on `matching`.
+
+    Raises:
+        ConfigError: `path` is missing.
+        DataError: what is there cannot be read, or is no layout that is known.
+    """
     if settings.path is None:
         raise ConfigError("tape needs tools.settings.tape.path: a tape file, or a folder in the REVERSE layout")
     file = Path(settings.path).expanduser()

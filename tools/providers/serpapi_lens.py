@@ -76,7 +76,14 @@ class SerpapiLens(Service):
 
 
 def judge(reply: Fetched) -> ProviderFailure | None:
-    """Too many requests an hour and no searches left are both 429; the body tells which."""
+    """Too many requests an hour and no searches left are both 429; the body tells which.
+
+    Args:
+        reply: a whole reply of the service, of any status.
+
+    Returns:
+        What went wrong; None for a status below 400, where the body may still have an error.
+    """
     if reply.status == 429 and b"run out of searches" in reply.content:
         return ProviderFailure("quota", "the searches of this key are used up")
     return judge_status(reply)

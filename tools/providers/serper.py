@@ -117,7 +117,14 @@ class SerperPlaces(Service):
 
 
 def judge(reply: Fetched) -> ProviderFailure | None:
-    """Used-up credits come as 400 with a message."""
+    """Used-up credits come as 400 with a message.
+
+    Args:
+        reply: a whole reply of the service, of any status.
+
+    Returns:
+        What went wrong; None for a status below 400.
+    """
     if reply.status == 400 and b"credits" in reply.content.lower():
         return ProviderFailure("quota", "the credits are used up")
     return judge_status(reply)

@@ -53,7 +53,14 @@ class Tavily(Service):
 
 
 def judge(reply: Fetched) -> ProviderFailure | None:
-    """432 and 433 say that a plan's or a pay-as-you-go limit is reached."""
+    """432 and 433 say that a plan's or a pay-as-you-go limit is reached.
+
+    Args:
+        reply: a whole reply of the service, of any status.
+
+    Returns:
+        What went wrong; None for a status below 400.
+    """
     if reply.status in (432, 433):
         return ProviderFailure("quota", "the plan's limit is reached")
     return judge_status(reply)

@@ -81,7 +81,15 @@ class TileMaps:
 
 
 def pixel_of(point: LatLon, zoom: int) -> tuple[float, float]:
-    """Position in the world's picture of 256 · 2^zoom pixels a side, from its north-west corner."""
+    """Position in the world's picture of 256 · 2^zoom pixels a side, from its north-west corner.
+
+    Args:
+        point: in WGS-84. A latitude beyond 85.05 degrees counts as 85.05, where the picture ends.
+        zoom: that of the tiles, 0 or more; 0 is the world in one tile.
+
+    Returns:
+        (x, y) in pixels with fractions, y downwards.
+    """
     world = _SIDE * 2.0**zoom
     phi = math.radians(max(-_STEEPEST_LAT, min(_STEEPEST_LAT, point.lat)))
     return world * (point.lon + 180.0) / 360.0, world * (1.0 - math.asinh(math.tan(phi)) / math.pi) / 2.0

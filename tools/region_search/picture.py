@@ -28,6 +28,11 @@ class RegionPicture:
 def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
     """The pixels of a box, scaled down to `max_side_px`. CPU-bound: call it in a thread.
 
+    Args:
+        photo: the photo, whichever number `box` states.
+        box: the region, in fractions of the photo's sides.
+        max_side_px: longest side of the result, in pixels; a smaller region keeps its size.
+
     Raises:
         ToolError: INVALID_ARGUMENTS for a region of less than 16 pixels a side.
     """
@@ -43,7 +48,11 @@ def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
 
 
 def encoded(pixels: Image.Image) -> RegionPicture:
-    """A fresh JPEG of the pixels alone: whatever else the picture carries is not written."""
+    """A fresh JPEG of the pixels alone: whatever else the picture carries is not written.
+
+    Args:
+        pixels: a picture of any mode; it is written in RGB.
+    """
     bare = Image.frombytes("RGB", pixels.size, pixels.convert("RGB").tobytes())
     out = io.BytesIO()
     bare.save(out, "JPEG", quality=_QUALITY)

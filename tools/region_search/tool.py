@@ -16,7 +16,11 @@ TIMEOUT_S = 40.0
 
 
 def region_search_tool(regions: RegionSearch) -> Tool:
-    """`image_search`, run only for requests that consent; results are cached for a day."""
+    """`image_search`, run only for requests that consent; results are cached for a day.
+
+    Args:
+        regions: cuts a region out of the photo and sends it; its `name` is stated as the provider of the tool.
+    """
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
         return await regions.search(context, box, limit=IMAGE_RESULTS + SPARE_RESULTS)

@@ -24,7 +24,11 @@ class WrittenAddress(Arguments):
 
 
 def geocoder_tool(source: AddressSource) -> Tool:
-    """One question for the whole address, and one without its last part as long as nothing is found."""
+    """One question for the whole address, and one without its last part as long as nothing is found.
+
+    Args:
+        source: what is asked; its replies have OpenCage's form.
+    """
 
     async def geocode(arguments: WrittenAddress, context: ToolContext) -> Observation:
         conversation = ask(arguments.address)

@@ -25,8 +25,16 @@ Sides = tuple[float, float, float, float]
 
 
 def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
-    """Anything with four items, whatever they are. Raises ToolError in the words of the tool or, `crashed`, of its
-    loop."""
+    """Anything with four items, whatever they are.
+
+    Args:
+        box: the box as the model wrote it, any JSON value.
+        crashed: makes the error in the words of the loop from the message of an exception of the tool.
+
+    Raises:
+        ToolError: `box` is empty or has another number of items, in the words of the tool; or it cannot have any, from
+            `crashed`.
+    """
     if not box:
         raise refused(_NOT_FOUR)
     if not hasattr(box, "__len__"):
@@ -38,19 +46,39 @@ def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
 
 
 def picture_of(photo: Photo) -> Image.Image:
-    """The photo in the size in which the authors read it."""
+    """The photo in the size in which the authors read it.
+
+    Args:
+        photo: a clean photo; it is decoded anew with each call.
+
+    Returns:
+        An RGB picture whose sides are multiples of 28 pixels.
+    """
     picture, size = photo.image(), _PHOTO.size(photo.width, photo.height)
     return picture if size == picture.size else picture.resize(size)
 
 
 def on_photo(region: Sides, picture: Image.Image, photo: Photo) -> Sides:
-    """A region of the picture in pixels of the photo."""
+    """A region of the picture in pixels of the photo.
+
+    Args:
+        region: (left, top, right, bottom) in pixels of the picture.
+        picture: the photo as `picture_of` gives it.
+        photo: the photo itself.
+
+    Returns:
+        (left, top, right, bottom), not rounded.
+    """
     across, down = photo.width / picture.width, photo.height / picture.height
     return region[0] * across, region[1] * down, region[2] * across, region[3] * down
 
 
 def shows_nothing(box: Sequence[Any]) -> ToolError:
-    """The refusal of a box of which no region can be cropped."""
+    """The refusal of a box of which no region can be cropped.
+
+    Args:
+        box: as the model wrote it; the refusal quotes it.
+    """
     return refused(
         f"Error: The specified bounding box {box} is invalid or results in a crop smaller than "
         f"the minimum size of {SHORTEST}x{SHORTEST}."
@@ -58,7 +86,15 @@ def shows_nothing(box: Sequence[Any]) -> ToolError:
 
 
 def grown(region: Sides, width: int, height: int) -> Sides:
-    """A region with an area, in a picture of that size, in whole pixels."""
+    """A region with an area, in a picture of that size, in whole pixels.
+
+    Args:
+        region: (left, top, right, bottom) in pixels; its shorter side is below 28.
+        width, height: of the picture, in pixels.
+
+    Returns:
+        (left, top, right, bottom). The shorter side is less than 28 where the picture is too small for the shape.
+    """
     wide, high = region[2] - region[0], region[3] - region[1]
     ratio = SHORTEST / min(high, wide)
     new_wide, new_high = wide * ratio, high * ratio
@@ -72,13 +108,21 @@ def grown(region: Sides, width: int, height: int) -> Sides:
 
 
 def has_shape(region: Sides) -> bool:
-    """Whether it has an area, and is not too long for its width."""
+    """Whether it has an area, and is not too long for its width.
+
+    Args:
+        region: (left, top, right, bottom). One side may be 100 times as long as the other.
+    """
     wide, high = region[2] - region[0], region[3] - region[1]
     return wide > 0 and high > 0 and not max(high, wide) / min(high, wide) > _LONGEST_RATIO
 
 
 def is_large_enough(region: Sides) -> bool:
-    """Whether a crop of it has a shape and 28 pixels each way."""
+    """Whether a crop of it has a shape and 28 pixels each way.
+
+    Args:
+        region: (left, top, right, bottom) in pixels; they are cut to whole pixels before the 28 are counted.
+    """
     if not has_shape(region):
         return False
     across, down = math.floor(region[2]) - math.floor(region[0]), math.floor(region[3]) - math.floor(region[1])

@@ -19,7 +19,14 @@ _MOST_PIXELS: Final = 50_000_000
 
 
 def check_crop(width: float, height: float) -> None:
-    """Raises ValueError for a crop that Pillow refuses, in its words, or that would take too much memory here."""
+    """Refuse a crop that Pillow refuses, or that would take too much memory here.
+
+    Args:
+        width, height: of the crop, in pixels; their signs do not count.
+
+    Raises:
+        ValueError: more than 178,956,970 pixels, in the words of Pillow; or more than 50 million.
+    """
     pixels = abs(width * height)
     if pixels > _PILLOW_LIMIT:
         raise ValueError(
@@ -31,7 +38,14 @@ def check_crop(width: float, height: float) -> None:
 
 
 def size_of(data: bytes) -> tuple[int, int] | None:
-    """Width and height of an encoded picture; None when it is none."""
+    """Width and height of an encoded picture; None when it is none.
+
+    Args:
+        data: the bytes of the file, in any format that Pillow knows.
+
+    Returns:
+        (width, height) in pixels; the pixels themselves are not decoded.
+    """
     try:
         with Image.open(io.BytesIO(data)) as picture:
             return picture.size
@@ -40,40 +54,76 @@ def size_of(data: bytes) -> tuple[int, int] | None:
 
 
 def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
-    """The reference that a message carries and the bytes behind it."""
+    """The reference that a message carries and the bytes behind it.
+
+    Args:
+        data: the bytes of the picture's file.
+        size: (width, height) in pixels.
+        media_type: the format of `data`, such as `image/png`.
+        label: what the picture shows, in a few words; empty for none.
+    """
     sha256 = hashlib.sha256(data).hexdigest()
     image = ImageRef(sha256=sha256, width=size[0], height=size[1], media_type=media_type, label=label)
     return image, Attachment(sha256=sha256, media_type=media_type, data=data)
 
 
 def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment]:
-    """The picture as PNG: little compressed, quickly written, without loss."""
+    """The picture as PNG: little compressed, quickly written, without loss.
+
+    Args:
+        picture: what is encoded.
+        label: as in `attached`.
+    """
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
     return attached(out.getvalue(), picture.size, "image/png", label)
 
 
 def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
-    """The picture as JPEG of Pillow's usual quality, 75."""
+    """The picture as JPEG of Pillow's usual quality, 75.
+
+    Args:
+        picture: what is encoded, in a mode that JPEG has, such as RGB.
+    """
     out = io.BytesIO()
     picture.save(out, "JPEG")
     return attached(out.getvalue(), picture.size, "image/jpeg", "crop")
 
 
 def shown(picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = "") -> Observation:
-    """What a tool returns that shows a picture."""
+    """What a tool returns that shows a picture.
+
+    Args:
+        picture: the result of `attached`, `png` or `jpeg`.
+        facts: what the picture proves to have been looked at.
+        text: what the model reads with the picture; empty for nothing.
+    """
     image, attachment = picture
     return Observation(text=text, facts=facts, images=(image,), attachments=(attachment,))
 
 
 def zoomed_text(box: Any, label: Any) -> str:
-    """What the model reads of a zoom: the box and the label as it wrote them."""
+    """What the model reads of a zoom: the box and the label as it wrote them.
+
+    Args:
+        box: any JSON value.
+        label: any JSON value; one that is empty, null or 0 is left out.
+    """
     text = f"Zoomed in on the image to the region {box}"
     return f"{text} with label {label}." if label else f"{text}."
 
 
 def view_of(photo: Photo, index: int, box: tuple[float, float, float, float]) -> tuple[ViewFact, ...]:
-    """Proof that a region was looked at; `box` in pixels of the photo. Empty where it lies outside."""
+    """Proof that a region was looked at. Empty where it lies outside.
+
+    Args:
+        photo: the photo that was looked at.
+        index: its number in the request, from 0.
+        box: (left, top, right, bottom) in pixels of the photo. Corners may be exchanged; what lies outside is cut off.
+
+    Returns:
+        One fact, or none.
+    """
     left, right = sorted(min(1.0, max(0.0, side / photo.width)) for side in (box[0], box[2]))
     top, bottom = sorted(min(1.0, max(0.0, side / photo.height)) for side in (box[1], box[3]))
     if left >= right or top >= bottom:

@@ -24,7 +24,13 @@ class WrittenBox(Written):
 
 
 def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSpec:
-    """The specification of a tool over `source` whose results are kept for the very arguments."""
+    """The specification of a tool over `source` whose results are kept for the very arguments.
+
+    Args:
+        name: the name of the tool in the toolbox, as `released_tool_name` makes it.
+        description: as in `ToolSpec`.
+        source: what answers the calls; its name is stated as the provider of the tool.
+    """
     return ToolSpec(
         name,
         description,
@@ -35,5 +41,10 @@ def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSp
 
 
 def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
-    """A failure that the model reads in these very words."""
+    """A failure that the model reads in these very words.
+
+    Args:
+        text: all that the model reads of the failure.
+        kind: what the failure counts as; the model does not read it.
+    """
     return ToolError(text, kind=kind, verbatim=True)

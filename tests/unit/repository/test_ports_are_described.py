@@ -1,10 +1,10 @@
 """A port says of each argument what an implementer has to know: the docstring has an entry for it under `Args:`."""
 
-import ast
 import re
 
 import pytest
-from support.docs_blocks import ROOT
+from support.basics import ROOT
+from support.described_arguments import Function, arguments, described, ports_of
 
 _FOLDERS = ("tts/ports", "deployments/runstore", "deployments/wiring", "tools")
 _FILES = ("tts/dialects/base.py", "tts/toolkit/broker/cache_store.py", "tts/net/egress_file.py")
@@ -20,35 +20,17 @@ _KNOWN = (
     "tools/maps.py: MapsProvider",
     "tools/web.py: WebProvider",
 )
-_ENTRY = re.compile(r"    ([a-z_0-9]+(?:, [a-z_0-9]+)*): \S")
-
-
-def ports_of(source):
-    """The protocol classes of a module."""
-    return [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
-    ]
-
-
-def described(method):
-    """The arguments that have an entry in the section `Args:` of the docstring."""
-    _, _, after = (ast.get_docstring(method) or "").partition("Args:\n")
-    section = after.partition("\n\n")[0]
-    return {name for line in section.split("\n") if (found := _ENTRY.match(line)) for name in found[1].split(", ")}
 
 
 def undescribed(source):
     """The arguments without an entry, as port.method(argument)."""
     return [
-        f"{port.name}.{method.name}({argument.arg})"
+        f"{port.name}.{method.name}({argument})"
         for port in ports_of(source)
         for method in port.body
-        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-        for argument in (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
-        if argument.arg != "self" and argument.arg not in described(method)
+        if isinstance(method, Function)
+        for argument in arguments(method)
+        if argument not in described(method)
     ]
 
 

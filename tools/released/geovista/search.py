@@ -19,7 +19,11 @@ _NOTHING: Final = "Empty search results!! Please Check the availability of the s
 
 
 def search_tool(source: PageSource) -> Tool:
-    """The tool over a page source; failures have the words of the released code."""
+    """The tool over a page source; failures have the words of the released code.
+
+    Args:
+        source: where the pages come from; it is asked for the query as the model wrote it.
+    """
 
     async def search(arguments: Written, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):

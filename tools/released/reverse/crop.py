@@ -19,7 +19,18 @@ Region = tuple[int, int, int, int]
 
 
 def region_of(box: Sequence[int], width: int, height: int) -> Region:
-    """Pixels of a box in thousandths. Raises ValueError when it has not four sides."""
+    """Pixels of a box in thousandths.
+
+    Args:
+        box: left, top, right and bottom in thousandths of the picture's sides; beyond 0 to 1000 it sticks out.
+        width, height: of the picture, in pixels.
+
+    Returns:
+        (left, top, right, bottom), rounded.
+
+    Raises:
+        ValueError: the box has not four sides.
+    """
     left, top, right, bottom = box
     return (
         round(left / _THOUSAND * width),
@@ -32,9 +43,12 @@ def region_of(box: Sequence[int], width: int, height: int) -> Region:
 def checked_size(region: Region) -> tuple[int, int]:
     """(width, height) of the scaled crop.
 
+    Args:
+        region: (left, top, right, bottom) in pixels; it may stick out of the picture.
+
     Raises:
         ValueError: corners are exchanged, or the crop is far too large.
-        ZeroDivisionError: the region has no area.
+        ZeroDivisionError: the region has no area, and is not more than about 2,340 pixels long.
     """
     left, top, right, bottom = region
     if right < left:
@@ -47,7 +61,18 @@ def checked_size(region: Region) -> tuple[int, int]:
 
 
 def cropped(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
-    """The scaled crop, and where it lies on the photo. Raises as `region_of` and `checked_size` do."""
+    """The scaled crop, and where it lies on the photo.
+
+    Args:
+        photo: a clean photo; it is decoded anew with each call.
+        box: as in `region_of`.
+
+    Returns:
+        The crop, and (left, top, right, bottom) in pixels of the photo.
+
+    Raises:
+        ValueError, ZeroDivisionError: as `region_of` and `checked_size`.
+    """
     region = region_of(box, photo.width, photo.height)
     size = checked_size(region)
     return photo.image().crop(region).resize(size, Image.Resampling.BICUBIC), region

@@ -29,7 +29,12 @@ class BoxPart(Written):
 
 
 def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted(PHOTO_HOSTS))) -> Tool:
-    """`excluded` hosts are left out where the request hides photo hosts."""
+    """`excluded` hosts are left out where the request hides photo hosts.
+
+    Args:
+        source: where the hits come from; it is asked for each box of a call by itself.
+        excluded: host names in lower case; a hit is of a host if its source, or else its link, contains the name.
+    """
 
     async def search(part: BoxPart, context: ToolContext) -> Observation:
         if part.invalid:

@@ -90,7 +90,15 @@ def _as_hits(found: Sequence[WebFact]) -> Hits:
 
 
 def hits_of_organic(organic: Sequence[dict[str, Any]], excluded: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The first fifteen results of a parsed lens page, without excluded hosts; numbers are the page's own."""
+    """The first fifteen results of a parsed lens page, without excluded hosts; numbers are the page's own.
+
+    Args:
+        organic: the results as the page has them: `pos`, `title`, `url` and `domain`, each of which may be missing.
+        excluded: host names in either case; a result whose domain, or else whose URL, contains one of them is left out.
+
+    Returns:
+        The `pos`, `title`, `link` and `source` of each result, as `LensSource.hits` gives them.
+    """
     kept = [hit for hit in organic[:_RESULTS] if not _is_of(hit, excluded)]
     return [
         {

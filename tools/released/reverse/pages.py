@@ -44,7 +44,15 @@ class PageSource(ToolProvider, Protocol):
 
 
 def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
-    """What is asked, without the key: https://docs.tavily.com/documentation/api-reference/endpoint/search"""
+    """What is asked, without the key: https://docs.tavily.com/documentation/api-reference/endpoint/search
+
+    Args:
+        query: what the model wrote.
+        excluded: host names whose pages are not wanted; if empty, the service is not asked to exclude any.
+
+    Returns:
+        The JSON object that is sent.
+    """
     body: dict[str, Any] = {
         "query": query,
         "max_results": _PAGES,
@@ -55,7 +63,17 @@ def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
 
 
 def pages_of(body: Any) -> Pages:
-    """The pages of a reply, whose texts stay as they are. A reply of another form fails in the words of Python."""
+    """The pages of a reply, whose texts stay as they are. A reply of another form fails in the words of Python.
+
+    Args:
+        body: the reply of Tavily, any JSON value.
+
+    Returns:
+        The `title`, `url` and `content` of each page, "" for one that is missing.
+
+    Raises:
+        ToolError: the reply is no object (BLOCKED), or its pages are of another form (INVALID_ARGUMENTS).
+    """
     if not isinstance(body, dict):
         raise ToolError(f"'{type(body).__name__}' object has no attribute 'get'", kind=ToolErrorKind.BLOCKED)
     with as_call_error():

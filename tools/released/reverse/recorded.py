@@ -34,7 +34,17 @@ class Recorded:
 
 
 def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
-    """A search by picture. Raises ToolError for a box that is none."""
+    """A search by picture.
+
+    Args:
+        cache: the recorded calls.
+        path: the path under which the photo was recorded (`ReverseCache.path_of`).
+        written: the box as the model wrote it, any JSON value; a good one has four sides in thousandths of the photo's.
+        chance: makes the generator that draws the results to show; called only if the recorded box overlaps enough.
+
+    Raises:
+        ToolError: the box has not four sides, or one that is no number from 0 to 1000.
+    """
     box = _numbers(box_of_four(written, crashed))
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
@@ -51,7 +61,13 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
 
 
 def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
-    """A search by text."""
+    """A search by text.
+
+    Args:
+        cache, path: as in `recorded_pictures`.
+        written: the query as the model wrote it: a text, a list of texts, or any other JSON value.
+        chance: as in `recorded_pictures`; called only if the photo has a recorded search by text.
+    """
     query = query_text(written)
     call = text_call(cache, path, query)
     if call is None:

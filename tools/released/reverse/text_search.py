@@ -29,7 +29,12 @@ class QueryPart(Written):
 
 
 def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(sorted(PHOTO_HOSTS))) -> Tool:
-    """`excluded` hosts are left out where the request hides photo hosts. Without a source there is no key."""
+    """`excluded` hosts are left out where the request hides photo hosts. Without a source there is no key.
+
+    Args:
+        source: where the pages come from; None: the tool says, in the words of the authors' tool, that it has no key.
+        excluded: host names in lower case; a page is of a host if its URL contains the name.
+    """
 
     async def search(part: QueryPart, context: ToolContext) -> Observation:
         if part.invalid:

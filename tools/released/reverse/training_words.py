@@ -9,12 +9,24 @@ from tts.errors import ToolError
 
 
 def crashed(problem: str) -> ToolError:
-    """The loop's own words for an exception of a tool."""
+    """The loop's own words for an exception of a tool.
+
+    Args:
+        problem: the message of the exception.
+    """
     return refused(f"Error when executing tool: {problem}")
 
 
 def get_from(written: Any, key: str) -> Any:
-    """Raises ToolError in the words of the loop when the arguments are no object."""
+    """One of the arguments; None where it is missing.
+
+    Args:
+        written: the arguments as the model wrote them, any JSON value.
+        key: the name of the argument.
+
+    Raises:
+        ToolError: the arguments are no object, in the words of the loop.
+    """
     if not isinstance(written, dict):
         raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
     return written.get(key)

@@ -82,7 +82,15 @@ def _pixels(box: Sequence[Any], width: int, height: int) -> Sides | None:
 
 
 def region_of(box: Sides, width: int, height: int) -> Sides | None:
-    """The region to crop, in pixels of a picture of that size; None where nothing can be shown."""
+    """The region to crop, in pixels of a picture of that size; None where nothing can be shown.
+
+    Args:
+        box: (left, top, right, bottom) in pixels of the picture; what lies outside is cut off.
+        width, height: of the picture, in pixels.
+
+    Returns:
+        (left, top, right, bottom); not always in whole pixels.
+    """
     region = (max(0.0, box[0]), max(0.0, box[1]), min(float(width), box[2]), min(float(height), box[3]))
     if not has_shape(region):
         return None

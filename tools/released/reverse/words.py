@@ -15,7 +15,11 @@ _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, Looku
 
 @contextmanager
 def as_call_error() -> Iterator[None]:
-    """What breaks inside is reported as `Tool call error: …`, in the words of the exception."""
+    """What breaks inside is reported as `Tool call error: …`, in the words of the exception.
+
+    Raises:
+        ToolError: what `call_error` makes of the exception.
+    """
     try:
         yield
     except _BROKEN as error:
@@ -23,12 +27,19 @@ def as_call_error() -> Iterator[None]:
 
 
 def call_error(what: str) -> ToolError:
-    """A failure that the model reads as `Tool call error: …`, with `what` as it is."""
+    """A failure that the model reads as `Tool call error: …`, with `what` as it is.
+
+    Args:
+        what: the message, most often that of an exception.
+    """
     return refused(f"Tool call error: {what}")
 
 
 def object_of(written: Any) -> dict[str, Any]:
     """The arguments; a text is read as JSON, and is an empty object when it is none.
+
+    Args:
+        written: the arguments as the model wrote them, any JSON value.
 
     Raises:
         AttributeError: they are no object, in the words of Python.
@@ -44,5 +55,12 @@ def object_of(written: Any) -> dict[str, Any]:
 
 
 def whole_numbers(box: Any) -> list[int]:
-    """Sides cut to whole numbers; numeric texts count."""
+    """Sides cut to whole numbers; numeric texts count.
+
+    Args:
+        box: the box as the model wrote it, any JSON value.
+
+    Raises:
+        TypeError, ValueError, OverflowError: it is no list, or a side is no finite number; in the words of Python.
+    """
     return [int(float(side)) for side in box]

@@ -21,7 +21,14 @@ class RawReply:
 
 
 def raw_reply(fetched: Fetched) -> RawReply:
-    """Raises ToolError when the body is not JSON."""
+    """The reply with its body read as JSON.
+
+    Args:
+        fetched: a whole reply, of any status.
+
+    Raises:
+        ToolError: UNAVAILABLE when the body is not JSON.
+    """
     try:
         return RawReply(fetched.status, json.loads(fetched.content))
     except ValueError:

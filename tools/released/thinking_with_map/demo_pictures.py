@@ -34,14 +34,25 @@ Pixels = tuple[float, float, float, float]
 
 
 def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = ()) -> list[Tool]:
-    """AMap's two maps, or Google's one, which has a red S at the point."""
+    """AMap's two maps, or Google's one, which has a red S at the point.
+
+    Args:
+        source: where the pictures come from; the model states points in its datum.
+        google: true: Google's map; false: AMap's.
+        texts: the schemas of the tools as they are listed to the model. Arguments are held against them, and a refusal
+            quotes them. A tool that is not among them uses the schema that GeoTTS lists.
+    """
     if google:
         return [_map("google_static_map", "map", source, texts)]
     return [_map("amap_static_map", "map", source, texts), _map("amap_satellite_map", "satellite", source, texts)]
 
 
 def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
-    """The zoom of the notebook. `texts` are the schemas as they are listed to the model: a refusal quotes them."""
+    """The zoom of the notebook.
+
+    Args:
+        texts: as in `demo_maps`.
+    """
     served = demo_tool("image_zoom_in_tool")
     schema = next((text.parameters for text in texts if text.name == served.name), served.schema().parameters)
 

@@ -34,7 +34,13 @@ _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
-    """`texts` are the schemas as they are listed to the model: a refusal quotes them."""
+    """`amap_input_tips`, `amap_keyword_search` and `amap_poi_detail`.
+
+    Args:
+        source: AMap, or what answers in its form.
+        texts: the schemas of the tools as they are listed to the model. Arguments are held against them, and a refusal
+            quotes them. A tool that is not among them uses the schema that GeoTTS lists.
+    """
 
     def asks(service: str, key: str, **more: str) -> Ask:
         return lambda value, context: source.ask(service, {key: value, **more}, context)
@@ -47,7 +53,12 @@ def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
 
 
 def demo_google_searches(source: SerperSource, texts: Texts = ()) -> list[Tool]:
-    """`web_search`, for China and in Chinese, and `google_map_search`. `texts` as in `demo_amap_searches`."""
+    """`web_search`, for China and in Chinese, and `google_map_search`.
+
+    Args:
+        source: Serper, or what answers in its form.
+        texts: as in `demo_amap_searches`.
+    """
 
     def search(query: str, context: RequestContext) -> Awaitable[RawReply]:
         return source.ask(serper.SEARCH, {"q": query, "gl": "cn", "hl": "zh-cn"}, context)

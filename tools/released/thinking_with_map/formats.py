@@ -10,12 +10,20 @@ _DETAIL: Final = ("id", "name", "location", "address", "business_area", "citynam
 
 
 def tips_text(reply: Any) -> str:
-    """Tips of AMap: id, name, address, typecode and city of each, no point."""
+    """Tips of AMap: id, name, address, typecode and city of each, no point.
+
+    Args:
+        reply: the JSON object of AMap's reply, of which `tips` is shown.
+    """
     return _listed(reply.get("tips", []), _TIP)
 
 
 def pois_text(reply: Any) -> str:
-    """Places of a keyword search in AMap: id, name, address and typecode of each, no point."""
+    """Places of a keyword search in AMap: id, name, address and typecode of each, no point.
+
+    Args:
+        reply: the JSON object of AMap's reply, of which `pois` is shown.
+    """
     return _listed(reply.get("pois", []), _POI)
 
 
@@ -25,13 +33,27 @@ def _listed(places: Any, labels: tuple[str, ...]) -> str:
 
 
 def detail_text(reply: Any) -> str:
-    """The first place, with an empty line between its fields. `location` is "longitude,latitude" in GCJ-02."""
+    """The first place, with an empty line between its fields. `location` is "longitude,latitude" in GCJ-02.
+
+    Args:
+        reply: the JSON object of AMap's reply, of which the first of `pois` is shown.
+
+    Raises:
+        KeyError, IndexError: there is no place.
+    """
     place = reply["pois"][0]
     return "\n\n".join(f"{label}: {place.get(label, '')}" for label in _DETAIL)
 
 
 def pages_text(reply: Any) -> str:
-    """Pages of a web search: title, snippet and date, no address. No pages are an empty block."""
+    """Pages of a web search: title, snippet and date, no address. No pages are an empty block.
+
+    Args:
+        reply: the JSON object of Serper's reply, of which `organic` is shown.
+
+    Raises:
+        KeyError: there is no `organic`, or a page has no title.
+    """
     pages = [
         f'[{i}]"{page["title"]}\n{page.get("snippet", "")}"{page.get("date", "")}'
         for i, page in enumerate(reply["organic"], 1)
@@ -40,7 +62,14 @@ def pages_text(reply: Any) -> str:
 
 
 def places_text(reply: Any) -> str:
-    """Places of a map search, with their points as the service writes them."""
+    """Places of a map search, with their points as the service writes them.
+
+    Args:
+        reply: the JSON object of Serper's reply, of which `places` is shown.
+
+    Raises:
+        KeyError: there is no `places`.
+    """
     places = [
         f"[{i}] {place.get('title', '')}\nAddress: {place.get('address', '')}\nlatitude: {place.get('latitude', '')}\n"
         f"longitude: {place.get('longitude', '')}\nType: {', '.join(place.get('types', []))}\n"

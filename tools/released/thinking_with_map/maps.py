@@ -21,13 +21,21 @@ SYSTEM: Final = "thinking_with_map"
 
 
 def amap_maps(source: MapSource) -> list[Tool]:
-    """`amap_static_map` and `amap_satellite_map`. The model states points in the datum of `source`."""
+    """`amap_static_map` and `amap_satellite_map`. The model states points in the datum of `source`.
+
+    Args:
+        source: where the pictures of both styles come from.
+    """
     return [_map("amap_static_map", "static_map", "map", source),
             _map("amap_satellite_map", "satellite_map", "satellite", source)]  # fmt: skip
 
 
 def google_maps(source: MapSource) -> list[Tool]:
-    """`google_static_map`. The model states points in the datum of `source`."""
+    """`google_static_map`. The model states points in the datum of `source`.
+
+    Args:
+        source: where the pictures come from.
+    """
     return [_map("google_static_map", "static_map", "map", source)]
 
 

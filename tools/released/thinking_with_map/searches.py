@@ -29,7 +29,11 @@ _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def amap_searches(source: AmapSource) -> list[Tool]:
-    """amap_input_tips, amap_keyword_search and amap_poi_detail, whatever script the query has."""
+    """amap_input_tips, amap_keyword_search and amap_poi_detail, whatever script the query has.
+
+    Args:
+        source: AMap, or what answers in its form.
+    """
 
     def asks(service: str, key: str, **more: str) -> Ask:
         return lambda query, context: source.ask(service, {key: query, **more}, context)
@@ -47,7 +51,11 @@ def amap_searches(source: AmapSource) -> list[Tool]:
 
 
 def google_searches(source: SerperSource) -> list[Tool]:
-    """google_search, google_map_search, and web_search, as the set with zoom and search calls the first."""
+    """google_search, google_map_search, and web_search, as the set with zoom and search calls the first.
+
+    Args:
+        source: Serper, or what answers in its form.
+    """
 
     def search(query: str, context: RequestContext) -> Awaitable[RawReply]:
         return source.ask(serper.SEARCH, {"q": query, "hl": "zh-CN" if _is_chinese(query) else "en-US"}, context)

@@ -17,7 +17,14 @@ _NO_PICTURE: Final = (
 
 
 def answered(text: str) -> str:
-    """The server answers with a JSON string, in which the client opens the line breaks again."""
+    """The server answers with a JSON string, in which the client opens the line breaks again.
+
+    Args:
+        text: what the server says, before it is written as JSON.
+
+    Returns:
+        What the model reads: the text between quotation marks, with escapes for all but line breaks.
+    """
     return json.dumps(text, ensure_ascii=False, separators=(",", ":")).replace("\\n", "\n")
 
 
@@ -32,22 +39,42 @@ def no_point() -> ToolError:
 
 
 def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
-    """Nothing found and nothing reached read alike."""
+    """Nothing found and nothing reached read alike.
+
+    Args:
+        query: what was searched for; the model reads it.
+        kind: which of the two it was; the model does not read it.
+    """
     return refused(answered(f"Api call failed for query: {query}"), kind)
 
 
 def no_picture(kind: ToolErrorKind) -> ToolError:
-    """What the model reads when no picture came, whatever the reason; `kind` keeps the reason."""
+    """What the model reads when no picture came, whatever the reason; `kind` keeps the reason.
+
+    Args:
+        kind: the reason; the model does not read it.
+    """
     return refused(_result(_NO_PICTURE), kind)
 
 
 def crashed(problem: str) -> ToolError:
-    """The loop's own words for an exception of a tool (tool_agent_loop.py:455)."""
+    """The loop's own words for an exception of a tool (tool_agent_loop.py:455).
+
+    Args:
+        problem: the message of the exception.
+    """
     return refused(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
 
 
 def object_of(written: Any) -> dict[str, Any]:
-    """The arguments where they are an object. Raises ToolError in the loop's words where they are not."""
+    """The arguments where they are an object.
+
+    Args:
+        written: the arguments as the model wrote them, any JSON value.
+
+    Raises:
+        ToolError: they are no object, in the loop's words.
+    """
     if isinstance(written, dict):
         return written
     raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")

@@ -65,6 +65,13 @@ def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
 def region_of(box: Sequence[Any], width: int, height: int) -> Sides | None:
     """The region in pixels; None where there is nothing to show.
 
+    Args:
+        box: four sides: left, top, right and bottom in thousandths of the picture's sides. It may stick out.
+        width, height: of the picture, in pixels.
+
+    Returns:
+        (left, top, right, bottom); not always in whole pixels.
+
     Raises:
         TypeError: the box holds something that is no number.
     """
