@@ -17,7 +17,11 @@ _CODE = re.compile(r"[A-Za-z]{2}")
 def area_of(text: str) -> Area:
     """Parse a rectangle, a circle, or countries by their ISO 3166-1 alpha-2 codes. Numbers are degrees and km.
 
-    Raises ValueError if the text is none of these; the message has the three forms.
+    Args:
+        text: `bbox:south,west,north,east`, `lat,lon,km`, or codes in either case with commas between them.
+
+    Raises:
+        ValueError: the text is none of these, and the message has the three forms; or a number is out of range.
     """
     measured = measured_area(text)
     if measured is not None:
@@ -34,7 +38,11 @@ def area_of(text: str) -> Area:
 def measured_area(text: str) -> BBox | Circle | None:
     """Parse a circle or a rectangle; None if the text is neither.
 
-    Raises ValueError if numbers are missing or out of range.
+    Args:
+        text: `lat,lon,km` or `bbox:south,west,north,east`, in degrees and km.
+
+    Raises:
+        ValueError: numbers are missing or out of range.
     """
     is_box = text.strip().lower().startswith(_BOX)
     numbers = _numbers(text.strip()[len(_BOX) :] if is_box else text)

@@ -40,11 +40,19 @@ class Box(Value):
         return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))
 
     def of_photo(self, number: int) -> Box:
-        """The same rectangle of the photo with this number."""
+        """The same rectangle of the photo with this number.
+
+        Args:
+            number: the position of the photo in the request, from 0 to 7; it is not checked.
+        """
         return self.model_copy(update={"photo": number})
 
     def iou(self, other: Box) -> float:
-        """Intersection over union in [0, 1]; 0 across photos."""
+        """Intersection over union in [0, 1]; 0 across photos.
+
+        Args:
+            other: a rectangle of the same photo or of another one.
+        """
         if self.photo != other.photo:
             return 0.0
         width = min(self.x1, other.x1) - max(self.x0, other.x0)

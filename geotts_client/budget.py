@@ -67,13 +67,28 @@ class BudgetUse(Value):
 def budget_of(text: str) -> Budget:
     """Parse a budget: `30s`, `20k-tokens`, `0.05usd`, several with commas (`30s,0.05usd`), or the object as JSON.
 
-    Raises ValueError if the text is not a budget; the message has the accepted forms.
+    Args:
+        text: a part is a number, `k` or `m` if wanted, and a unit, in either case. Each of the three limits may occur
+            once.
+
+    Raises:
+        ValueError: the text is not a budget, and the message has the accepted forms; or a limit is out of range.
     """
     return Budget.model_validate(_fields_of(text))
 
 
 def budget_given(given: object) -> object:
-    """Parse a budget that is text; return any other value unchanged."""
+    """Parse a budget that is text; return any other value unchanged.
+
+    Args:
+        given: the value of the field `budget`: text as in `budget_of`, a `Budget`, an object or None.
+
+    Returns:
+        For text, the fields of a `Budget`; pydantic checks them.
+
+    Raises:
+        ValueError: the text is not a budget; the message has the accepted forms.
+    """
     return _fields_of(given) if isinstance(given, str) else given
 
 

@@ -255,7 +255,14 @@ EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def parse_event(data: bytes | str) -> Event:
-    """Raises pydantic.ValidationError when the JSON is not an event of this schema version."""
+    """Parse one event, strictly: an unknown kind or field is an error.
+
+    Args:
+        data: one event as JSON, in UTF-8 if it is bytes.
+
+    Raises:
+        pydantic.ValidationError: the JSON is not an event of this schema version.
+    """
     return EVENT.validate_json(data)
 
 

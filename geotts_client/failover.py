@@ -29,7 +29,16 @@ class Failover(httpx.AsyncBaseTransport):
         self._at = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Try each address once, beginning with the last that answered. Raises what the last attempt raised."""
+        """Try each address once, beginning with the last that answered.
+
+        Args:
+            request: a request to the first address. Its URL and its header `Host` are changed to those of the address
+                that is tried.
+
+        Raises:
+            httpx.TransportError: what the last attempt raised. If the request was lost after it was sent, that attempt
+                is the last.
+        """
         path = str(request.url)[len(self._urls[0]) :]
         untried = len(self._urls)
         while True:

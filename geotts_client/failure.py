@@ -35,7 +35,11 @@ class RolloutFailure(Value):
 
     @classmethod
     def of(cls, error: GeoTTSError) -> RolloutFailure:
-        """The failure for an error that ended a rollout."""
+        """The failure for an error that ended a rollout.
+
+        Args:
+            error: its code, the first 500 characters of its detail, and of its `fields` those that a failure has.
+        """
         known = error.fields
         return cls(
             code=error.code,

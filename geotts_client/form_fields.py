@@ -12,7 +12,14 @@ AnyOptions = LocateOptions | ContinueOptions
 
 
 def form_fields(options: AnyOptions) -> dict[str, str]:
-    """Options as form fields. Defaults are left out; lists and objects are JSON."""
+    """Options as form fields. Defaults are left out; lists and objects are JSON.
+
+    Args:
+        options: those of a request, of a check, or of a request that continues another.
+
+    Returns:
+        Values by the name of their field: text as it is, numbers and booleans as JSON too.
+    """
     changed = options.model_dump(exclude_defaults=True)
     fields: dict[str, Any] = options.model_dump(mode="json", include=set(changed))
     return {

@@ -23,7 +23,15 @@ STOP_PATTERN = rf"^(none|quorum(:\d{{1,2}})?|first:\d{{1,2}}|(beta|worth)(:{_PRO
 
 
 def area_given(given: object) -> object:
-    """Parse an area that is text; return any other value unchanged."""
+    """Parse an area that is text; return any other value unchanged.
+
+    Args:
+        given: the value of a field such as `within`: text as in `area_of`, an area, an object or None. pydantic checks
+            what is not text.
+
+    Raises:
+        ValueError: the text is not an area; the message has the three forms.
+    """
     return area_of(given) if isinstance(given, str) else given
 
 

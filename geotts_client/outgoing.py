@@ -45,5 +45,9 @@ class Outgoing(Value):
 
 
 def rfc3339(moment: datetime) -> str:
-    """A moment in UTC in the form of `Outgoing.at`. Texts in this form sort by time."""
+    """A moment in UTC in the form of `Outgoing.at`. Texts in this form sort by time.
+
+    Args:
+        moment: in UTC, because it is not converted. Parts of a second are left out.
+    """
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

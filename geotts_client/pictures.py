@@ -11,7 +11,14 @@ Photos = Picture | Sequence[Picture]
 
 
 async def bytes_of(photos: Photos) -> list[bytes]:
-    """The bytes of one photo or several of one place.
+    """The bytes of one photo or several.
+
+    Args:
+        photos: the bytes of a picture file, a Path, or a sequence of these, which may be empty. Files are read here, in
+            a thread.
+
+    Returns:
+        The bytes of each photo, in the order given.
 
     Raises:
         TypeError: something is neither bytes nor a Path, such as the name of a file.

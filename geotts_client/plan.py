@@ -48,7 +48,11 @@ class Limits(Value):
     )
 
     def tighten(self, other: Limits) -> Limits:
-        """The smaller value of each limit; None is no limit."""
+        """The smaller value of each limit; None is no limit.
+
+        Args:
+            other: the limits that hold too, such as those of the dialect.
+        """
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in Limits.model_fields}
         return Limits(**{name: min((v for v in pair if v is not None), default=None) for name, pair in pairs.items()})
 

@@ -21,7 +21,14 @@ _FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (Rollout
 
 
 def error_of(failure: Failed) -> GeoTTSError:
-    """The exception for the `error` event of a stream."""
+    """The exception for the `error` event of a stream.
+
+    Args:
+        failure: the event, as it came.
+
+    Returns:
+        Overloaded, RolloutsFailed or UpstreamRefused by the code; for any other code a GeoTTSError that has it.
+    """
     if failure.code == Overloaded.code:
         return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
     kind = _FAILED.get(failure.code, GeoTTSError)
@@ -61,7 +68,12 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
 
 
 def is_of_a_proxy(status: int, headers: httpx.Headers) -> bool:
-    """Whether something before the service failed: what the service itself answers to a failure is a problem."""
+    """Whether something before the service failed: what the service itself answers to a failure is a problem.
+
+    Args:
+        status: HTTP status of the reply, of any kind.
+        headers: headers of the reply; `Content-Type` is read.
+    """
     return status in _PROXY_FAILURES and "problem+json" not in headers.get("content-type", "")
 
 

@@ -13,7 +13,12 @@ async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
     """Yield the events of the lines of a stream. An unfinished frame is dropped.
 
     Comments, kinds of events and fields that this client does not know are skipped: a newer service may send them.
-    Raises pydantic.ValidationError if a frame of a known kind is not an event of this schema version.
+
+    Args:
+        lines: the lines of the body, without the ends of line.
+
+    Raises:
+        pydantic.ValidationError: a frame of a known kind is not an event of this schema version.
     """
     data: list[str] = []
     async for line in lines:

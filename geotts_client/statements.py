@@ -13,7 +13,14 @@ Statement = Annotated[str, Field(min_length=1, max_length=400)] | Area
 
 
 def listed(given: object) -> object:
-    """The places as a list. A single place becomes a list of one; text may be a list or an object as JSON."""
+    """The places as a list. A single place becomes a list of one; text may be a list or an object as JSON.
+
+    Args:
+        given: the value of a field that takes places: a name, an area, or a list of these.
+
+    Returns:
+        A list or a tuple; its items are not checked here. Text that is no JSON is one item.
+    """
     if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
         try:
             given = json.loads(given)

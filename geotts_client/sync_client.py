@@ -72,47 +72,100 @@ class SyncClient:
         self._loop.close()
 
     def stream(self, photos: Photos, options: LocateOptions | None = None) -> Generator[Event, None, None]:
-        """Send a request and yield its events, as `Client.stream`. Closing the iterator early cancels the request."""
+        """Send a request and yield its events, as `Client.stream`. Closing the iterator early cancels the request.
+
+        Args:
+            photos: one photo, or up to 8 of one place or one walk: the bytes of a picture file, or a Path.
+            options: the service's defaults if None. `CheckOptions` ask for a check of a claim.
+        """
         return self._iterate(self._client.stream(photos, options))
 
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
-        """Send a request, wait for its end and return its run, as `Client.locate`."""
+        """Send a request, wait for its end and return its run, as `Client.locate`.
+
+        Args:
+            photos, options: as in `stream`. If the call is interrupted, the request is cancelled.
+        """
         return self._wait(self._client.locate(photos, options))
 
     def check(
         self, photos: Photos, claim: Statement | Sequence[Statement], options: LocateOptions | None = None
     ) -> Run:
-        """Check whether the photos were taken where somebody says, as `Client.check`."""
+        """Check whether the photos were taken where somebody says, as `Client.check`.
+
+        Args:
+            photos: as in `stream`.
+            claim: a name (`"Kharkiv"`), countries (`"UA"`), `"lat,lon,km"`, `"bbox:south,west,north,east"`, or an area;
+                or 2 to 8 of them to compare.
+            options: further options of the request.
+        """
         return self._wait(self._client.check(photos, claim, options))
 
     def stream_continued(
         self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
     ) -> Generator[Event, None, None]:
-        """Events of a request that continues an earlier one, as `Client.stream_continued`."""
+        """Events of a request that continues an earlier one, as `Client.stream_continued`.
+
+        Args:
+            request_id: the earlier request.
+            addition: what is known by now, or ruled out. If None, the earlier answer is ruled out.
+            photos: further photos of the same place, or none.
+        """
         return self._iterate(self._client.stream_continued(request_id, addition, photos))
 
     def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
-        """Continue an earlier request with what you add, as `Client.continue_`."""
+        """Continue an earlier request with what you add, as `Client.continue_`.
+
+        Args:
+            request_id, addition, photos: as in `stream_continued`.
+        """
         return self._wait(self._client.continue_(request_id, addition, photos))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
-        """Start a request that runs without a reader; return its id, as `Client.submit`."""
+        """Start a request that runs without a reader; return its id, as `Client.submit`.
+
+        Args:
+            photos: as in `stream`.
+            options: as in `stream`.
+            key: an idempotency key of 1 to 200 visible characters. If the same request is sent again with it, the
+                service starts no second one and returns the id of the first.
+        """
         return self._wait(self._client.submit(photos, options, key=key))
 
     def events(self, request_id: str, *, after: int = 0) -> Generator[Event, None, None]:
-        """Events of a request that was started before, as `Client.events`. Leaving does not cancel it."""
+        """Events of a request that was started before, as `Client.events`. Leaving does not cancel it.
+
+        Args:
+            request_id: the request.
+            after: the `seq` of the last event that you have; 0 for all events.
+        """
         return self._iterate(self._client.events(request_id, after=after))
 
     def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """The state of a request, as `Client.status`. Raises NotFound."""
+        """The state of a request, as `Client.status`. Raises NotFound.
+
+        Args:
+            request_id: the request.
+            wait_s: how long to wait for its end, in seconds; it is rounded, and the service waits at most 60 s.
+        """
         return self._wait(self._client.status(request_id, wait_s=wait_s))
 
     def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
-        """Stop a request, as `Client.cancel`. With `erase`, all its data are erased too. Raises NotFound."""
+        """Stop a request, as `Client.cancel`. Raises NotFound.
+
+        Args:
+            request_id: the request; one that has ended stays as it is, unless it is erased.
+            erase: whether all its data are erased too: photos, events, files and results of tools.
+        """
         return self._wait(self._client.cancel(request_id, erase=erase))
 
     def file(self, request_id: str, sha256: str) -> bytes:
-        """The bytes of a picture that an event names, as `Client.file`. Raises NotFound."""
+        """The bytes of a picture that an event names, as `Client.file`. Raises NotFound.
+
+        Args:
+            request_id: the request that the event is of.
+            sha256: the hash of the picture, as 64 hexadecimal digits.
+        """
         return self._wait(self._client.file(request_id, sha256))
 
     def _iterate(self, events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:

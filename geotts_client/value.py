@@ -21,6 +21,10 @@ class Value(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's, in a third of the time: events are numbered and folded by copies. A value has no extra and no
         private attributes.
+
+        Args:
+            update: new values by the name of their field; they are not checked. None changes nothing.
+            deep: whether the values of the fields are copied too, not only referred to.
         """
         if deep:
             return super().model_copy(update=update, deep=True)

@@ -30,6 +30,13 @@ class EngineShare(Value):
     )
 
     def within(self, limits: Limits) -> Limits:
-        """The limits of a rollout, reduced to the limits of this entry."""
+        """The limits of a rollout, reduced to the limits of this entry.
+
+        Args:
+            limits: those of one rollout by the plan of the request.
+
+        Returns:
+            For each limit that this entry sets, the smaller value; the others are those of `limits`.
+        """
         own = {name: getattr(self.limits, name) for name in self.limits.model_fields_set}
         return limits.tighten(limits.model_copy(update=own))

@@ -64,11 +64,23 @@ ProviderName = Annotated[str, AfterValidator(_known)]
 def searches_pictures(name: str) -> bool:
     """Whether the provider is sent parts of photos. It serves `image_search` only if `region_search.allowed`.
 
-    Raises ConfigError if the package of the provider cannot be imported.
+    Args:
+        name: one of `KNOWN_PROVIDERS`.
+
+    Raises:
+        KeyError: there is no such provider.
+        ConfigError: the package of the provider cannot be imported.
     """
     return KNOWN_PROVIDERS[name].pictures != "none"
 
 
 def fetches_pictures(name: str) -> bool:
-    """Whether the provider fetches these parts by a URL. Raises ConfigError like `searches_pictures`."""
+    """Whether the provider fetches these parts by a URL.
+
+    Args:
+        name: as in `searches_pictures`.
+
+    Raises:
+        KeyError, ConfigError: as in `searches_pictures`.
+    """
     return KNOWN_PROVIDERS[name].pictures == "by_url"

@@ -16,7 +16,11 @@ class ErasedNames:
         self._names: OrderedDict[str, int] = OrderedDict()
 
     def add(self, name: str) -> None:
-        """Note that a name is erased now; if there are too many names, the oldest is dropped."""
+        """Note that a name is erased now; if there are too many names, the oldest is dropped.
+
+        Args:
+            name: the SHA-256 of a photo or the id of a request; the last 10,000 are remembered.
+        """
         self._number += 1
         self._names.pop(name, None)
         self._names[name] = self._number
@@ -28,5 +32,10 @@ class ErasedNames:
         return self._number
 
     def since(self, mark: int, names: Iterable[str]) -> bool:
-        """Whether any of the names was erased after `mark`."""
+        """Whether any of the names was erased after `mark`.
+
+        Args:
+            mark: what `mark()` returned; 0 for the beginning.
+            names: as in `add`; those that are not remembered count as not erased.
+        """
         return any(self._names.get(name, 0) > mark for name in names)

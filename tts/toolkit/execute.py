@@ -15,7 +15,15 @@ from tts.toolkit.spec import Arguments, Observation, Tool
 
 
 def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
-    """Raises ToolError UNKNOWN_TOOL with the names there are."""
+    """Find a tool by its name.
+
+    Args:
+        tools: the tools of a toolbox by name.
+        name: as the model wrote it.
+
+    Raises:
+        ToolError: UNKNOWN_TOOL, with the names there are.
+    """
     tool = tools.get(name)
     if tool is None:
         raise no_such_tool(name, tools)
@@ -23,20 +31,37 @@ def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
 
 
 def no_such_tool(name: str, known: Iterable[str]) -> ToolError:
-    """UNKNOWN_TOOL, with the names there are."""
+    """UNKNOWN_TOOL, with the names there are; the caller raises or returns it.
+
+    Args:
+        name: as the model wrote it.
+        known: the names that the model is told, in any order.
+    """
     return ToolError(
         f"there is no tool {name!r}; there are: {', '.join(sorted(known))}", kind=ToolErrorKind.UNKNOWN_TOOL
     )
 
 
 def check_consent(tool: Tool, context: ToolContext) -> None:
-    """Raises ToolError NOT_ALLOWED for a tool that sends parts of the photo, in a request that does not consent."""
+    """Refuse a tool that sends parts of the photo, in a request that does not consent.
+
+    Args:
+        tool: only its specification is read.
+        context: `options.allow_region_search` is the consent of the request.
+
+    Raises:
+        ToolError: NOT_ALLOWED.
+    """
     if tool.spec.sends_photo and not context.options.allow_region_search:
         raise no_consent(tool.spec.name)
 
 
 def no_consent(name: str) -> ToolError:
-    """NOT_ALLOWED, for a tool that sends parts of the photo; the caller raises or returns it."""
+    """NOT_ALLOWED, for a tool that sends parts of the photo; the caller raises or returns it.
+
+    Args:
+        name: the name of the tool that the model is told.
+    """
     return ToolError(
         f"{name} sends parts of the photo to a web service, and this request does not consent (allow_region_search)",
         kind=ToolErrorKind.NOT_ALLOWED,
@@ -44,7 +69,18 @@ def no_consent(name: str) -> ToolError:
 
 
 def parse_arguments(tool: Tool, call: ToolCall) -> Arguments:
-    """Raises ToolError INVALID_ARGUMENTS that says what to change."""
+    """Check the arguments of a call.
+
+    Args:
+        tool: the tool that is called.
+        call: its arguments are as the model wrote them.
+
+    Returns:
+        An instance of `tool.arguments`.
+
+    Raises:
+        ToolError: INVALID_ARGUMENTS; the detail says what to change, for four mistakes at most.
+    """
     try:
         return tool.arguments.model_validate(call.arguments)
     except ValidationError as error:
@@ -56,6 +92,11 @@ def parse_arguments(tool: Tool, call: ToolCall) -> Arguments:
 
 async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observation:
     """Run within the tool's own time and what is left of the request.
+
+    Args:
+        tool: the tool that is called.
+        arguments: an instance of `tool.arguments`.
+        context: passed to the tool; `request.remaining_s` is what is left, in seconds.
 
     Raises:
         ToolError: TIMEOUT, or what the tool raised.
@@ -71,5 +112,10 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observat
 
 
 def timed_out(tool: Tool, limit_s: float) -> ToolError:
-    """TIMEOUT, with the limit in seconds; the caller raises it."""
+    """TIMEOUT, with the limit in seconds; the caller raises it.
+
+    Args:
+        tool: its name is in the message.
+        limit_s: how long it was allowed to take, in seconds; the message rounds it.
+    """
     return ToolError(f"{tool.spec.name} took longer than {limit_s:.0f} s", kind=ToolErrorKind.TIMEOUT)

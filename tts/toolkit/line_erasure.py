@@ -15,6 +15,10 @@ from typing import IO
 def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
     """Overwrite every whole line for which `doomed` holds; returns how many. A file that is not there has none.
 
+    Args:
+        path: a file of lines; others may append to it meanwhile.
+        doomed: asked for each line that is neither blank nor unfinished, with its end of line.
+
     Raises:
         OSError: the file cannot be written; what was to be erased may still be there.
     """
@@ -35,7 +39,18 @@ class Blanked:
 def blank_from(
     file: IO[bytes], start: int, doomed: Callable[[bytes], bool], *, enough: Callable[[bytes], bool] | None = None
 ) -> Blanked:
-    """Overwrite whole lines from the byte `start` on for which `doomed` holds, up to one that is `enough`."""
+    """Overwrite whole lines from the byte `start` on for which `doomed` holds, up to one that is `enough`.
+
+    Args:
+        file: open for reading and writing (`r+b`). It stays open.
+        start: a byte at which a line begins.
+        doomed: as in `blank_lines`.
+        enough: asked for each line that is kept, also for an unfinished one. Nothing after the first for which it holds
+            is read. None reads to the end.
+
+    Returns:
+        `kept_from` is a byte of the file; its end if no line is kept.
+    """
     erased, at, kept_from = 0, start, None
     file.seek(start)
     while line := file.readline():

@@ -12,6 +12,13 @@ from tts.errors import DataError
 def read_parquet_rows(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     """All rows, with all columns of the table; none if there is no file.
 
+    Args:
+        path: the Parquet file.
+        columns: names of columns that the table must have.
+
+    Returns:
+        A value for each column by its name, for each row.
+
     Raises:
         DataError: the file is not Parquet, or lacks one of `columns`.
     """

@@ -131,6 +131,9 @@ class FunctionTool(Generic[ArgsT_contra]):
 def schema_of(tool: Tool) -> ToolSchema:
     """The tool as a model sees it: pydantic's JSON schema of its arguments, without titles and without the docstring of
     the class.
+
+    Args:
+        tool: only its specification and the class of its arguments are read.
     """
     schema = tool.arguments.model_json_schema()
     spec = tool.spec

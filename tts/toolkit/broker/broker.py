@@ -116,6 +116,9 @@ class Broker:
         """Erase every result that belongs to a photo; returns how many there were. What is being fetched for it now
         will be shown to whoever waits, and not kept.
 
+        Args:
+            photo_sha256: `Photo.sha256`, as in `Entry.photos`.
+
         Raises:
             StoreError: the store cannot be reached: the results may still be there.
         """

@@ -41,11 +41,19 @@ class Entry:
     photos: tuple[str, ...] = ()
 
     def fresh(self, now: float) -> bool:
-        """Whether it answers a call as it is. `now` is seconds since the epoch."""
+        """Whether it answers a call as it is.
+
+        Args:
+            now: seconds since the epoch, by the clock of `stored_at`.
+        """
         return now < self.stored_at + self.ttl_s
 
     def usable(self, now: float) -> bool:
-        """Whether the entry may be used while the provider fails."""
+        """Whether the entry may be used while the provider fails.
+
+        Args:
+            now: as in `fresh`.
+        """
         return self.observation is not None and now < self.stored_at + self.ttl_s + self.stale_s
 
     @property
@@ -60,7 +68,11 @@ class Entry:
         return 500 if seen is None else 500 + 2 * len(seen.text) + sum(len(a.data) for a in seen.attachments)
 
     def opened(self) -> Observation:
-        """The observation, or the refusal raised again."""
+        """The observation, or the refusal raised again.
+
+        Raises:
+            ToolError: the entry is a refusal; it has the kind and the detail of the first one.
+        """
         if self.observation is not None:
             return self.observation
         assert self.refusal is not None
@@ -92,7 +104,11 @@ class Entry:
 
     @classmethod
     def decode(cls, data: bytes) -> Entry | None:
-        """None for what is torn, foreign or of another version."""
+        """None for what is torn, foreign or of another version.
+
+        Args:
+            data: what `encode` returned, or anything else that is in its place in a store.
+        """
         try:
             (length,) = _LENGTH.unpack_from(data)
             head = orjson.loads(data[_LENGTH.size : _LENGTH.size + length])

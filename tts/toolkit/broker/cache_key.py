@@ -16,7 +16,18 @@ _DECIMALS = 6  # a tenth of a metre
 
 
 def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
-    """Hex digest over provider, tool, normalised arguments, the area asked for and, where it matters, the photos."""
+    """Hex digest over provider, tool, normalised arguments, the area asked for and, where it matters, the photos.
+
+    Args:
+        tool: only its specification is read.
+        arguments: an instance of `tool.arguments`. What is None counts as not given; text is compared as in
+            `normal_text`, except `exact` arguments; fractions are rounded to 6 decimals.
+        context: the area of the request. Its photos count if the tool is `of_photo`; whether photo hosts are hidden
+            counts if the tool `hides_hosts`.
+
+    Returns:
+        SHA-256 as 64 hexadecimal digits.
+    """
     spec = tool.spec
     stated = {
         name: value if name in spec.exact else _normal(value)
@@ -41,5 +52,12 @@ def _normal(value: Any) -> Any:
 
 
 def normal_text(text: str) -> str:
-    """Case, width and white space make no difference to a search."""
+    """Case, width and white space make no difference to a search.
+
+    Args:
+        text: in any script.
+
+    Returns:
+        The text in the form NFKC, case-folded, with one blank between words and none around them.
+    """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

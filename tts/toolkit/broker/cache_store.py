@@ -125,14 +125,26 @@ class MemoryStore:
         self._bytes = 0
 
     def peek(self, key: str) -> Entry | None:
-        """`get` without waiting."""
+        """`get` without waiting.
+
+        Args:
+            key: as in `CacheStore.get`.
+
+        Returns:
+            The entry, also if it is past its time, unlike `get`; None when there is none.
+        """
         entry = self._entries.get(key)
         if entry is not None:
             self._entries.move_to_end(key)
         return entry
 
     def keep(self, key: str, entry: Entry) -> None:
-        """`put` without waiting."""
+        """`put` without waiting.
+
+        Args:
+            key: as in `CacheStore.get`; an entry that is there is replaced.
+            entry: those used longest ago make room for it. One that is larger than the store is kept alone.
+        """
         self._drop(key)
         self._entries[key] = entry
         self._bytes += entry.size
@@ -199,7 +211,13 @@ class MemoryStore:
 
 
 def booking(arrival: float, now: float, rate: Rate) -> tuple[float, float]:
-    """The generic cell rate algorithm: seconds to wait, and the next theoretical arrival after this booking."""
+    """The generic cell rate algorithm: seconds to wait, and the next theoretical arrival after this booking.
+
+    Args:
+        arrival: the theoretical arrival that the booking before returned; 0 for the first booking.
+        now: seconds, by the clock of `arrival`.
+        rate: the limit that the bookings share.
+    """
     interval = 1.0 / rate.per_s
     arrival = max(arrival, now)
     return max(0.0, arrival - (rate.burst - 1.0) * interval - now), arrival + interval

@@ -41,7 +41,11 @@ class Breaker:
         return "open" if self._trying or self._now() < self._until else "trial"
 
     def enter(self) -> None:
-        """Call before a request. Raises ToolError UNAVAILABLE while open; lets one trial through when it has cooled."""
+        """Call before a request. Lets one trial through when it has cooled.
+
+        Raises:
+            ToolError: UNAVAILABLE, while it is open.
+        """
         state = self.state
         if state == "open":
             wait_s = max(0.1, self._until - self._now())

@@ -45,7 +45,12 @@ class EgressLog:
             self.write([outgoing])
 
     def write(self, requests: Sequence[Outgoing]) -> None:
-        """Into the file only: what others sent and recorded."""
+        """Into the file only: what others sent and recorded.
+
+        Args:
+            requests: in any order; those whose request was erased are left out. They are lost if the file cannot be
+                written, which is only logged.
+        """
         lines = [one.json_bytes() + b"\n" for one in requests if not self._erased.since(0, [one.request_id])]
         if self._path is None or not lines:
             return
@@ -58,7 +63,14 @@ class EgressLog:
             _log.warning("the egress log cannot be written")
 
     async def forget(self, request_id: str) -> int:
-        """Erase what is written of a request; returns how many lines of the file that were. Raises OSError."""
+        """Erase what is written of a request; returns how many lines of the file that were.
+
+        Args:
+            request_id: the request; later lines of it are not written.
+
+        Raises:
+            OSError: the file cannot be written: the lines may still be there.
+        """
         self._erased.add(request_id)
         if self._path is None:
             return 0
@@ -66,7 +78,14 @@ class EgressLog:
         return await asyncio.to_thread(blank_lines, self._path, lambda line: name in line and _is_of(line, request_id))
 
     async def purge(self, older_than_s: float) -> None:
-        """Erase what is older from the file. Raises OSError."""
+        """Erase what is older from the file.
+
+        Args:
+            older_than_s: the age from which lines are erased, in seconds.
+
+        Raises:
+            OSError: the file cannot be written: the lines may still be there.
+        """
         if self._path is not None:
             oldest = datetime.now(UTC) - timedelta(seconds=older_than_s)
             await asyncio.to_thread(self._sweep, self._path, oldest)

@@ -22,7 +22,14 @@ class FairLimiter:
 
     @asynccontextmanager
     async def slot(self, query: str) -> AsyncIterator[None]:
-        """Raises ToolError UNAVAILABLE when the queue is full."""
+        """Wait for a slot, and hold it inside the `async with`.
+
+        Args:
+            query: the id of the request that calls. All calls of one id share its turns.
+
+        Raises:
+            ToolError: UNAVAILABLE, if the queue is full.
+        """
         await self._acquire(query)
         try:
             yield

@@ -26,7 +26,11 @@ class KeyPool:
         return sum(at <= self._now() for at in self._free_at.values())
 
     def take(self) -> Secret:
-        """The next usable key. Raises ToolError QUOTA, with the time until the first one recovers."""
+        """The next usable key.
+
+        Raises:
+            ToolError: QUOTA, with the time until the first key recovers, if any does.
+        """
         for i, key in enumerate(self._order):
             if self._free_at[key] <= self._now():
                 self._order.append(self._order.pop(i))
@@ -39,11 +43,20 @@ class KeyPool:
         )
 
     def set_aside(self, key: Secret, for_s: float) -> None:
-        """The key's quota is exhausted."""
+        """The key's quota is exhausted.
+
+        Args:
+            key: what `take` returned.
+            for_s: seconds from now for which `take` leaves it out. A longer rest that it has already stays.
+        """
         self._free_at[key] = max(self._free_at[key], self._now() + for_s)
         _log.warning("a key is out of quota, %d of %d left", self.usable, len(self._order))
 
     def drop(self, key: Secret) -> None:
-        """The provider refuses the key: it is not tried again."""
+        """The provider refuses the key: it is not tried again.
+
+        Args:
+            key: what `take` returned.
+        """
         self._free_at[key] = _FOREVER
         _log.warning("a key was refused, %d of %d left", self.usable, len(self._order))

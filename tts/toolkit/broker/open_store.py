@@ -12,6 +12,10 @@ from tts.toolkit.broker.sqlite_store import SqliteStore
 def open_store(url: str) -> CacheStore:
     """`memory:` for one process, `sqlite:///path` for one node, `redis://…` or `rediss://…` for a cluster.
 
+    Args:
+        url: `tools.cache` of the configuration. The path after `sqlite://` is absolute, or begins with `/~` for a home
+            folder; the password of Redis may stand in the environment instead.
+
     Raises:
         ConfigError: another URL, or the `redis` extra is not installed.
         StoreError: the file cannot be used.

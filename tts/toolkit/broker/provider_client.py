@@ -83,7 +83,14 @@ class ProviderRequest:
 
 
 def judge_status(reply: Fetched) -> ProviderFailure | None:
-    """What an HTTP status alone tells; providers add what their bodies say."""
+    """What an HTTP status alone tells; providers add what their bodies say.
+
+    Args:
+        reply: of any status; of its headers `Retry-After` is read.
+
+    Returns:
+        None below 400.
+    """
     status = reply.status
     if status < 400:
         return None
@@ -134,7 +141,19 @@ class ProviderClient:
             client.scrubber.learn(key)
 
     async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
-        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`."""
+        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
+
+        Args:
+            request: sent again only if it is `idempotent`, except with another key.
+            context: the request for which it is asked. Its id decides whose turn it is, and what is sent is listed
+                under it; its `remaining_s` bounds the waits for the rate.
+            judge: what a reply says went wrong, None for nothing; called for every status. None takes the provider's
+                own.
+
+        Raises:
+            ToolError: the provider fails, refuses, knows nothing of it or is left alone; too many calls wait; no key is
+                left; or the rate allows no call in time.
+        """
         tries = self._limits.retries if request.idempotent else 0
         async with self._slots.slot(context.id):
             while True:
@@ -156,7 +175,18 @@ class ProviderClient:
         shape: type[M],
         complain: Callable[[M], ProviderFailure | None] = _content,
     ) -> M:
-        """The JSON reply in the given shape. One that does not fit counts as a fault of the provider."""
+        """The JSON reply in the given shape. One that does not fit counts as a fault of the provider.
+
+        Args:
+            request: as in `ask`.
+            context: as in `ask`.
+            shape: a model of the whole reply.
+            complain: what a reply that fits says went wrong, None for nothing. It is asked after the provider's own
+                judge.
+
+        Raises:
+            ToolError: as in `ask`, or the reply does not fit.
+        """
         made: list[M] = []
 
         def judge(reply: Fetched) -> ProviderFailure | None:

@@ -56,17 +56,29 @@ class ToolCounter:
     calls: int = 0
 
     def took(self, elapsed_s: float) -> None:
-        """Count a call that has ended, well or not, and its time."""
+        """Count a call that has ended, well or not, and its time.
+
+        Args:
+            elapsed_s: seconds from the call to its result, waits included.
+        """
         self.calls += 1
         self.latency[bisect_left(BUCKETS_S, elapsed_s)] += 1
         self.latency_sum_s += elapsed_s
 
     def came_from(self, source: Source) -> None:
-        """Count where a result came from: the cache, a call under way, an older result, or the tool."""
+        """Count where a result came from: the cache, a call under way, an older result, or the tool.
+
+        Args:
+            source: `hit`, `joined`, `stale` or `call`, in this order. A call that is split counts each part.
+        """
         self.sources[source] = self.sources.get(source, 0) + 1
 
     def failed(self, kind: ToolErrorKind) -> None:
-        """Count a failure by its kind."""
+        """Count a failure by its kind.
+
+        Args:
+            kind: the kind of the failure that the model was shown.
+        """
         self.failures[kind.value] = self.failures.get(kind.value, 0) + 1
 
     def figures(self) -> ToolFigures:

@@ -34,22 +34,45 @@ class EvaluationCache:
     pictures: dict[str, tuple[str, str, Hits]] = field(default_factory=dict)
 
     def text(self, query: str) -> tuple[str, Hits] | None:
-        """The query as it was asked first, and its results."""
+        """The query as it was asked first, and its results.
+
+        Args:
+            query: case and outer blanks make no difference.
+
+        Returns:
+            None when it was not recorded.
+        """
         return self.texts.get(text_key(query))
 
     def picture(self, path: str, box: Sequence[float]) -> Hits | None:
-        """The results for a box of a photo; None when it was not recorded."""
+        """The results for a box of a photo; None when it was not recorded.
+
+        Args:
+            path: the path of the photo when it was recorded.
+            box: (x0, y0, x1, y1) in thousandths of the photo's sides; it is compared to one decimal.
+        """
         found = self.pictures.get(picture_key(path, box))
         return None if found is None else found[2]
 
 
 def has_files(folder: Path) -> bool:
-    """Whether at least one of the three files is in the folder."""
+    """Whether at least one of the three files is in the folder.
+
+    Args:
+        folder: any path; a folder that is not there has none.
+    """
     return any((folder / name).is_file() for name in (TEXT_FILE, *_IMAGE_FILES))
 
 
 def read_files(folder: Path) -> EvaluationCache:
-    """Raises DataError when none of the files is there or one is no such table."""
+    """Read the replies of all files that are in a folder.
+
+    Args:
+        folder: where the files are, under their released names.
+
+    Raises:
+        DataError: none of the files is there or one is no such table.
+    """
     if not has_files(folder):
         raise DataError(f"{folder} has none of {', '.join((TEXT_FILE, *_IMAGE_FILES))}")
     cache = EvaluationCache()
@@ -63,7 +86,14 @@ def read_files(folder: Path) -> EvaluationCache:
 
 def copy_files(source: Path, target: Path) -> None:
     """Add every row of the files in `source` to those in `target`, with the replies and times as they were recorded.
-    Raises DataError when one is no such table."""
+
+    Args:
+        source: the folder to read; the files that are not there are left out.
+        target: the folder to write, made if it is not there. Of two rows with one key, that of `source` stays.
+
+    Raises:
+        DataError: a file in `source` is no such table.
+    """
     target.mkdir(parents=True, exist_ok=True)
     for name, columns in _COLUMNS.items():
         if (source / name).is_file():
@@ -71,17 +101,30 @@ def copy_files(source: Path, target: Path) -> None:
 
 
 def text_key(query: str) -> str:
-    """The key of a query: SHA-256, in hex, of the query without outer blanks and in lower case."""
+    """The key of a query: SHA-256, in hex, of the query without outer blanks and in lower case.
+
+    Args:
+        query: as it is asked.
+    """
     return hashlib.sha256(query.strip().lower().encode()).hexdigest()
 
 
 def picture_key(path: str, box: Sequence[float]) -> str:
-    """The key of a picture: SHA-256, in hex, of the path and the text of the box."""
+    """The key of a picture: SHA-256, in hex, of the path and the text of the box.
+
+    Args:
+        path: the path of the photo when it was recorded.
+        box: (x0, y0, x1, y1) in thousandths of the photo's sides.
+    """
     return hashlib.sha256(f"{path}|{box_text(box)}".encode()).hexdigest()
 
 
 def box_text(box: Sequence[float]) -> str:
-    """The sides of a box to one decimal, with commas between them."""
+    """The sides of a box to one decimal, with commas between them.
+
+    Args:
+        box: (x0, y0, x1, y1) in thousandths of the photo's sides.
+    """
     return ",".join(f"{side:.1f}" for side in box)
 
 

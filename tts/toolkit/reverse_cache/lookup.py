@@ -17,26 +17,49 @@ QUERY_SEPARATOR = " | "
 
 
 def picture_call(cache: ReverseCache, path: str, box: Sequence[float]) -> tuple[PictureCall | None, float | None]:
-    """The first recorded call of a photo and its overlap with `box` (thousandths); None for a photo without calls."""
+    """The first recorded call of a photo and its overlap with `box` (thousandths); None for a photo without calls.
+
+    Args:
+        cache: the recorded calls.
+        path: the path of the photo in the tables (`ReverseCache.path_of`).
+        box: (x0, y0, x1, y1) in thousandths of the photo's sides.
+
+    Returns:
+        The call, however little it overlaps, and the intersection over union in [0, 1]; or None twice.
+    """
     calls = cache.pictures.get(path, ())
     return (calls[0], overlap(box, calls[0].box)) if calls else (None, None)
 
 
 def text_call(cache: ReverseCache, path: str, query: str) -> TextCall | None:
-    """The recorded call whose query is most like `query`, the first of equals; None for a photo without calls."""
+    """The recorded call whose query is most like `query`, the first of equals; None for a photo without calls.
+
+    Args:
+        cache: the recorded calls.
+        path: as in `picture_call`.
+        query: as `query_text` returns it.
+    """
     calls = cache.texts.get(path, ())
     return max(calls, key=lambda call: likeness(query, call.query)) if calls else None
 
 
 def query_text(written: Any) -> str:
-    """A query as it is compared and shown: a list is joined, anything else is its text."""
+    """A query as it is compared and shown: a list is joined, anything else is its text.
+
+    Args:
+        written: what the model wrote as the query: a text, a list of texts, or anything else.
+    """
     if isinstance(written, list):
         return QUERY_SEPARATOR.join(str(query) for query in written if query)
     return str(written).strip()
 
 
 def likeness(a: str, b: str) -> float:
-    """Jaccard index of the lower-cased words between blanks; 1 for two empty texts."""
+    """Jaccard index of the lower-cased words between blanks; 1 for two empty texts.
+
+    Args:
+        a, b: the two texts, in either order.
+    """
     ours, theirs = set(a.lower().split()), set(b.lower().split())
     if not ours and not theirs:
         return 1.0

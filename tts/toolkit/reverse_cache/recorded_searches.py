@@ -61,11 +61,22 @@ class ReverseCache:
     paths: Mapping[str, str] = field(default_factory=dict)
 
     def path_of(self, photo_sha256: str) -> str:
-        """The path under which a photo was recorded; a photo that no table names is looked for by its hash."""
+        """The path under which a photo was recorded; a photo that no table names is looked for by its hash.
+
+        Args:
+            photo_sha256: the hash of the photo, as in `ToolContext.photo_hashes`.
+        """
         return self.paths.get(photo_sha256, photo_sha256)
 
     def results_of(self, path: str) -> Iterator[CachedResult]:
-        """All results that were recorded for a photo."""
+        """All results that were recorded for a photo.
+
+        Args:
+            path: the path of the photo in the tables; a path that is not recorded has no results.
+
+        Returns:
+            The results of searches by picture, then those of searches by text, each in the order of their calls.
+        """
         for picture in self.pictures.get(path, ()):
             yield from picture.results
         for text in self.texts.get(path, ()):

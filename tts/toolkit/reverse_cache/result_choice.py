@@ -25,7 +25,12 @@ class ChosenResults(NamedTuple):
 
 
 def choose_results(results: Sequence[CachedResult], chance: random.Random) -> ChosenResults:
-    """Draws useful ones, then useless ones, then shuffles: in this order, so that a seed repeats the released draw."""
+    """Draws useful ones, then useless ones, then shuffles: in this order, so that a seed repeats the released draw.
+
+    Args:
+        results: all results of one call.
+        chance: what draws and shuffles; its state is advanced.
+    """
     useful = [result for result in results if result.useful]
     useless = [result for result in results if not result.useful]
     take = min(len(useful), _USEFUL_MAX)

@@ -30,15 +30,23 @@ _Call = TypeVar("_Call", PictureCall, TextCall)
 
 
 def has_tables(folder: Path) -> bool:
-    """Whether at least one of the two tables is in the folder."""
+    """Whether at least one of the two tables is in the folder.
+
+    Args:
+        folder: any path; a folder that is not there has none.
+    """
     return (folder / IMAGES).is_file() or (folder / TEXTS).is_file()
 
 
 def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> ReverseCache:
-    """The calls of a folder's tables. `paths` maps hashes of photos to the paths of the tables.
+    """The calls of a folder's tables.
 
     Of rows with one path, call and position the one marked useful counts. Rows without labels are useful in the table
     of pictures and not in that of texts; calls whose box cannot be read are left out.
+
+    Args:
+        folder: where the tables are, under their released names.
+        paths: the path in the tables of each photo, by the SHA-256 of the photo; None if no photo is named.
 
     Raises:
         DataError: no table is there, it is not Parquet, or a column is missing.
@@ -57,7 +65,12 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
 
 
 def write_tables(cache: ReverseCache, folder: Path) -> None:
-    """Both tables, with every column of the released pipeline."""
+    """Both tables, with every column of the released pipeline.
+
+    Args:
+        cache: the calls to write; the hashes of its photos have no place in the tables.
+        folder: made if it is not there. Tables that are there are replaced.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [row for calls in cache.pictures.values() for call in calls for row in _picture_rows(call)]
     texts = [row for calls in cache.texts.values() for call in calls for row in _text_rows(call)]

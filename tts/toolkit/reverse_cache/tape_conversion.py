@@ -20,7 +20,11 @@ _THOUSAND = 1000.0
 
 
 def as_tape(cache: ReverseCache) -> SearchTape:
-    """Every call of the tables; a photo that the table of photos does not name keeps its path as its name."""
+    """Every call of the tables; a photo that the table of photos does not name keeps its path as its name.
+
+    Args:
+        cache: the calls. Searches by picture whose box is empty are left out.
+    """
     names = {path: sha256 for sha256, path in cache.paths.items()}
     tape = SearchTape()
     for path, pictures in cache.pictures.items():
@@ -34,7 +38,13 @@ def as_tape(cache: ReverseCache) -> SearchTape:
 
 
 def as_tables(tape: SearchTape, paths: Mapping[str, str] | None = None) -> ReverseCache:
-    """The searches of a tape under the paths of their photos. Texts of a tape belong to no photo: they get each."""
+    """The searches of a tape under the paths of their photos. Texts of a tape belong to no photo: they get each.
+
+    Args:
+        tape: the searches. No result of it counts as useful.
+        paths: the path of each photo by its SHA-256; a photo without one keeps its hash as its path. None: no photo has
+            one.
+    """
     named = paths or {}
     pictures = {
         named.get(sha256, sha256): tuple(

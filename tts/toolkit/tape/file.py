@@ -25,8 +25,11 @@ class Tape:
 def read_tape(path: Path) -> Tape:
     """A tape of either kind.
 
+    Args:
+        path: a file in Parquet if its suffix is `.parquet`, else in JSONL. Rows that cannot be read are left out.
+
     Raises:
-        DataError: not there, not a tape, or of another version.
+        DataError: not there, not a tape, of another version, or in Parquet without the extra `parquet`.
     """
     if not path.is_file():
         raise DataError(f"there is no tape at {path}")
@@ -36,7 +39,15 @@ def read_tape(path: Path) -> Tape:
 
 
 def write_tape(tape: Tape, path: Path) -> None:
-    """Written whole: JSONL, or Parquet by its suffix."""
+    """Written whole: JSONL, or Parquet by its suffix.
+
+    Args:
+        tape: the head and the rows to write.
+        path: the file, which is replaced; its folder is made if it is not there. The suffix `.parquet` chooses Parquet.
+
+    Raises:
+        DataError: Parquet without the extra `parquet`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
         _write_parquet(tape, path)

@@ -24,7 +24,14 @@ _SCALE = 1000
 
 
 def import_reverse(folder: Path) -> SearchTape:
-    """Raises DataError when neither table is there or a column is missing. Rows that cannot be read are left out."""
+    """Read the tables of a folder. Rows whose box cannot be read are left out; results that cannot be read are none.
+
+    Args:
+        folder: where the tables are; one of the two is enough.
+
+    Raises:
+        DataError: neither table is there, one is not Parquet, or a column is missing.
+    """
     tape = SearchTape()
     if not (folder / IMAGES).is_file() and not (folder / TEXTS).is_file():
         raise DataError(f"{folder} has neither {IMAGES} nor {TEXTS}")
@@ -38,7 +45,12 @@ def import_reverse(folder: Path) -> SearchTape:
 
 
 def export_reverse(tape: SearchTape, folder: Path) -> None:
-    """Write both tables into a folder, which is made when it is not there. Needs the extra `parquet`."""
+    """Write both tables into a folder, which is made when it is not there. Needs the extra `parquet`.
+
+    Args:
+        tape: the searches to write. Boxes are rounded to thousandths.
+        folder: tables that are there are replaced.
+    """
     import pyarrow  # noqa: PLC0415  an extra
     from pyarrow import parquet  # noqa: PLC0415
 

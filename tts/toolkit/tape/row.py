@@ -36,7 +36,13 @@ class TapeRow(Value):
 
     @classmethod
     def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
-        """The row to record for a call; the id of the call is left out, as a replay has others."""
+        """The row to record for a call; the id of the call is left out, as a replay has others.
+
+        Args:
+            call: its arguments are recorded as they were written.
+            context: the photos and options of the request, as in `row_key`; the row has the hashes of all photos.
+            outcome: a result or a failure, with its pictures.
+        """
         return cls(
             key=row_key(call, context),
             name=call.name,
@@ -47,7 +53,11 @@ class TapeRow(Value):
         )
 
     def played(self, call: ToolCall) -> ToolOutcome:
-        """The outcome as it was, for this call."""
+        """The outcome as it was, for this call.
+
+        Args:
+            call: its id is in the result.
+        """
         return ToolOutcome(self.result.model_copy(update={"call_id": call.id}), self.attachments)
 
     def box(self) -> Box | None:
@@ -61,7 +71,15 @@ class TapeRow(Value):
 
 
 def row_key(call: ToolCall, context: ToolContext) -> str:
-    """Hex digest over the tool, its arguments as written, the photos, and what else the result depends on."""
+    """Hex digest over the tool, its arguments as written, the photos, and what else the result depends on.
+
+    Args:
+        call: its name and arguments count, its id does not.
+        context: all photos of the request, its area, and whether photo hosts are hidden.
+
+    Returns:
+        SHA-256 as 64 hexadecimal digits.
+    """
     area = context.options.within
     within = area.model_dump(mode="json") if area is not None else None
     asked = [call.name, call.arguments, context.photo_hashes(), within, context.options.hide_photo_hosts, False]

@@ -31,7 +31,13 @@ class SearchTape:
 
     @classmethod
     def of(cls, rows: Iterable[TapeRow], *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
-        """The searches among recorded calls; those of several queries are taken apart."""
+        """The searches among recorded calls; those of several queries are taken apart.
+
+        Args:
+            rows: recorded calls of any tools; only `web_search` and `image_search` count.
+            iou: the intersection over union from which boxes match, in [0, 1].
+            jaccard: the Jaccard index of words from which queries match, in [0, 1].
+        """
         tape = cls(iou=iou, jaccard=jaccard)
         for row in rows:
             facts = tuple(fact for fact in row.result.facts if isinstance(fact, WebFact))
@@ -43,15 +49,33 @@ class SearchTape:
         return tape
 
     def add_text(self, query: str, hits: Sequence[WebFact]) -> None:
-        """Record the hits of a query. Of two queries with the same normal text the first stays."""
+        """Record the hits of a query. Of two queries with the same normal text the first stays.
+
+        Args:
+            query: as it was asked.
+            hits: the best first.
+        """
         self.texts.setdefault(normal_text(query), tuple(hits))
 
     def add_picture(self, photo_sha256: str, box: Box, hits: Sequence[WebFact]) -> None:
-        """Record the hits for a box of a photo, after those that are there."""
+        """Record the hits for a box of a photo, after those that are there.
+
+        Args:
+            photo_sha256: the hash of the photo, or its path where no hash is known.
+            box: the region, in fractions of the photo's sides; its `photo` is not compared.
+            hits: the best first.
+        """
         self.pictures[photo_sha256].append((box, tuple(hits)))
 
     def find_text(self, query: str) -> Hits | None:
-        """None when no recorded query is alike enough."""
+        """None when no recorded query is alike enough.
+
+        Args:
+            query: in any script; case, width and white space make no difference.
+
+        Returns:
+            The hits of the query that is most alike; empty if it found nothing when it was recorded.
+        """
         wanted = normal_text(query)
         if wanted in self.texts:
             return self.texts[wanted]
@@ -60,7 +84,15 @@ class SearchTape:
         return _best(scored, self.jaccard)
 
     def find_picture(self, photo_sha256: str, box: Box) -> Hits | None:
-        """None when no recorded box of this photo overlaps enough."""
+        """None when no recorded box of this photo overlaps enough.
+
+        Args:
+            photo_sha256: as in `add_picture`.
+            box: as in `add_picture`.
+
+        Returns:
+            The hits for the box that overlaps most; empty if it found nothing when it was recorded.
+        """
         known = self.pictures.get(photo_sha256, [])
         return _best([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
 
@@ -73,17 +105,29 @@ def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
 
 
 def tokens(text: str) -> frozenset[str]:
-    """The different words of a text, case as it is."""
+    """The different words of a text, case as it is.
+
+    Args:
+        text: its words are runs of letters, digits and underscores, in any script.
+    """
     return frozenset(_WORD.findall(text))
 
 
 def likeness(a: frozenset[str], b: frozenset[str]) -> float:
-    """Jaccard index; 0 for two empty sets."""
+    """Jaccard index; 0 for two empty sets.
+
+    Args:
+        a, b: the words of two texts, in either order.
+    """
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
 def overlap(a: Box, b: Box) -> float:
-    """Intersection over union of two boxes of one photo, in fractions of its sides."""
+    """Intersection over union of two boxes of one photo, in fractions of its sides.
+
+    Args:
+        a, b: the two boxes, in either order; that they are of one photo is not checked.
+    """
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)
     if width <= 0 or height <= 0:

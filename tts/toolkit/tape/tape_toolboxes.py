@@ -52,7 +52,14 @@ class RecordingToolbox:
         return row.played(call)
 
     async def forget(self, photo_sha256: str) -> int:
-        """Erase every call about a photo from the tape; returns how many lines that were. Raises OSError."""
+        """Erase every call about a photo from the tape; returns how many lines that were.
+
+        Args:
+            photo_sha256: the hash of the photo, as in `TapeRow.photos`; a call under way about it is not recorded.
+
+        Raises:
+            OSError: the file cannot be written: the lines may still be there.
+        """
         self._erased.add(photo_sha256)
         self._rows = {key: row for key, row in self._rows.items() if photo_sha256 not in row.photos}
         name = photo_sha256.encode()
