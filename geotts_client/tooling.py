@@ -49,7 +49,7 @@ class PlaceFact(Value):
     admin1: str = ""
     address: str = ""
     population: int | None = None
-    score: float | None = Field(default=None, description="how well the name matches the query, 0 to 1")
+    score: float | None = Field(default=None, description="how well the result fits the query by its source, 0 to 1")
     source: str = ""
     url: str | None = None
 

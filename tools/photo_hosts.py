@@ -39,6 +39,9 @@ def is_photo_host(url: str) -> bool:
     Args:
         url: an absolute URL; a text without a host is of none of them.
     """
-    host = (urlsplit(url).hostname or "").rstrip(".").lower()
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".").lower()
+    except ValueError:  # a bracket that is not closed, for one: nobody can open it
+        return False
     labels = host.split(".")
     return any(".".join(labels[i:]) in PHOTO_HOSTS for i in range(len(labels) - 1))

@@ -7,7 +7,7 @@ import pytest
 from support.basics import ROOT
 from support.described_arguments import Function, arguments, described, ports_of, public_functions
 
-_FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config")
+_FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/config")
 _PORTS = ("tts/ports", "tts/toolkit", "tts/net", "tools")
 
 

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 import orjson
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolResult
@@ -61,13 +61,16 @@ class TapeRow(Value):
         return ToolOutcome(self.result.model_copy(update={"call_id": call.id}), self.attachments)
 
     def box(self) -> Box | None:
-        """The region that was asked about, where there is one."""
+        """The region that was asked about; None where there is none, or none that a photo can have."""
         bbox: Any = self.arguments.get("bbox")
         if not isinstance(bbox, list) or len(bbox) != 4:
             return None
         x0, y0, x1, y1 = bbox
         photo: Any = self.arguments.get("photo", 0)
-        return Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=photo)
+        try:
+            return Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=photo)
+        except ValidationError:  # the call was recorded as it was made, and it failed for this reason
+            return None
 
 
 def row_key(call: ToolCall, context: ToolContext) -> str:

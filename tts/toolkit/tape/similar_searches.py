@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tts.domain.photo import Box
-from tts.domain.tooling import WebFact
+from tts.domain.tooling import ToolErrorKind, WebFact
 from tts.toolkit.broker.cache_key import normal_text
 from tts.toolkit.tape.row import TapeRow
 
@@ -44,7 +44,12 @@ class SearchTape:
             if row.name == "web_search":
                 for query in dict.fromkeys(fact.query for fact in facts):
                     tape.add_text(query, tuple(fact for fact in facts if fact.query == query))
-            elif row.name == "image_search" and (box := row.box()) is not None and box.photo < len(row.photos):
+            elif (
+                row.name == "image_search"
+                and _was_made(row)
+                and (box := row.box()) is not None
+                and box.photo < len(row.photos)
+            ):
                 tape.add_picture(row.photos[box.photo], box, facts)
         return tape
 
@@ -95,6 +100,12 @@ class SearchTape:
         """
         known = self.pictures.get(photo_sha256, [])
         return _best([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
+
+
+def _was_made(row: TapeRow) -> bool:
+    """Whether a search engine answered, be it that nothing was found."""
+    failure = row.result.failure
+    return failure is None or failure.kind is ToolErrorKind.NOT_FOUND
 
 
 def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:

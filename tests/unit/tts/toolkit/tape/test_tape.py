@@ -15,11 +15,12 @@ from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
-from tts.domain.tooling import ToolCall, WebFact
+from tts.domain.tooling import ToolCall, ToolFailure, ToolResult, WebFact
 from tts.errors import DataError, ToolErrorKind
-from tts.ports.toolbox import ToolContext
+from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
+from tts.toolkit.tape.row import TapeRow
 from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
 from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
 
@@ -137,6 +138,25 @@ async def test_queries_and_boxes_that_are_alike_are_found(tmp_path):
     assert (await ask("image_search", bbox=[0.12, 0.1, 0.5, 0.52])).ok
     assert (await ask("image_search", bbox=[0.3, 0.3, 0.9, 0.9])).failure.kind is ToolErrorKind.NOT_FOUND
     assert (await ask("image_search", bbox=[0, 0, 1, 1], photo=3)).failure.kind is ToolErrorKind.INVALID_ARGUMENTS
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"), [(ToolErrorKind.NOT_FOUND, True), (ToolErrorKind.UNAVAILABLE, False), (None, True)]
+)
+def test_a_search_that_no_engine_answered_is_not_one_without_hits(kind, known):
+    assert bool(SearchTape.of([an_image_search([0, 0, 1, 1], kind)]).pictures) is known
+
+
+def test_a_recorded_call_with_a_box_that_no_photo_has_is_passed_over():
+    rows = [an_image_search([0, 0, 2000, 2000], ToolErrorKind.INVALID_ARGUMENTS), an_image_search([0, 0, 1, 1])]
+    assert [len(boxes) for boxes in SearchTape.of(rows).pictures.values()] == [1]
+
+
+def an_image_search(bbox, failure=None):
+    call = ToolCall(id="c", name="image_search", arguments={"bbox": bbox})
+    failed = None if failure is None else ToolFailure(kind=failure, detail="so it was")
+    result = ToolResult(call_id="c", name="image_search", text="", failure=failed)
+    return TapeRow.of(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
 
 
 async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
