@@ -75,6 +75,7 @@ async def test_a_refusal_is_kept_as_one(store):
     assert await store.get("k-refusal") == refusal
 
 
+@pytest.mark.slow
 async def test_an_entry_is_gone_after_its_time_to_live(store):
     entry = an_entry(ttl_s=2.0)
     await store.put("k-short", entry)
@@ -94,6 +95,7 @@ async def test_one_of_many_gets_the_lease_and_only_it_gives_it_back(opened):
     assert await store.lease("k-lease", 30.0)
 
 
+@pytest.mark.slow
 async def test_a_lease_ends_by_itself(store):
     since = time.monotonic()
     assert await store.lease("k-dead", 2.0)

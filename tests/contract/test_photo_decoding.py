@@ -230,6 +230,7 @@ async def _only(door, raw):
     return photo
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_gateway():
     """Also one that is killed."""
     reader, writer = os.pipe()

@@ -86,6 +86,7 @@ async def test_a_denial_that_the_model_ignores_is_not_said_to_agree(data_store):
     assert answer["hint"]["text"].startswith("Your hint says not in Ukraine, and the text in the photo agrees.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", [Dead(), Late()])
 async def test_without_a_verdict_the_area_and_the_ruled_out_places_hold(data_store, verifier):
     async with a_service(verifier) as http:

@@ -140,6 +140,7 @@ def large_photo():
     return out.getvalue()
 
 
+@pytest.mark.slow
 async def test_photos_do_not_wait_for_names_that_nobody_answers(data_store, monkeypatch):
     known = socket.getaddrinfo
 

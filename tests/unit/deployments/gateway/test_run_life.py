@@ -298,6 +298,7 @@ async def test_after_a_crash_with_sqlite_a_request_is_declared_lost_and_its_key_
     await gateway.aclose()
 
 
+@pytest.mark.slow
 async def test_nobody_reads_for_the_grace_time_and_the_work_stops(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.runner.ATTENDED_S", 0.1)
     gateway, _ = a_gateway(an_app(SLOW))

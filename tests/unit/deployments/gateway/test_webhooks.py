@@ -81,6 +81,7 @@ async def test_an_ended_request_is_reported_signed_and_again_until_it_is_taken(d
         Webhook(SECRET).verify(forged, {k.lower(): v for k, v in came[0][0].items()})
 
 
+@pytest.mark.slow
 async def test_what_a_gateway_did_not_deliver_is_delivered_by_the_next_one_of_its_run_store(data_store, tmp_path):
     kept = {"run_store": f"sqlite:///{tmp_path}/runs.sqlite"}
     with receiver([500]) as (host, came):

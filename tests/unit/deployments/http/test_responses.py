@@ -59,6 +59,7 @@ async def test_a_stream_ends_with_the_response_that_is_kept(client):
     assert summary == kept.output[0].summary[0].text
 
 
+@pytest.mark.slow
 async def test_a_stream_that_is_cut_100_times_equals_the_uncut_one(client):
     made = await client.responses.create(**GIVEN, background=True)
     assert made.status in ("queued", "in_progress")

@@ -27,6 +27,7 @@ def test_a_folder_without_packages_and_the_checkout_itself_are_not_refused(tmp_p
     refuse_foreign_packages(Path(tts.__file__).parents[1])
 
 
+@pytest.mark.slow
 async def test_serve_says_so_and_ends_with_2(tmp_path, data_store):
     (tmp_path / "tts").mkdir()
     (tmp_path / "tts" / "__init__.py").touch()

@@ -58,6 +58,7 @@ async def test_a_refusal_is_declared_only_with_its_status(status, outcome):
     assert seen.outcome == outcome
 
 
+@pytest.mark.slow
 async def test_a_request_without_an_end_is_hung():
     async with serving(an_app(ScriptedEngine(turns=2, tokens_per_turn=4, turn_s=30.0))) as (url, _):
         seen = await seen_at(url, within_s=-2.0)  # three seconds: the moment of grace comes on top

@@ -55,6 +55,7 @@ def test_a_scene_has_content_however_it_was_taken(change):
     assert content_of(load_photo(out.getvalue())) >= 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PHOTOS.is_dir(), reason="the development photos are not here (shared/data/photos)")
 def test_every_development_photo_has_content_with_a_margin():
     files = [json.loads(line)["file"] for line in (PHOTOS / "labels.jsonl").read_text().splitlines()]

@@ -276,6 +276,7 @@ def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, 
     assert not calibrations.exists()
 
 
+@pytest.mark.slow
 def test_a_calibration_is_installed_in_place_of_an_earlier_one_and_checked_on_halves(
     calibrations, gazetteer, countries
 ):

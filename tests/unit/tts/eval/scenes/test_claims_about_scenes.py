@@ -15,6 +15,8 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def cases(gazetteer, countries):

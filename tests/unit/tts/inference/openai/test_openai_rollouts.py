@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 
+import pytest
 from support.basics import a_context, leftover_tasks
 from support.dialect_rollouts import toolbox
 from support.endpoint import CUT, DONE, Reply, chunk, saying, serving
@@ -79,6 +80,7 @@ async def run(play, dialect, photo, *, n=4, seconds=6.0, **config):
     return items, took
 
 
+@pytest.mark.slow
 async def test_four_rollouts_answer_in_time_whatever_happens_to_one_of_them(sign_photo):
     items, took = await run(Hostile(4), DIALECTS["generic"], sign_photo)
     ends = {end.rollout_id: end for end in items if isinstance(end, RolloutFinished)}
@@ -91,6 +93,7 @@ async def test_four_rollouts_answer_in_time_whatever_happens_to_one_of_them(sign
     assert (resumed.rollout_id, resumed.from_turn) == (1, 0)
 
 
+@pytest.mark.slow
 async def test_text_that_came_before_the_connection_was_lost_is_void(sign_photo):
     items, _ = await run(Hostile(2), DIALECTS["generic"], sign_photo, n=2, seconds=8.0)
     numbered = [item.model_copy(update={"seq": i + 1}) for i, item in enumerate(items) if hasattr(item, "seq")]

@@ -77,6 +77,7 @@ def test_a_word_that_was_hardly_legible_contradicts_nothing(world):
     assert apart(world, photo("약국", confidence=0.5), photo("Bellinzona")) is None
 
 
+@pytest.mark.slow
 def test_signs_of_one_street_are_of_one_place_and_signs_of_two_countries_mostly_are_not(world):
     maker = SceneMaker(seed=7, split="dev")
     scenes = [maker.plan(number) for number in range(60)]
