@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import click
+import numpy as np
 
 from deployments.cli.console import config_option
 from deployments.cli.eval_run import chosen
@@ -17,9 +18,10 @@ from tts.clues.clue import ClueKind
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import answers
 from tts.clues.rule import RULES, Rule
-from tts.domain.geo import TABLE_KM, distance_km
+from tts.domain.geo import TABLE_KM, Floats, distance_km
 from tts.domain.photo_cleaning import load_photo
 from tts.eval.datasets import load_dataset
+from tts.eval.metrics.intervals import paired_difference
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.sample import Sample
 from tts.eval.scenes.generate import Scene, SceneMaker
@@ -29,6 +31,8 @@ from tts.geodata.store import DataStore
 from tts.perception.sign_reader import SignReader
 
 _THRESHOLDS_KM = TABLE_KM[1:]
+_MEASURES = (*(f"acc_{km:.0f}" for km in _THRESHOLDS_KM), "country", "abstained")
+_COUNTRY, _ABSTAINED = len(_MEASURES) - 2, len(_MEASURES) - 1
 
 
 @click.command()
@@ -62,8 +66,9 @@ def command(
 
 def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | None = None) -> Result:
     """Figures with everything, without each kind (`without`), with one kind only (`alone`), and without each rule and
-    all of them (`without_rule`); the last also for each kind of drawn sign (`per_template`). With the scenes that the
-    samples were `drawn` from, their lines are taken as they are, and nothing is read."""
+    all of them (`without_rule`); the last also for each kind of drawn sign (`per_template`). `change` is the difference
+    from everything in points, with its paired 95 % interval: value, low, high. With the scenes that the samples were
+    `drawn` from, their lines are taken as they are, and nothing is read."""
     store, countries = DataStore(args.data_dir), Countries()
     reader = _reader(store, RULES)
     if drawn is None:
@@ -76,17 +81,25 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     kinds = frozenset(ClueKind)
     readers = {"nothing": reader}
     readers |= {rule.value: _reader(store, RULES - {rule}) for rule in Rule} | {"all": _reader(store, frozenset())}
+    everything = _outcomes(reader, read, names)
+
+    def compared(reader: ClueReader, without: frozenset[ClueKind] = frozenset()) -> Result:
+        return _compared(_outcomes(reader, read, names, without), everything)
+
     found: Result = {
         "photos": len(samples),
-        "all": _figures(reader, read, names),
-        "without": {kind.value: _figures(reader, read, names, frozenset({kind})) for kind in ClueKind},
-        "alone": {kind.value: _figures(reader, read, names, kinds - {kind}) for kind in ClueKind},
-        "without_rule": {name: _figures(one, read, names) for name, one in readers.items()},
+        "all": _figures(everything),
+        "without": {kind.value: compared(reader, frozenset({kind})) for kind in ClueKind},
+        "alone": {kind.value: compared(reader, kinds - {kind}) for kind in ClueKind},
     }
+    ruled = {name: _outcomes(one, read, names) for name, one in readers.items()}
+    found["without_rule"] = {name: _compared(outcomes, everything) for name, outcomes in ruled.items()}
     templates = sorted({tag for sample in samples for tag in sample.tags if tag.startswith("template:")})
-    parts = {tag: [one for one in read if tag in one.sample.tags] for tag in templates}
+    parts = {tag: [tag in one.sample.tags for one in read] for tag in templates}
     found["per_template"] = {
-        tag.removeprefix("template:"): {name: _figures(one, part, names) for name, one in readers.items()}
+        tag.removeprefix("template:"): {
+            name: _compared(outcomes[part], everything[part]) for name, outcomes in ruled.items()
+        }
         for tag, part in parts.items()
     }
     return found
@@ -122,26 +135,38 @@ def _as_drawn(sample: Sample, scene: Scene) -> _Read:
     return _Read(sample, texts, beside)
 
 
-def _figures(
+def _outcomes(
     reader: ClueReader, read: Sequence[_Read], names: PlaceNames, without: frozenset[ClueKind] = frozenset()
-) -> Result:
-    """Share of photos within each threshold, in the right country and without an answer, at first glance."""
-    hits, country, silent = dict.fromkeys(_THRESHOLDS_KM, 0), 0, 0
-    for one in read:
+) -> Floats:
+    """A row for each photo at first glance, a column for each of `_MEASURES`: 1 where it holds, else 0."""
+    rows = np.zeros((len(read), len(_MEASURES)))
+    for row, one in zip(rows, read, strict=True):
         sample = one.sample
         leads = reader.leads(one.texts, beside=one.beside, without=without)
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
         if not answers(belief, leads):
-            silent += 1
+            row[_ABSTAINED] = 1.0
             continue
         away = distance_km(point, sample.truth.point)
-        for km in _THRESHOLDS_KM:
-            hits[km] += away < max(km, sample.truth.slack_km)
+        row[: len(_THRESHOLDS_KM)] = [away < max(km, sample.truth.slack_km) for km in _THRESHOLDS_KM]
         here = reader.countries.at(point)
-        country += here is not None and here.code == (
+        row[_COUNTRY] = here is not None and here.code == (
             sample.truth.country_code or names.country_code(sample.truth.country)
         )
-    share = 100.0 / max(1, len(read))
-    accuracy = {f"acc_{km:.0f}": round(count * share, 1) for km, count in hits.items()}
-    return {**accuracy, "country": round(country * share, 1), "abstained": round(silent * share, 1)}
+    return rows
+
+
+def _figures(outcomes: Floats) -> Result:
+    """Shares in percent; of no photo, 0."""
+    shares = 100.0 * outcomes.sum(axis=0) / max(1, len(outcomes))
+    return {name: round(float(share), 1) for name, share in zip(_MEASURES, shares, strict=True)}
+
+
+def _compared(outcomes: Floats, everything: Floats) -> Result:
+    """The shares, and how they differ from those with everything."""
+    change = {}
+    for name, with_all, without in zip(_MEASURES, everything.T, outcomes.T, strict=True):
+        found = paired_difference(100.0 * with_all, 100.0 * without)
+        change[name] = [round(value, 1) for value in (found.value, found.low, found.high)]
+    return {**_figures(outcomes), "change": change}
