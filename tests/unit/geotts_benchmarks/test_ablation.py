@@ -28,8 +28,8 @@ def test_a_change_is_the_difference_of_the_shares_and_lies_in_its_interval(found
             assert low <= value <= high
 
 
-def test_on_misleading_signs_places_are_worth_something_and_so_are_the_rules(found):
-    assert found["without"]["place"]["change"]["acc_25"][0] < 0
+def test_on_misleading_signs_language_is_worth_something_and_so_are_the_rules(found):
+    assert found["without"]["language"]["change"]["acc_750"][0] < 0
     assert found["without_rule"]["all"]["change"]["acc_750"][0] < 0
 
 
