@@ -32,7 +32,8 @@ from tts.perception.sign_reader import SignReader
 
 _THRESHOLDS_KM = TABLE_KM[1:]
 _MEASURES = (*(f"acc_{km:.0f}" for km in _THRESHOLDS_KM), "country", "abstained")
-_COUNTRY, _ABSTAINED = len(_MEASURES) - 2, len(_MEASURES) - 1
+_COUNTRY = len(_MEASURES) - 2
+_ABSTAINED = len(_MEASURES) - 1
 
 
 @click.command()
