@@ -18,7 +18,7 @@ _PASSING = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that
 
 class RolloutFailure(Value):
     """One failure. `code` names the part: `model` and `silent` (the engine), `overloaded`, `replica-lost`,
-    `tool-crashed`, `tools-failed` (no call of a tool was served), `not-started`.
+    `tool-crashed`, `reader-failed`, `tools-failed` (no call of a tool was served), `not-started`.
     """
 
     code: str

@@ -14,7 +14,8 @@
     ├── RolloutError           ends one rollout, is recorded, and leaves its siblings alone
     │   ├── ModelError         the engine failed
     │   │   └── ReplicaLost    the replica that ran it died
-    │   └── ToolCrashed        a tool raised something that is not a `ToolError`
+    │   ├── ToolCrashed        a tool raised something that is not a `ToolError`
+    │   └── ReaderFailed       the sign reader raised something; without rollouts it ends the request
     ├── ToolError              shown to the model as the result of its call
     ├── FetchError             a URL that could not or must not be fetched; `kind` says why
     └── FatalError             this replica cannot go on; its health check fails and it is replaced
@@ -101,6 +102,12 @@ class ToolCrashed(RolloutError):
     """A tool raised something that is not a `ToolError`."""
 
     code = "tool-crashed"
+
+
+class ReaderFailed(RolloutError):
+    """The sign reader could not read a photo. It says nothing about the photo, which was decoded before."""
+
+    code = "reader-failed"
 
 
 class FatalError(GeoTTSError):

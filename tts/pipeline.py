@@ -213,7 +213,8 @@ class Solution:
             )
             cut = await ensemble.lead(group, company, self._until(group))
             if not planned:
-                await join(await rating() if automatic and cut is not StopReason.DEADLINE else _UNRATED)
+                needed = (automatic or self._request.states_something) and cut is not StopReason.DEADLINE
+                await join(await rating() if needed else _UNRATED)
         self._mark("rollouts_s")
         return *planned[0], cut
 

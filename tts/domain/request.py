@@ -52,6 +52,15 @@ class LocateRequest:
         if not 1 <= len(self.photos) <= MAX_PHOTOS:
             raise ValueError(f"a request needs 1 to {MAX_PHOTOS} photos, not {len(self.photos)}")
 
+    @property
+    def states_something(self) -> bool:
+        """Whether the caller says anything that the text in the photos can contradict: an area, places ruled out, a
+        hint, a claim, or that several photos are of one place or of one walk.
+        """
+        options = self.options
+        stated = options.within is not None or bool(options.not_there) or bool(options.hint)
+        return stated or bool(self.claimed) or len(self.photos) > 1
+
 
 class RequestContext(Value):
     """Travels with every port call. `remaining_s` is relative because clocks of machines differ. `money_left_usd` is

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
+from tts.errors import ReaderFailed, boundary
 from tts.perception.sign_reader import SignReader
 
 _KEPT = 256
@@ -45,14 +46,15 @@ class LocalPerception:
 
     def _read(self, photo: Photo, box: Box | None, language: str) -> Reading:
         """In a thread of the pool, with the reader of that thread."""
-        reader: SignReader | None = getattr(self._mine, "reader", None)
-        if reader is None:
-            try:
-                reader = self._spare.pop()
-            except IndexError:
-                reader = self._make_reader()
-            self._mine.reader = reader
-        return reader.read(photo, box, language)
+        with boundary(ReaderFailed, "reading the text in the photo (what the reader needs: geotts doctor)"):
+            reader: SignReader | None = getattr(self._mine, "reader", None)
+            if reader is None:
+                try:
+                    reader = self._spare.pop()
+                except IndexError:
+                    reader = self._make_reader()
+                self._mine.reader = reader
+            return reader.read(photo, box, language)
 
     def close(self) -> None:
         """Cancel readings that have not begun; returns at once, those that have begun run to their end."""

@@ -12,12 +12,13 @@ from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.rollouts import LocalRollouts
 from tools.web import web_search_tool
-from tts.config import RoutingConfig, ScriptedEngine
+from tts.config import CluesEngine, RoutingConfig, ScriptedEngine
 from tts.domain.events import RolloutFinished
 from tts.domain.failure import RolloutFailure
 from tts.domain.tooling import ToolErrorKind
 from tts.errors import ReplicaLost, ToolError
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.perception.sign_reader import SignReader
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 
@@ -113,3 +114,28 @@ async def test_replicas_that_are_lost_are_a_failure_that_says_so(data_store):
     (cause,) = reply.json()["causes"]
     assert (reply.status_code, cause["code"], cause["rollouts"]) == (503, "replica-lost", 2)
     assert "the replica of the rollout was lost (2 rollouts)" in reply.json()["detail"]
+
+
+@pytest.fixture
+def broken_reader(monkeypatch):
+    def broken(*_):
+        raise MemoryError("of the reader")
+
+    monkeypatch.setattr(SignReader, "read", broken)
+
+
+async def located(engine):
+    args = AppArgs(engine=engine)
+    async with serving(args, ports=local_ports(args)) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
+        return await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"})
+
+
+async def test_a_sign_reader_that_crashes_is_a_failure_that_names_it(data_store, broken_reader):
+    reply = await located(CluesEngine())
+    assert (reply.status_code, reply.json()["type"]) == (503, "urn:geotts:problem:reader-failed")
+    assert reply.json()["detail"].startswith("reading the text in the photo (what the reader needs: geotts doctor)")
+
+
+async def test_rollouts_that_see_answer_without_the_sign_reader(data_store, broken_reader):
+    reply = await located(ScriptedEngine(sees_pictures=True))
+    assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, False)

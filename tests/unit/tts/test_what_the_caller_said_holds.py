@@ -58,9 +58,9 @@ async def a_service(verifier=None, play=lambda body, number: saying(KYIV)):
             yield http
 
 
-async def answer_of(http, **asked):
+async def answer_of(http, more_photos=(), **asked):
     form = {"n_parallel": "2", "depth": "deep", "deadline_s": "20", **asked}
-    reply = await http.post("/locate", files={"image": TOWN.read_bytes()}, data=form)
+    reply = await http.post("/locate", files=[("image", TOWN.read_bytes()), *more_photos], data=form)
     assert reply.status_code == 200, reply.text
     return reply.json()["answer"]
 
@@ -84,6 +84,30 @@ async def test_a_denial_that_the_model_ignores_is_not_said_to_agree(data_store):
         answer = await answer_of(http, hint="not in Ukraine")
     assert (answer["country"], answer["hint"]["outcome"]) == ("Ukraine", "unchecked")
     assert answer["hint"]["text"].startswith("Your hint says not in Ukraine, and the text in the photo agrees.")
+
+
+@pytest.mark.parametrize(
+    "plan", [{"depth": "direct"}, {"depth": "deep"}, {"depth": "auto", "n_parallel": "1"}], ids=str
+)
+async def test_the_sign_is_read_where_the_caller_says_something_whatever_the_plan(data_store, plan):
+    """The model reads nothing itself, and with such a plan nothing has to be rated."""
+    others = [("image", (SAMPLES / name).read_bytes()) for name in ("station-arabic.jpg", "station-chinese.jpg")]
+    async with a_service() as http:
+        inside, heard, several = await asyncio.gather(
+            answer_of(http, **plan, within="Ukraine"),
+            answer_of(http, **plan, hint="Bellinzona"),
+            answer_of(http, others, **plan),
+        )
+    assert inside["explanation"].startswith(
+        "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
+    )
+    assert (inside["abstained"], inside["contradictions"][0]["about"]) == (True, "within")
+    assert heard["hint"]["outcome"] == "unchecked"
+    agrees = "The text in the photo agrees with your hint: Bellinzona (Switzerland). The answer lies in Kyiv"
+    assert heard["hint"]["text"].startswith(agrees)
+    assert heard["hint"]["text"].endswith("; no lookup confirmed it.")
+    assert several["explanation"].startswith("These photos cannot be of the same place: photo 1 says Bellinzona")
+    assert [part["country"] for part in several["per_photo"]] == ["Switzerland", "", "China"]
 
 
 @pytest.mark.slow

@@ -71,13 +71,16 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
     against, agrees = _fit(hint, read, world)
     if verdict.point is None:
         return _without_a_point(hint, against=against)
-    known = firm or agrees or (read is not None and read.names(verdict.point))
+    confirmed = firm or (read is not None and read.names(verdict.point))
+    known = confirmed or agrees
     if any(_holds(place, verdict) for place in hint.places):
         if known:
             return _agreeing(hint, verdict, read, agrees=agrees)
         return _repeated(hint, read) if against and read is not None and not hint.denied else _unchecked(hint)
     if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
         return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
+    if agrees and not confirmed:
+        return _ignored(hint, verdict)
     if against or (known and not _nearly(hint, verdict, world)):
         return _elsewhere(hint, verdict, read)
     return _unchecked(hint)
@@ -113,6 +116,13 @@ def _repeated(hint: Hint, read: ReadBelief) -> HintOutcome:
         says = f"the photo {what_the_photo_says(found, read=found.point is not None and read.names(found.point))}"
     text = f"{_hint_text(hint)}, but {says}. The answer repeats the hint; no lookup confirmed it."
     return _outcome("contradicted", hint, text)
+
+
+def _ignored(hint: Hint, verdict: Verdict) -> HintOutcome:
+    """The lettering leads to the place of the hint, and the answer, which nothing confirmed, lies elsewhere."""
+    lies = f"lies in {answered}" if (answered := place_words(verdict)) else "is another place"
+    text = f"The text in the photo agrees with your hint: {hint.label}. The answer {lies}; no lookup confirmed it."
+    return _outcome("unchecked", hint, text)
 
 
 def _unchecked(hint: Hint) -> HintOutcome:
