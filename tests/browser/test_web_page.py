@@ -365,7 +365,8 @@ async def test_a_cut_stream_is_taken_up_again(data_store, tab, after_bytes, post
 async def cutting(url, *, after_bytes):
     """A way to the service that breaks off the first reply to `POST /locate`; what was asked for on it."""
     host, port = url.removeprefix("http://").split(":")
-    asked, writers = [], []
+    asked: list[bytes] = []
+    writers: list[asyncio.StreamWriter] = []
 
     async def relay(reader, writer):
         there_reader, there_writer = await asyncio.open_connection(host, int(port))

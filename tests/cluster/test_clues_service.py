@@ -44,6 +44,8 @@ async def test_four_rollouts_use_real_tools_and_the_answer_cites_their_results(s
     cited = [item for item in run.answer.evidence if item.call_id is not None]
     assert cited
     for evidence in cited:
+        assert evidence.rollout_id is not None
+        assert evidence.call_id is not None
         results = {r.call_id: r for r in run.rollouts[evidence.rollout_id].results}
         name = evidence.quote.split(",")[0]
         assert name in results[evidence.call_id].text

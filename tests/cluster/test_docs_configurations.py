@@ -3,7 +3,7 @@
 import pytest
 from support.docs_places import CONFIGURATIONS, a_place, a_reader
 from support.docs_runner import deploy_config
-from support.namespaces import why_not
+from support.namespaces import Machine, why_not
 from support.ray_nodes import ray_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -14,6 +14,7 @@ def operator(tmp_path_factory, data_store):
     if reason := why_not():
         pytest.skip(reason)
     with a_place(tmp_path_factory.mktemp("ray")) as place:
+        assert isinstance(place, Machine)
         reader = a_reader(place, tmp_path_factory.mktemp("configs"))
         with ray_cluster([place], num_cpus=16, environment=reader.environment, cwd=reader.folder):
             yield reader

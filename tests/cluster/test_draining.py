@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
@@ -35,7 +36,7 @@ def a_file(one, two, port, draining=None, **more):
     """What `serve deploy` is given."""
     engine = {"name": "openai", "base_url": one.url, "base_urls": [two.url], "model": "m", "server": "sglang"}
     args = {"engine": engine, "routing": {"method": "fixed"}, "gateway": {"port": port}, **more}
-    app = {"name": "geotts", "route_prefix": "/", "import_path": "deployments.app:build", "args": args}
+    app: dict[str, Any] = {"name": "geotts", "route_prefix": "/", "import_path": "deployments.app:build", "args": args}
     if draining is not None:
         app["deployments"] = [{"name": "Gateway", "user_config": {"draining": draining}}]
     return ServeDeploySchema.model_validate({"applications": [app]})

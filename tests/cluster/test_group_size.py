@@ -98,7 +98,7 @@ async def test_requests_side_by_side_go_where_there_is_room(url, journal, wait_f
     await wait_for_idle_replicas()
     pairs = await asyncio.gather(*(ran(url, journal, n=8, side=352 + 16 * i) for i in range(6)))
     assert all(run.answer.n.answered == 8 for run, _ in pairs)
-    by_process = defaultdict(int)
+    by_process: defaultdict[int, int] = defaultdict(int)
     for _, begun in pairs:
         for process, starts in begun.items():
             by_process[process] += len(starts)

@@ -121,7 +121,10 @@ async def test_regions_of_photos_reach_the_service_and_are_gone_after_it(http, l
         ("OFFER", "POST", "SERVE", "WITHDRAW"), ROLLOUTS
     )
     egress_json = json.dumps(found["left_machine"])
-    assert not any(re.search(r"[\w-]{43}", url)[0] in egress_json for url in lens.fetched)
+    for url in lens.fetched:
+        name = re.search(r"[\w-]{43}", url)
+        assert name is not None
+        assert name[0] not in egress_json
 
 
 async def test_both_replicas_made_calls(http):

@@ -89,7 +89,7 @@ async def test_a_disconnected_json_request_is_cancelled_too(service, http, probe
 
 
 async def test_a_cancelled_call_of_mcp_leaves_nothing_running(service, probe):
-    messages = asyncio.Queue()
+    messages: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def progress(done, total, message):
         messages.put_nowait(message)

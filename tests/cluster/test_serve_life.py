@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from support.asking_clients import AskingClients
 from support.basics import ROOT, sign_bytes
@@ -43,7 +44,7 @@ def geotts_serve(folder, port, *more, config_text=CONFIG, token=""):
     command = [tool("geotts"), "serve", "--config", config, "--port", str(port), *more]
     environment = at_home(home)
     with log.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=environment) as process:
-        family = []
+        family: list[psutil.Process] = []
         try:
             yield process, log, family
             assert {path: path.read_text() for path in (home / ".ray").rglob("*")} == before

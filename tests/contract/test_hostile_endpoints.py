@@ -211,7 +211,7 @@ def small(monkeypatch, trust):
 loaded = lru_cache(load_profile)
 
 
-SHIPPED = {profile: {} for profile in profile_names()}
+SHIPPED: dict[str, dict[str, str]] = {profile: {} for profile in profile_names()}
 TOLERANT = {
     f"{profile}, served": {"behaviour": "served"}
     for profile in profile_names()

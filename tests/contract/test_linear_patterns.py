@@ -69,7 +69,7 @@ def written_in_calls(module):
 
 
 def expressions():
-    found = {}
+    found: dict[re.Pattern[str] | re.Pattern[bytes], str] = {}
     for module in modules():
         for name, value in vars(module).items():
             for pattern in held(value):

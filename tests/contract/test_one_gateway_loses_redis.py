@@ -5,7 +5,7 @@ answer or a declared error, the other knows, nothing is done twice, and the firs
 import asyncio
 import json
 import random
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 import httpx
@@ -15,6 +15,7 @@ from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, ports_of, serving
 
 from deployments.runstore.redis import RedisRunStore
+from tts.aio import closing
 from tts.config import ScriptedEngine
 from tts.ports.rollout_groups import Rollouts
 
@@ -48,7 +49,7 @@ class Counted:
 
     async def run(self, group):
         self.groups += 1
-        async with aclosing(self.inner.run(group)) as batches:
+        async with closing(self.inner.run(group)) as batches:
             async for batch in batches:
                 yield batch
 

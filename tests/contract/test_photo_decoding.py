@@ -47,7 +47,7 @@ def others(monkeypatch):
     monkeypatch.setattr(__name__ + "._OTHERS", frozenset(child.pid for child in psutil.Process().children()))
 
 
-_OTHERS = frozenset()
+_OTHERS: frozenset[int] = frozenset()
 
 
 def children():
@@ -214,9 +214,12 @@ async def test_of_a_crowd_each_gets_its_own(process):
 
 async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
     here = []
-    monkeypatch.setattr(
-        "deployments.gateway.admission.OpenedPhoto", lambda *given: here.append(given) or OpenedPhoto(*given)
-    )
+
+    def opened_here(*given):
+        here.append(given)
+        return OpenedPhoto(*given)
+
+    monkeypatch.setattr("deployments.gateway.admission.OpenedPhoto", opened_here)
     door = Admission(GatewayConfig(), process)
     await asyncio.gather(*(door.photos([SMALL[0]], Milestone()) for _ in range(12)))
     assert 1 <= len(here) <= 4

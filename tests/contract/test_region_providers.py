@@ -7,6 +7,7 @@ from support.provider_calls import REGION, REGIONS, call, consenting
 from support.provider_server import answering
 
 from tts.config import RegionSearchConfig
+from tts.domain.outgoing import Outgoing
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import ToolErrorKind
 from tts.toolkit.broker.broker import Broker
@@ -45,7 +46,7 @@ async def test_pages_with_the_photo_itself_are_hidden_like_photo_hosts(provide, 
 
 
 async def test_the_name_of_a_picture_is_not_in_the_record(provide):
-    records = []
+    records: list[Outgoing] = []
     async with provide("serpapi_lens", record=records.append) as (server, catalog):
         assert (await call(catalog, "image_search", **REGION)).result.ok
     name = server.seen[0].query["url"].rpartition("/")[2].removesuffix(".jpg")
@@ -57,7 +58,7 @@ async def test_the_name_of_a_picture_is_not_in_the_record(provide):
 @pytest.mark.parametrize("provider", REGIONS)
 @pytest.mark.parametrize(("allowed", "consents"), [(True, False), (False, True), (False, False)])
 async def test_regions_are_sent_only_when_operator_and_request_agree(provide, provider, allowed, consents):
-    records = []
+    records: list[Outgoing] = []
     region_search = RegionSearchConfig(allowed=allowed)
     context = consenting(allow_region_search=consents)
     async with provide(provider, "offline", region_search=region_search, record=records.append) as (server, catalog):

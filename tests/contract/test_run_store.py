@@ -18,6 +18,7 @@ from deployments.runstore import (
     LogEntry,
     MemoryRunStore,
     RunMeta,
+    RunStore,
     StoreUnavailable,
     open_store,
 )
@@ -41,6 +42,7 @@ def redis_url(tmp_path_factory):
 
 @pytest.fixture(params=KINDS)
 async def store(request, tmp_path):
+    made: RunStore
     if request.param == "memory":
         made = MemoryRunStore(3600)
     elif request.param == "memory and a folder":
@@ -434,6 +436,7 @@ async def test_a_case_is_gone_when_its_time_is_over(store):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("when", ["before it ends", "after it has ended"])
 async def test_the_requests_of_a_case_are_kept_with_it(kind, when, request, tmp_path):
+    store: RunStore
     if kind == "memory":
         store = MemoryRunStore(1)
     elif kind == "sqlite":

@@ -6,6 +6,7 @@ from support.rude_server import rude_server
 
 from tts import extensions
 from tts.config import TapeConfig, ToolsConfig
+from tts.domain.outgoing import Outgoing
 
 MODULE = """
 import os
@@ -39,7 +40,7 @@ def weather_package(tmp_path, monkeypatch):
 
 
 async def test_its_requests_are_recorded_with_the_id_of_the_request(provide, weather_package, monkeypatch):
-    records = []
+    records: list[Outgoing] = []
     async with rude_server(lambda _: (200, {}, b"rain")) as server:
         monkeypatch.setenv("WEATHER_HOST", server.host)
         async with provide("offline", record=records.append) as (_, catalog):

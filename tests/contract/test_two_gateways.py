@@ -14,6 +14,7 @@ from support.service import PHOTO, an_app, idle, serving
 
 from deployments.config import AccessConfig
 from deployments.gateway.auth import fingerprint
+from deployments.runstore import RunStore
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
@@ -38,7 +39,7 @@ def redis_url(tmp_path_factory):
 def two(redis_url, args, blobs=None):
     """With `blobs` the bytes of pictures are in that folder and not in Redis."""
     prefix = f"test{random.getrandbits(32)}"
-    stores = [RedisRunStore(redis_url, 3600, prefix=prefix) for _ in range(2)]
+    stores: list[RunStore] = [RedisRunStore(redis_url, 3600, prefix=prefix) for _ in range(2)]
     if blobs is not None:
         stores = [RunStoreWithBlobs(store, open_blobs(str(blobs)), 3600) for store in stores]
     return [serving(args, store) for store in stores]

@@ -10,7 +10,7 @@ from tools.providers.offline import OfflinePlaces
 from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict
-from tts.domain.events import Hypothesised, RolloutFinished, ToolResulted
+from tts.domain.events import Event, Hypothesised, RolloutFinished, ToolResulted
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.request import LocateOptions
@@ -32,9 +32,9 @@ OSAKA = LatLon(lat=34.69, lon=135.50)
 
 
 def trajectories(*points, grounded=True):
-    events = []
+    events: list[Event] = []
     for i, point in enumerate(points):
-        claims = ()
+        claims: tuple[Claim, ...] = ()
         if grounded and point is not None:
             place = PlaceFact(id="x", name="Vila X", point=point, source="test", url="https://example.org/x")
             result = ToolResult(

@@ -103,7 +103,9 @@ async def test_every_missing_key_of_a_provider_is_named_beside_the_other_finding
 async def size_of_first_turn(*more):
     server = CuttingServer(8192, speaking("generic"))
     _, output, _ = await doctor(server.play, ollama_pages(context_length=1024), "gemma3:4b", *more)
-    return int(re.search(r"the first turn of this profile takes about (\d+)", output)[1])
+    tokens = re.search(r"the first turn of this profile takes about (\d+)", output)
+    assert tokens is not None, output
+    return int(tokens[1])
 
 
 async def test_the_first_turn_is_counted_with_the_tools_that_are_sent_with_it(data_store):

@@ -33,6 +33,7 @@ async def test_turns_that_were_put_back_say_so_in_tokens_and_end_all_the_same(ti
                 used[i] = delta.usage or used.get(i, Usage())
 
     try:
+        assert model.kv_tokens is not None
         assert BLOCK * (BLOCKS - 1) <= model.kv_tokens <= BLOCK * BLOCKS
         await run_all([generate(i) for i in range(4)])
         assert model.stats.preempted > 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from support.endpoint import Play, chunk, saying
+from support.endpoint import chunk, saying
 from tts.domain.geo import LatLon
 
 OTARU = LatLon(lat=43.19, lon=140.99)
@@ -66,7 +67,7 @@ def verifies(body: dict[str, Any]) -> bool:
     return not spoken and "Hefei" in json.dumps(body["messages"])
 
 
-def play_of(profile: str) -> Play:
+def play_of(profile: str) -> Callable[[dict[str, Any], int], list[Any]]:
     """The turn that the conversation has come to."""
 
     def play(body: dict[str, Any], number: int) -> list[Any]:

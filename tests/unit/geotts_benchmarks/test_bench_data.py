@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -53,7 +54,7 @@ def test_a_hit_is_the_meant_name_and_a_stranger_is_a_miss(tmp_path, gazetteer):
 
 
 def test_the_gazetteer_is_really_built(monkeypatch):
-    built = []
+    built: list[Path] = []
     monkeypatch.setattr(bench_gazetteer, "build_gazetteer", built.append)
     monkeypatch.setattr(bench_gazetteer, "ask", lambda folder, rows: {"folder": folder})
     found = bench_gazetteer.measure(10, 0)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -71,7 +72,7 @@ def test_the_verifier_of_the_profile_asks_as_published(tmp_path):
 
 
 def test_its_words_are_compared_with_the_published_example(tmp_path):
-    published = {
+    published: dict[str, Any] = {
         "system": {"text": "Judge."},
         "user_template": "Asked:\n{input}\n\nSaid:\n{candidates joined by one blank line}\n\nJSON",
         "photo": "at most 1024 (bilinear), JPEG quality 90",
@@ -94,7 +95,7 @@ def test_its_words_are_compared_with_the_published_example(tmp_path):
         {"role": "user", "content": parts},
     ]
     single = {"system": {"text": "Be good."}, "user": {"text": "<image>Where?"}}
-    sets = {key: {"schemas": []} for key in ("tools_amap", "tools_google", "tools_zoom_and_search")}
+    sets: dict[str, Any] = {key: {"schemas": []} for key in ("tools_amap", "tools_google", "tools_zoom_and_search")}
     texts = {"single_run": {**single, **sets}, "demo": {}, "verifier": published}
     for name, verifier, equal in (("same", published, True), ("turned", _photo_first(published), False)):
         made = found(tmp_path / name, "thinking_with_map", {}, {**texts, "verifier": verifier})

@@ -24,11 +24,11 @@ def declared(pyproject):
 
 def imported(*packages):
     """Names of modules that are not the project's own and not Python's, with a file that imports each."""
-    found = {}
+    found: dict[str, str] = {}
     for path in (file for package in packages for file in (ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and not node.level:
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module]
             for top in {name.split(".")[0] for name in names} - OWN - set(sys.stdlib_module_names):
                 found.setdefault(top, str(path.relative_to(ROOT)))

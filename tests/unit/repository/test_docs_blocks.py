@@ -114,7 +114,8 @@ def test_a_command_in_a_sentence_exists_with_its_options(text):
 
 def depth(words):
     """How many words name the command."""
-    command, context = cli, click.Context(cli)
+    command: click.Command = cli
+    context = click.Context(cli)
     for number, word in enumerate(words[1:], 1):
         if not isinstance(command, click.Group) or (found := command.get_command(context, word)) is None:
             return number
@@ -123,7 +124,8 @@ def depth(words):
 
 
 def check(words):
-    command, context = cli, click.Context(cli)
+    command: click.Command = cli
+    context = click.Context(cli)
     for word in words[1:]:
         if isinstance(command, click.Group) and not word.startswith(("-", "…")) and not word.isupper():
             found = command.get_command(context, word.rstrip(","))

@@ -23,7 +23,12 @@ def place(point):
 @pytest.mark.parametrize(("area", "shown"), [(BEIJING, [NEAR]), (None, [NEAR, FAR])])
 def test_each_point_is_converted_once(area, shown, monkeypatch):
     converted = []
-    monkeypatch.setattr(place_facts, "as_wgs84", lambda *given: converted.append(given) or as_wgs84(*given))
+
+    def noted(*given):
+        converted.append(given)
+        return as_wgs84(*given)
+
+    monkeypatch.setattr(place_facts, "as_wgs84", noted)
     found = _shown([place(NEAR), place(FAR)], ToolContext(a_context(), options=LocateOptions(within=area)))
     assert [(fact.point, fact.datum) for fact in found] == [(as_wgs84(point, "GCJ-02"), "WGS-84") for point in shown]
     assert converted == [(NEAR, "GCJ-02"), (FAR, "GCJ-02")]

@@ -97,6 +97,7 @@ def test_a_checkout_is_read_and_the_profile_speaks_its_words(checkout, folder):
     dialect = DIALECTS["thinking_with_map"].configured(settings.model_copy(update={"tool_set": "amap"}))
     assert isinstance(dialect, ReleasedDialect)
     assert [message.text for message in dialect.opening(Task(photos=()))] == ["Made-up system.", "Where is this?"]
+    assert dialect.schema_overrides is not None
     (schema,) = dialect.schema_overrides[:1]
     assert schema.description == "Made up for amap_input_tips."
     assert schema.parameters["properties"] == {"query": {"type": "string", "description": "what"}}
@@ -126,12 +127,13 @@ def test_the_loop_chosen_in_the_configuration_speaks_its_own_texts(checkout, fol
     system, asked = (message.text for message in dialect.opening(Task(photos=())))
     assert system.startswith("Use it.")
     assert asked.endswith("Where is this?")
+    assert dialect.schema_overrides is not None
     assert dialect.schema_overrides[0].name == "amap_input_tips"
 
 
 def test_texts_are_recognised_by_their_hash_and_others_are_named(checkout, folder, monkeypatch):
     known = IMPORTERS["thinking_with_map"](checkout)["verl"].hashes()
-    lines = []
+    lines: list[str] = []
     monkeypatch.setattr(profile_command, "_say", lines.append)
     monkeypatch.setattr(
         profile_command, "KNOWN_TEXTS", {"thinking_with_map/verl": known | {"task": "other", "gone": "x"}}
@@ -166,7 +168,7 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     (tmp_path / "system.txt").write_text("Words of a paper: where?\n")
     (tmp_path / "task.txt").write_text("Beside the photo. {hint}\n")
     files = ["--system-text", tmp_path / "system.txt", "--task-text", tmp_path / "task.txt"]
-    lines = []
+    lines: list[str] = []
     monkeypatch.setattr(profile_command, "_say", lines.append)
     done = imported(name.replace("_", "-"), *files)
     assert done.exception is None, done.exception
@@ -265,7 +267,7 @@ def test_a_text_that_another_name_is_missing_from_is_refused(tmp_path, folder):
 
 
 def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
-    lines = []
+    lines: list[str] = []
     monkeypatch.setattr(profile_command, "_say", lines.append)
     done = imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     assert done.exception is None, done.exception

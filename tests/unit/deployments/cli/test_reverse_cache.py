@@ -105,7 +105,9 @@ def test_only_the_first_recorded_box_of_a_photo_is_compared(tables):
     cache = read_tables(tables)
     call, iou = picture_call(cache, PATH, [100, 200, 600, 700])
     assert (call.number, iou) == (0, 1.0)
-    assert picture_call(cache, PATH, [0, 0, 300, 300])[1] < 0.7
+    _, iou = picture_call(cache, PATH, [0, 0, 300, 300])
+    assert iou is not None
+    assert iou < 0.7
     assert picture_call(cache, "nowhere", [0, 0, 1, 1]) == (None, None)
 
 
@@ -130,8 +132,12 @@ def test_the_files_of_the_evaluation_are_found_by_an_exact_key(tmp_path):
     write_text_search(tmp_path, " East Quay ", {"title": "T", "url": "u", "content": "c"})
     write_picture_search(tmp_path, "p.jpg", [1, 2, 3, 4], {"pos": 1, "title": "T", "link": "l", "source": "s"})
     found = read_files(tmp_path)
-    assert found.text("EAST quay")[0] == " East Quay "
-    assert found.picture("p.jpg", [1.0, 2.0, 3.0, 4.0])[0]["link"] == "l"
+    text = found.text("EAST quay")
+    assert text is not None
+    assert text[0] == " East Quay "
+    picture = found.picture("p.jpg", [1.0, 2.0, 3.0, 4.0])
+    assert picture is not None
+    assert picture[0]["link"] == "l"
     assert found.picture("p.jpg", [1, 2, 3, 5]) is None
 
 

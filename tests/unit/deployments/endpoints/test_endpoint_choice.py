@@ -114,7 +114,7 @@ def slow(body, number):
 async def test_a_drained_endpoint_gets_nothing_new_and_keeps_what_it_has(data_store, often, draining):
     async with service_over(slow, slow) as (client, one, two):
         form = {"n_parallel": "1", "depth": "deep"}
-        running = []
+        running: list[asyncio.Task[httpx.Response]] = []
         async with asyncio.timeout(30):
             while len(running) < 4 or not (one.bodies and two.bodies):
                 photo = PHOTOS[len(running)]

@@ -91,6 +91,11 @@ async def test_a_photo_that_turns_out_not_to_be_small_is_opened_once(size, optio
     out = io.BytesIO()
     Image.new("RGB", size, "green").save(out, "JPEG", **options)
     opened, open_picture = [], Image.open
-    monkeypatch.setattr(Image, "open", lambda *given, **named: opened.append(given) or open_picture(*given, **named))
+
+    def noted(*given, **named):
+        opened.append(given)
+        return open_picture(*given, **named)
+
+    monkeypatch.setattr(Image, "open", noted)
     (photo,) = await Admission(GatewayConfig()).photos([out.getvalue()])
     assert ((photo.width, photo.height), len(opened)) == (size, 1)

@@ -1,6 +1,7 @@
 """Cases over HTTP: what is kept, for whom, how long, and what erasing takes with it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from support.service import PHOTO, an_app, talking_to
@@ -12,7 +13,7 @@ from deployments.runstore import MemoryRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from tts.config import ScriptedEngine
 
-FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
+FORM: dict[str, dict[str, Any]] = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
 DRAFT = {
     "title": "Market square",
     "notes": "asked by the desk",

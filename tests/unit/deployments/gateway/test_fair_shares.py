@@ -188,7 +188,11 @@ async def test_photos_of_one_key_are_fetched_so_many_at_once(data_store, tmp_pat
 
 
 async def test_lookups_of_names_are_bounded(monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(0.3) or [])
+    def slow(*args, **kwargs):
+        time.sleep(0.3)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
     names = NameLookups(threads=2, most_waiting=2)
     asking = [asyncio.create_task(names.addresses(f"h{i}", 80)) for i in range(4)]
     await asyncio.sleep(0.05)

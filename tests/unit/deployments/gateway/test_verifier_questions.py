@@ -8,6 +8,7 @@ import asyncio
 import base64
 import json
 from html import escape
+from typing import Any
 
 import httpx
 import pytest
@@ -73,7 +74,7 @@ def runs(tmp_path_factory, data_store):
 
 
 async def run_with_and_without_questions(engine):
-    found = {}
+    found: dict[int | str, Any] = {}
     async with rude_server(searched) as server:
         base = an_app(engine).model_copy(
             update={

@@ -8,6 +8,7 @@ import json
 import os
 import random
 from collections import Counter
+from typing import Any
 
 import httpx
 import pytest
@@ -15,7 +16,7 @@ from support.basics import leftover_tasks
 from support.service import PHOTO, an_app, idle, serving
 
 COUNT = int(os.environ.get("GEOTTS_FUZZ", "400"))
-ODD = (
+ODD: tuple[Any, ...] = (
     None,
     True,
     -1,
@@ -116,7 +117,8 @@ def a_request(luck, ticket, earlier):
 
 @pytest.mark.slow
 async def test_no_message_breaks_the_service_or_leaves_something(data_store):
-    luck, codes = random.Random(20), Counter()
+    luck = random.Random(20)
+    codes: Counter[tuple[str, int]] = Counter()
     args = an_app(max_in_flight=500, default_deadline_s=5.0)
     async with serving(args) as (url, gateway), httpx.AsyncClient(base_url=url, timeout=30) as http:
         ticket = (await http.post("/uploads", content=PHOTO)).json()["upload_id"]

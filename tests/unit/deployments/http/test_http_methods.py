@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from typing import Any
 
 import httpx
 import pytest
@@ -53,7 +54,7 @@ async def test_an_unforeseen_failure_has_the_headers_of_every_reply(data_store, 
 
 @pytest.mark.parametrize(("error", "started"), [(RuntimeError(), True), (asyncio.CancelledError(), False)])
 async def test_a_reply_that_has_begun_and_a_cancelled_one_get_no_second_one(data_store, error, started):
-    messages = []
+    messages: list[dict[str, Any]] = []
     with pytest.raises(type(error)):
         await exchange(breaking(error, started=started), "GET", "/broken/x", messages)
     assert [message.get("status") for message in messages] == ([200] if started else [])
@@ -82,7 +83,8 @@ HEADED = ["/", "/healthz", "/readyz", "/docs", "/web/page.css", "/v1/models", "/
 async def test_head_says_what_get_would_without_its_body(data_store, path):
     gateway, metrics = a_gateway(an_app())
     app = create_app(gateway, an_app(), metrics=metrics)
-    got, head = [], []
+    got: list[dict[str, Any]] = []
+    head: list[dict[str, Any]] = []
     await exchange(app, "GET", path, got)
     await exchange(app, "HEAD", path, head)
     assert head[0]["status"] == got[0]["status"]

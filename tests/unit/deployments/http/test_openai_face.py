@@ -102,6 +102,7 @@ LONG = "x" * 2001
 async def test_an_error_names_the_parameter_as_the_client_sent_it(client, fields, named):
     with pytest.raises(openai.UnprocessableEntityError) as caught:
         await client.chat.completions.create(**{"model": "geotts", "messages": asking(), **fields})
+    assert isinstance(caught.value.body, dict)
     assert caught.value.body["param"] == named
     assert f"{named}: " in caught.value.body["message"]
 
@@ -139,6 +140,7 @@ async def test_the_same_key_runs_once(client):
     assert first.parse().choices == second.parse().choices
     with pytest.raises(openai.UnprocessableEntityError) as caught:
         await client.chat.completions.create(model="geotts", messages=asking(), seed=4, extra_headers=key)
+    assert isinstance(caught.value.body, dict)
     assert caught.value.body["code"] == "idempotency-key-reused"
     with pytest.raises(openai.BadRequestError):
         await client.chat.completions.create(

@@ -1,6 +1,7 @@
 """A sign with the name of several towns, by every door: the answer has regions, the same ones everywhere."""
 
 import json
+from typing import Any
 
 import pytest
 from geojson_pydantic import FeatureCollection, MultiPolygon
@@ -36,9 +37,8 @@ async def test_json_sse_ndjson_and_geojson_have_the_same_regions(app, data_store
     events = [json.loads(line) for line in lines.splitlines() if line]
     for event_list in (streamed, events):
         assert [one["answer"]["region_90"] for one in event_list if one.get("type") == "answer"] == [region]
-    drawn = {
-        feature.properties["role"]: feature for feature in FeatureCollection.model_validate_json(features).features
-    }
+    read: FeatureCollection[Any] = FeatureCollection.model_validate_json(features)
+    drawn = {feature.properties["role"]: feature for feature in read.features}
     assert shape(drawn["region_90"].geometry.model_dump()).equals(shape(region))
     assert shape(drawn["region_50"].geometry.model_dump()).within(shape(region))
 

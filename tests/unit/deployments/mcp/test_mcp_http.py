@@ -71,9 +71,19 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
 
 
 async def test_only_the_milestones_of_the_log_are_read_and_nothing_is_folded_again(service, monkeypatch):
-    reported, folded, parse = [], [], mcp_tools.event_of
-    monkeypatch.setattr(mcp_tools, "event_of", lambda entry: reported.append(entry.kind) or parse(entry))
-    monkeypatch.setattr(gateway_module, "event_of", lambda entry: folded.append(entry.kind) or parse(entry))
+    reported: list[str] = []
+    folded: list[str] = []
+    parse = mcp_tools.event_of
+
+    def noting(kinds):
+        def noted(entry):
+            kinds.append(entry.kind)
+            return parse(entry)
+
+        return noted
+
+    monkeypatch.setattr(mcp_tools, "event_of", noting(reported))
+    monkeypatch.setattr(gateway_module, "event_of", noting(folded))
     async with mcp_client(service) as client:
         found = await client.call_tool("locate_photo", {"upload": await uploaded(service, PHOTO), "n_parallel": 2})
     assert not found.is_error
@@ -86,9 +96,10 @@ async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {"locate_photo", "continue_photo", "geocode", "country_at", "static_map"} <= set(tools)
         assert not {"web_search", "image_search", "read_text", "image_zoom"} & set(tools)
-        assert all(
-            tool.output_schema["type"] == "object" and tool.annotations.read_only_hint for tool in tools.values()
-        )
+        for tool in tools.values():
+            assert tool.output_schema is not None
+            assert tool.output_schema["type"] == "object"
+            assert tool.annotations.read_only_hint
         assert "$ref" not in json.dumps([tool.input_schema for tool in tools.values()])
         assert "path" not in tools["locate_photo"].input_schema["properties"]
         found = await client.call_tool("country_at", {"latitude": 46.19, "longitude": 9.02})
@@ -263,7 +274,7 @@ async def test_what_is_no_photo_is_refused(service):
 @BOTH
 async def test_a_cancelled_call_stops_the_work(data_store, mode):
     async with serving(an_app(SLOW)) as (url, gateway):
-        started = asyncio.Queue()
+        started: asyncio.Queue[str | None] = asyncio.Queue()
 
         async def progress(done, total, message):
             started.put_nowait(message)

@@ -95,7 +95,7 @@ async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
-async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_store):
+async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_store, monkeypatch):
     async with rude_server(answering("serper")) as server:
         args = asking(server)
         tools = local_tools(args)
@@ -103,8 +103,8 @@ async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_sto
         async def silent(*_):
             raise Overloaded("a replica did not answer")
 
-        tools.brokers.add = silent
-        tools.brokers.snapshots = silent
+        monkeypatch.setattr(tools.brokers, "add", silent)
+        monkeypatch.setattr(tools.brokers, "snapshots", silent)
         async with with_tools(args, tools) as http:
             reply = (await http.post("/locate", **FORM)).json()
             metrics = await http.get("/metrics")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from support.endpoint import CUT, Reply, chunk, saying, serving
@@ -20,7 +21,10 @@ SAID = {
     "verifier": '{"reasons": [{"text": "it is written", "evidence": []}], "choice": "A"}',
     "consistency": '{"country": "Italy", "region": "", "place": "Rome"}',
 }
-FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2", "include": "full", "stop": "none", "seed": "1"}}
+FORM: dict[str, dict[str, Any]] = {
+    "files": {"image": PHOTO},
+    "data": {"n_parallel": "2", "include": "full", "stop": "none", "seed": "1"},
+}
 NDJSON = {"Accept": "application/x-ndjson"}
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as conventions
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
@@ -27,7 +29,8 @@ pytestmark = pytest.mark.slow
 @contextmanager
 def receiver():
     """An OTLP/HTTP receiver: its address, the spans, and the metrics by name."""
-    spans, counts = [], {}
+    spans: list[Span] = []
+    counts: dict[str, Metric] = {}
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):

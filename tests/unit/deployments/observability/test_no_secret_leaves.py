@@ -6,8 +6,10 @@ import json
 import logging
 import os
 import traceback
+from typing import Any
 from urllib.parse import quote
 
+import httpx
 import orjson
 import pytest
 from redis import Redis
@@ -36,7 +38,7 @@ SECRETS = {  # several keys each: a refused one is not used again
 }
 CALLER_KEY = "gt_caller-secret-1"
 TILE_KEY = "tile-secret-1"
-CALLS = [
+CALLS: list[tuple[str, dict[str, Any]]] = [
     ("web_search", {"query": ["bakery", "tram stop"]}),
     ("poi_keyword_search", {"query": "Coimbra"}),
     ("poi_keyword_search", {"query": "Hefei", "country": "CN"}),
@@ -178,7 +180,7 @@ def kept_in(redis_url):
 
 @pytest.mark.parametrize(("cache", "world"), [("redis", "google"), ("sqlite", "osm")])
 async def test_a_run_with_faults_leaves_no_secret_anywhere(data_store, tmp_path, environment, logged, cache, world):
-    replies = []
+    replies: list[httpx.Response] = []
     (tmp_path / "redis").mkdir()
     with local_redis(tmp_path / "redis") as redis_url:
         with Redis.from_url(redis_url) as admin:

@@ -126,7 +126,9 @@ def internals_in(source):
         elif isinstance(node, ast.Attribute) and ast.unparse(node).split(".")[0] in ("ray", "serve", "uvicorn"):
             names = [ast.unparse(node)]
         for name in names:
-            parts = re.match(r"[\w.]*", name)[0].split(".")
+            found = re.match(r"[\w.]*", name)
+            assert found is not None
+            parts = found[0].split(".")
             if parts[0] in ("ray", "serve", "uvicorn") and (
                 any(part.startswith("_") for part in parts) or name.startswith(INTERNALS)
             ):

@@ -3,13 +3,13 @@
 import asyncio
 import pickle
 import time
-from contextlib import aclosing
 
 import pytest
 
 from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import Envelope, seal, unseal
 from deployments.serve.lost_replica import LastSent
+from tts.aio import closing
 from tts.domain.outgoing import Outgoing
 from tts.errors import ModelError, ReplicaLost
 from tts.net.egress import EGRESS, Departure
@@ -48,7 +48,7 @@ async def test_egress_is_reported_before_the_first_batch_so_that_a_cancelled_req
         finally:
             closed.set()
 
-    async with aclosing(seal(silent_engine(), ID)) as envelopes, asyncio.timeout(5):
+    async with closing(seal(silent_engine(), ID)) as envelopes, asyncio.timeout(5):
         first = await anext(envelopes)
     assert (list(first.items), len(first.egress)) == ([], 1)
     assert closed.is_set()
@@ -73,9 +73,9 @@ async def test_a_call_that_is_cancelled_takes_no_record_with_it_that_another_cal
         yield ["second"]
         await asyncio.Event().wait()
 
-    async with aclosing(seal(engine(), ID)) as remaining:
+    async with closing(seal(engine(), ID)) as remaining:
         await anext(remaining)
-        async with aclosing(seal(engine(), ID)) as cancelled:
+        async with closing(seal(engine(), ID)) as cancelled:
             await anext(cancelled)
             leave()
             await others_run()  # both have seen the record; no reader has asked for more
@@ -93,7 +93,7 @@ async def test_a_call_that_ends_while_a_record_waits_reports_it():
         leave()
         await may_end.wait()
 
-    async with aclosing(seal(engine(), ID)) as envelopes:
+    async with closing(seal(engine(), ID)) as envelopes:
         egress = [*(await anext(envelopes)).egress]
         await others_run()
         may_end.set()
@@ -109,7 +109,7 @@ async def test_a_failure_comes_after_the_egress_before_it():
         raise ModelError("refused")
         yield
 
-    egress = []
+    egress: list[Departure] = []
     with pytest.raises(ModelError, match="refused"):
         async for envelope in seal(refusing_engine(), ID):
             egress += envelope.egress
@@ -144,7 +144,8 @@ async def test_a_lost_process_may_have_sent_more_than_it_reported():
 async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):
     monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
     monkeypatch.setattr(envelope, "BEAT_S", 0.05)
-    turns, closed, last_sent = [], asyncio.Event(), LastSent()
+    turns: list[int] = []
+    closed, last_sent = asyncio.Event(), LastSent()
 
     async def engine():
         try:
@@ -156,7 +157,7 @@ async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(
         finally:
             closed.set()
 
-    async with aclosing(seal(engine(), ID, last_sent)) as envelopes, asyncio.timeout(5):
+    async with closing(seal(engine(), ID, last_sent)) as envelopes, asyncio.timeout(5):
         await anext(envelopes)
         await asyncio.sleep(0.06)
         time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does, it stops the whole process

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from contextlib import aclosing
 
 import pytest
 from ray.serve._private.common import RequestMetadata
@@ -13,6 +12,7 @@ from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import seal, unseal
 from deployments.serve.handles import PhotoRefs, RemoteToolbox
 from deployments.serve.lost_replica import LastSent, first_reply, streamed_items
+from tts.aio import closing
 from tts.domain.tooling import ToolCall
 from tts.errors import GivenAway, ModelError, ReplicaLost
 from tts.ports.toolbox import ToolContext, ToolSchema
@@ -49,7 +49,9 @@ async def test_silence_is_a_lost_replica(pauses_s):
 
 async def test_waiting_for_a_replica_is_not_silence():
     assigned = asyncio.get_running_loop().create_future()
-    response = DeploymentResponseGenerator(assigned, RequestMetadata("request", "call"), False)
+    response: DeploymentResponseGenerator[int] = DeploymentResponseGenerator(
+        assigned, RequestMetadata("request", "call"), False
+    )
     reading = asyncio.create_task(collected(response))
     await asyncio.sleep(4 * SHORT_S)
     assert not reading.done()
@@ -101,13 +103,13 @@ async def test_what_the_other_side_raises_comes_through():
 
 
 async def test_closing_a_stream_early_leaves_nothing_running():
-    async with aclosing(streamed_items(Stream(0, 0, 30), SHORT_S)) as items:
+    async with closing(streamed_items(Stream(0, 0, 30), SHORT_S)) as items:
         assert await anext(items) == 0
     assert len(asyncio.all_tasks()) == 1
 
 
 async def test_a_call_without_a_reply_is_made_once_more_and_the_first_reply_counts():
-    made = []
+    made: list[int] = []
 
     async def call():
         made.append(len(made))

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -198,7 +199,7 @@ def test_compose_mounts_files_that_are_there_and_starts_the_service_as_it_can_st
         assert set(service.get("secrets", ())) <= set(compose["secrets"])
         assert set(service.get("depends_on", ())) <= set(services)
     settings = [one.removeprefix("--set=") for one in services["geotts"]["command"] if one.startswith("--set=")]
-    tree = {}
+    tree: dict[str, dict[str, Any]] = {}
     for one in settings:
         name, _, value = one.partition("=")
         section, _, key = name.partition(".")

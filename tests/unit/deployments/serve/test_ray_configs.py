@@ -1,6 +1,7 @@
 """Every shipped Serve configuration is one that Serve and we accept, and asks for what its machines have."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -95,7 +96,8 @@ VLLM = {"engine": {"name": "vllm", "model": "m"}}
 )
 def test_the_verifier_is_lent_the_engine_that_it_must_not_load_a_second_time(data_store, changes, lent):
     application = build_as_ray_does(build, changes)
-    workers = application._bound_deployment.init_args[3]
+    init_args: tuple[Any, ...] = application._bound_deployment.init_args
+    workers = init_args[3]
     args, _, rollout = workers["verifier"]._bound_deployment.init_args
     assert (rollout is workers["rollout"]) is lent
     assert make_verifier(args, ScriptedModel(ScriptedEngine()) if lent else None) is not None

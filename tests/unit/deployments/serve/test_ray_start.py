@@ -33,7 +33,7 @@ def starts(monkeypatch):
     """Stands for `ray.init`: the first `failures` starts leave a running process behind, as Ray does, and fail."""
 
     def plan(failures):
-        raylet_pids = []
+        raylet_pids: list[int | None] = []
 
         def init(address, *, log_to_driver):
             if len(raylet_pids) < failures:

@@ -41,24 +41,29 @@ class Engine:
         pass
 
 
+def load(*engines):
+    """What a replica with these engines reports while 8 rollouts run."""
+    return load_of(engines, rollouts=8)
+
+
 def test_rollouts_that_wait_for_tools_are_no_reason_to_grow():
-    assert load_of([Engine()], rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
+    assert load(Engine()) == {GENERATIONS: 3.0, KV_USE: 0.4}
 
 
 def test_the_generations_of_all_engines_of_a_replica_count_and_the_fullest_cache():
-    assert load_of([Engine(3, 0.4), Engine(2, 0.9)], rollouts=8) == {GENERATIONS: 5.0, KV_USE: 0.9}
+    assert load(Engine(3, 0.4), Engine(2, 0.9)) == {GENERATIONS: 5.0, KV_USE: 0.9}
 
 
 def test_beside_an_engine_that_does_not_count_the_rollouts_are_counted():
-    assert load_of([object()], rollouts=8) == {GENERATIONS: 8.0}
-    assert load_of([Engine(), object()], rollouts=8) == {GENERATIONS: 8.0, KV_USE: 0.4}
+    assert load(object()) == {GENERATIONS: 8.0}
+    assert load(Engine(), object()) == {GENERATIONS: 8.0, KV_USE: 0.4}
 
 
 def test_beside_a_planner_that_does_not_count_the_generations_of_its_observer_are_not_the_load():
     """As with `engine.name: clues`, whose replicas would be scaled by looks at photos alone."""
-    assert load_of([ModelWithObserver(object(), Engine(1, 0.4))], rollouts=8) == {GENERATIONS: 8.0, KV_USE: 0.4}
-    assert load_of([ModelWithObserver(object(), object())], rollouts=8) == {GENERATIONS: 8.0}
-    assert load_of([ModelWithObserver(Engine(2, 0.3), Engine(1, 0.4))], rollouts=8) == {GENERATIONS: 3.0, KV_USE: 0.4}
+    assert load(ModelWithObserver(object(), Engine(1, 0.4))) == {GENERATIONS: 8.0, KV_USE: 0.4}
+    assert load(ModelWithObserver(object(), object())) == {GENERATIONS: 8.0}
+    assert load(ModelWithObserver(Engine(2, 0.3), Engine(1, 0.4))) == {GENERATIONS: 3.0, KV_USE: 0.4}
 
 
 def test_calls_in_a_queue_count_as_the_group_they_carry():

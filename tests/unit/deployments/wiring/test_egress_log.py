@@ -96,7 +96,12 @@ async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(
     log.write([a_request(30 * HOUR)] * 500 + [a_request(1.0)] * 500)
     await log.purge(DAY)
     seen = []
-    monkeypatch.setattr("tts.toolkit.broker.egress_log._is_since", lambda at, line: seen.append(line) or True)
+
+    def noted(at, line):
+        seen.append(line)
+        return True
+
+    monkeypatch.setattr("tts.toolkit.broker.egress_log._is_since", noted)
     await log.purge(DAY)
     assert len(seen) <= 3
 
@@ -109,7 +114,7 @@ def departures(*sent):
 async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_time_are_gone(tmp_path_factory, rounds):
     path = tmp_path_factory.mktemp("o") / "f"
     log = EgressLog(path)
-    written = []
+    written: list[int] = []
     for ages in rounds:
         log.write([a_request(age * HOUR + 600, f"loc_{len(written) + i}") for i, age in enumerate(ages)])
         written += ages

@@ -19,9 +19,12 @@ def judged_by(gpu_memory, **more):
 def loaded(monkeypatch):
     """The share of memory that each engine takes, in the order in which they are loaded."""
     shares = []
-    monkeypatch.setattr(
-        "deployments.wiring.parts.VllmModel", lambda config, **_: shares.append(config.gpu_memory) or object()
-    )
+
+    def load(config, **_):
+        shares.append(config.gpu_memory)
+        return object()
+
+    monkeypatch.setattr("deployments.wiring.parts.VllmModel", load)
     return shares
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_plus
 
 import httpx
@@ -85,8 +86,9 @@ async def played_against(dialect, toolbox, photo, outputs):
 
 def sizes(content):
     """Pictures of a message by their size, texts joined where they stand together."""
-    made = []
-    for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+    made: list[str | tuple[int, int]] = []
+    parts: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for part in parts:
         if part["type"] == "text":
             text = part["text"]
             made = [*made[:-1], made[-1] + text] if made and isinstance(made[-1], str) else [*made, text]
@@ -234,7 +236,7 @@ def _size(picture):
 
 def together(parts):
     """Texts joined where they stand beside each other."""
-    joined = []
+    joined: list[Any] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
             joined[-1] += part

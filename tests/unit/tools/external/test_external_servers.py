@@ -127,7 +127,7 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
 
 
 def test_any_schema_of_a_stranger_becomes_a_harmless_one():
-    odd = [None, [], "x", {"type": "array"}, {"type": "object", "properties": 7, "required": {}}]
+    odd: list[object] = [None, [], "x", {"type": "array"}, {"type": "object", "properties": 7, "required": {}}]
     deep = {"type": "object", "properties": {}}
     for _ in range(50):
         deep = {"type": "object", "properties": {"a": deep, "b": {"type": ["string"], "minimum": "x", "enum": [{}]}}}

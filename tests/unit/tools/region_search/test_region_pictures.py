@@ -23,6 +23,7 @@ from tools.region_search.picture_store import StoredRegions
 from tools.region_search.presigned import S3Keys, presigned
 from tools.region_search.served_pictures import RegionShelf
 from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload, ToolsConfig
+from tts.domain.outgoing import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import ConfigError, ToolError, ToolErrorKind
@@ -169,7 +170,8 @@ async def test_a_bucket_gets_requests_that_are_signed_for_one_thing_each(session
     environment = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret-key", "AWS_SESSION_TOKEN": session}
     moment = datetime(2026, 11, 23, 12, tzinfo=UTC)
     keys = S3Keys("an-id", Secret("a-secret-key"), Secret(session) if session else None)
-    kept, left = {}, []
+    kept: dict[str, bytes] = {}
+    left: list[Outgoing] = []
 
     def bucket(seen):
         bare = f"{server.url}{seen.path}"
@@ -200,7 +202,8 @@ def test_the_error_for_a_missing_secret_names_its_variable():
 
 
 async def test_a_picture_is_in_the_store_during_the_call_only():
-    store, left = Store(), []
+    store = Store()
+    left: list[Outgoing] = []
     async with rude_server(store) as server:
         async with lent(server, left) as url:
             (path,) = store.kept

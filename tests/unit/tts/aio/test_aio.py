@@ -119,7 +119,7 @@ async def test_closing_a_stream_cancels_its_producer_and_waits_for_it():
 
 @virtual_time
 async def test_a_full_channel_holds_the_sender_back():
-    channel = Channel(maxsize=2)
+    channel: Channel[int] = Channel(maxsize=2)
     items_sent = []
 
     async def send_all():
@@ -140,7 +140,7 @@ async def test_a_full_channel_holds_the_sender_back():
 
 @virtual_time
 async def test_merge_interleaves_by_time_and_closes_every_source():
-    log = []
+    log: list[str] = []
     sources = [ticks(3, 1.0, log=log), ticks(3, 1.5, log=log)]
     got = [item async for item in merge(sources)]
     assert got in ([0, 0, 1, 1, 2, 2], [0, 0, 1, 2, 1, 2])  # both tick at 3 s
@@ -149,7 +149,7 @@ async def test_merge_interleaves_by_time_and_closes_every_source():
 
 @virtual_time
 async def test_the_first_failure_ends_a_merge_and_its_siblings():
-    log = []
+    log: list[str] = []
     with pytest.raises(ValueError, match="at 1"):
         async for _ in merge([ticks(100, 1.0, log=log), ticks(5, 0.1, fail_at=1, log=log)]):
             pass
@@ -159,7 +159,7 @@ async def test_the_first_failure_ends_a_merge_and_its_siblings():
 
 @virtual_time
 async def test_an_abandoned_merge_closes_its_sources():
-    log = []
+    log: list[str] = []
     async with aclosing(merge([ticks(100, 1.0, log=log), ticks(100, 1.0, log=log)])) as items:
         async for _ in items:
             break
@@ -183,7 +183,7 @@ async def test_coalesce_gives_the_first_at_once_and_the_rest_in_windows():
 @virtual_time
 async def test_batches_do_not_keep_urgent_items_waiting():
     now = asyncio.get_running_loop().time
-    came = {}
+    came: dict[int, float] = {}
 
     async def produce(send):
         async for tick in ticks(50, 0.01):

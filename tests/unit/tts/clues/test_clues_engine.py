@@ -1,7 +1,9 @@
 """A rollout of the embedded engine as a conversation: it asks for addresses and maps, and its answer rests on them."""
 
 import json
-from collections import Counter
+from collections import defaultdict
+from operator import itemgetter
+from typing import Any
 
 import pytest
 from support.basics import a_context
@@ -13,7 +15,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
-from tts.domain.tooling import PlaceFact, ToolResult
+from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
 from tts.geodata.place_facts import place_fact
 from tts.inference.clues.engine import CluesModel
 from tts.ports.model_client import ModelRequest, Sampling
@@ -56,7 +58,8 @@ def rollout(model, conversation):
     """Plays a greedy rollout; `tools` answer by their names. Returns its calls and its answer."""
 
     async def play(*texts, **tools):
-        messages, calls = [], []
+        messages: list[Message] = []
+        calls: list[ToolCall] = []
         while True:
             request = conversation(texts, messages, tools)
             deltas = [delta async for delta in model.generate(request)]
@@ -129,10 +132,11 @@ async def test_answers_drawn_again_are_exact_draws_from_the_belief(model, conver
     texts, usage = await model.draw(request, 4000)
     drawn = points(texts)
     assert usage.prompt_tokens < 4000 < usage.completion_tokens  # the prompt is read once
-    shares = Counter()
+    shares: dict[Any, float] = defaultdict(float)
     for number, share in enumerate(belief.share):
         shares[place(belief, number)] += float(share)
-    for at, share in [*shares.most_common(4), ((None, None), 1.0 - belief.share.sum())]:
+    largest = sorted(shares.items(), key=itemgetter(1), reverse=True)[:4]
+    for at, share in [*largest, ((None, None), 1.0 - belief.share.sum())]:
         assert share > 0.01
         margin = 4 * (share * (1 - share) / len(drawn)) ** 0.5  # four standard errors
         assert drawn.count(at) / len(drawn) == pytest.approx(share, abs=margin)

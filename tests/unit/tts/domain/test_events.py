@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -42,7 +43,7 @@ def test_what_is_no_event_is_refused(raw):
 
 
 def test_events_are_immutable():
-    event = Done(stop_reason=StopReason.ANSWERED)
+    event: Any = Done(stop_reason=StopReason.ANSWERED)
     with pytest.raises(ValidationError):
         event.seq = 5
 

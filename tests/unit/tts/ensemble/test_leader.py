@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from contextlib import aclosing
 
 import pytest
 from support.basics import a_request, leftover_tasks, virtual_time
 
 from deployments.config import AppArgs
+from tts.aio import closing
 from tts.config import OpenAIEngine, ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
@@ -70,7 +70,7 @@ class Playing:
         now = asyncio.get_running_loop().time()
         self.starts |= {task.rollout_id: now for task in group.tasks}
         agent = Agent(self.model, GenericDialect(), LocalToolbox([]))
-        async with aclosing(run_group(agent, group, coalesce_s=0.0)) as batches:
+        async with closing(run_group(agent, group, coalesce_s=0.0)) as batches:
             async for batch in batches:
                 yield batch
 
@@ -94,7 +94,7 @@ async def run(
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
     ports = Ports(locator or Slow(), router, rollouts, Unchecked(), identity, watch)
     request = a_request(photo, n_parallel=n, depth=depth, **more)
-    async with aclosing(solve(request, ports, deadline_s=100.0)) as items:
+    async with closing(solve(request, ports, deadline_s=100.0)) as items:
         events = [item async for item in items if not isinstance(item, Attachment)]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert sum(isinstance(event, Routed) for event in events) == 1
@@ -332,7 +332,7 @@ def test_closing_in_the_middle_leaves_nothing(blank_photo):
         identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
         router = DepthRouter(Limits(), Abilities(sees_pictures=True))
         ports = Ports(Slow(10.0), router, rollouts, Unchecked(), identity, WatchSettings(leader=True))
-        async with aclosing(solve(a_request(blank_photo), ports, deadline_s=100.0)) as items:
+        async with closing(solve(a_request(blank_photo), ports, deadline_s=100.0)) as items:
             async for item in items:
                 if isinstance(item, RolloutStarted):
                     break

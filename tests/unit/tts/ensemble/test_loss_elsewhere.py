@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import pytest
 from support.voters import rollout_at
@@ -36,6 +37,11 @@ def right(points):
     return distance_km(points[near.index(max(near))], TRUTH) < RADIUS_KM
 
 
+def town_centre_km(guesses, answer):
+    """Kilometres from an answer to the centre of a town: guesses are near one, other answers name none."""
+    return 0.1 if answer.point in guesses else math.inf
+
+
 def lost_and_saved(policy, experience=None):
     """Percentage points of accuracy lost, and percent of rollouts saved, over all photos."""
     rng, lost, saved = random.Random(7), 0, 0
@@ -44,7 +50,7 @@ def lost_and_saved(policy, experience=None):
         watch = ConsensusWatch(
             StopPolicy.parse(policy),
             RADIUS_KM,
-            lambda answer, guesses=guesses: 0.1 if answer.point in guesses else math.inf,
+            partial(town_centre_km, guesses),
             experience=experience,
         )
         ended = [rollout_at(i, point) for i, point in enumerate(points)]

@@ -6,6 +6,7 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import fastkml
 import jsonschema
@@ -169,7 +170,7 @@ def test_xml_holds_any_text_of_a_model(name):
 @given(points, radii)
 @settings(max_examples=60, deadline=None)
 def test_geojson_follows_its_schema(point, radius):
-    read = FeatureCollection.model_validate_json(
+    read: FeatureCollection[Any] = FeatureCollection.model_validate_json(
         FORMATS["geojson"].write([located(point, radius), abstained(), BROKEN])
     )
     roles = [(feature.properties["name"], feature.properties["role"]) for feature in read.features]
@@ -186,7 +187,7 @@ def test_geojson_follows_its_schema(point, radius):
 @settings(max_examples=40, deadline=None)
 def test_an_answer_with_several_peaks_is_exported_with_its_regions(kml_schema, tmp_path_factory, places):
     item = with_regions(*places)
-    read = FeatureCollection.model_validate_json(FORMATS["geojson"].write([item]))
+    read: FeatureCollection[Any] = FeatureCollection.model_validate_json(FORMATS["geojson"].write([item]))
     areas = {feature.properties["role"]: shape(feature.geometry.model_dump()) for feature in read.features}
     region = shape(item.answer.region_90.jsonable())
     assert areas["region_90"].equals(region)

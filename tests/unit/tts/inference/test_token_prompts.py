@@ -102,7 +102,7 @@ def test_only_what_is_new_is_tokenised_again():
 )
 def test_every_prompt_extends_the_one_before_and_what_was_generated(turns, forgets):
     conversations = TokenPrompts(Letters())
-    messages = (text_message("system", "s"), text_message("user", "where?"))
+    messages: tuple[Message, ...] = (text_message("system", "s"), text_message("user", "where?"))
     before = conversations.prompt("a/0", messages, (LOOK,)).token_ids
     for generated, ended, reply in turns:
         ids = [*generated, END] if ended else generated

@@ -1,12 +1,12 @@
 """Observer and planner: two models in one rollout."""
 
 import asyncio
-from contextlib import aclosing
 
 import pytest
 from support.basics import a_request, virtual_time
 from support.dialect_rollouts import Recording, play_with
 
+from tts.aio import closing
 from tts.dialects import DIALECTS
 from tts.domain.abilities import Abilities
 from tts.domain.answer import StopReason
@@ -93,7 +93,7 @@ class Replicas:
         self.groups += 1
         dies = self.groups <= self.lost
         agent = Agent(ModelWithObserver(Recording(ANSWER), self.observer), DIALECTS["spotagent"], LocalToolbox([]))
-        async with aclosing(run_group(agent, group, coalesce_s=0.0)) as batches:
+        async with closing(run_group(agent, group, coalesce_s=0.0)) as batches:
             async for batch in batches:
                 spoken = [item for item in batch if isinstance(item, Description)]
                 yield spoken if dies else batch
@@ -115,7 +115,7 @@ class Faulty(Recording):
             if self.fault == "hangs":
                 await asyncio.Event().wait()
             return
-        async with aclosing(super().generate(request)) as deltas:
+        async with closing(super().generate(request)) as deltas:
             async for delta in deltas:
                 yield delta
 
@@ -140,7 +140,7 @@ async def solved(photo, replicas, n, leader=True, **options):
     watch = WatchSettings(leader=leader, prefix_wait_s=60.0, observer=True)
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
     ports = Ports(others, router, replicas, others, identity, watch)
-    async with aclosing(solve(a_request(photo, n_parallel=n, **options), ports, deadline_s=300.0)) as items:
+    async with closing(solve(a_request(photo, n_parallel=n, **options), ports, deadline_s=300.0)) as items:
         events = [item async for item in items]
     return next(event.answer for event in events if event.type == "answer"), others.described
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from contextlib import aclosing
 
 import pytest
 from support.basics import a_context, leftover_tasks, virtual_time
 from support.dialect_rollouts import Recording
 
+from tts.aio import closing
 from tts.config import ScriptedEngine
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.answer import StopReason
@@ -25,7 +25,7 @@ from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.errors import GivenAway, ToolError, ToolErrorKind
 from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
+from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
 from tts.rollout.single_rollout import run_rollout
@@ -78,7 +78,7 @@ def group(seconds=60.0, n=1, **changes):
 
 async def run(an_agent, a_group=None):
     a_group = a_group or group()
-    async with aclosing(run_rollout(an_agent, a_group, a_group.tasks[0])) as items:
+    async with closing(run_rollout(an_agent, a_group, a_group.tasks[0])) as items:
         return [item async for item in items]
 
 
@@ -242,7 +242,7 @@ async def test_an_unusable_turn_is_corrected_a_few_times_then_it_fails():
 
 @virtual_time
 async def test_tools_outside_the_allow_list_are_neither_offered_nor_run():
-    log = []
+    log: list[str] = []
     items = await run(
         agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(text=PARIS), tools=toolbox(log)),
         group(options=LocateOptions(tools=("zoom",))),
@@ -292,7 +292,7 @@ async def test_no_turn_begins_before_it_may_and_work_that_was_given_away_ends_th
             raise GivenAway("another has it")
 
     an_agent = agent(ScriptedTurn(text="first", calls=calls("a")), ScriptedTurn(text=PARIS))
-    seen = []
+    seen: list[RolloutItem] = []
     with pytest.raises(GivenAway):
         async for batch in run_group(an_agent, group(may_begin=may_begin), coalesce_s=0.0):
             seen += batch
@@ -302,9 +302,9 @@ async def test_no_turn_begins_before_it_may_and_work_that_was_given_away_ends_th
 
 @virtual_time
 async def test_closing_a_rollout_aborts_the_engine_and_the_tools():
-    log = []
+    log: list[str] = []
     an_agent = agent(ScriptedTurn(text="word " * 1000, token_s=1.0), tools=toolbox(log, seconds=100))
-    async with aclosing(run_rollout(an_agent, group(), group().tasks[0])) as items:
+    async with closing(run_rollout(an_agent, group(), group().tasks[0])) as items:
         async for item in items:
             if isinstance(item, Text):
                 assert an_agent.model.running == 1
@@ -339,7 +339,7 @@ async def test_what_nobody_follows_travels_in_few_pieces_and_ends_as_soon():
     async def seen(**more):
         started = asyncio.get_running_loop().time()
         batches = [batch async for batch in run_group(an_agent, group(n=2, **more), coalesce_s=0.025)]
-        texts = {}
+        texts: dict[int, str] = {}
         for event in (e for batch in batches for e in batch if isinstance(e, Text)):
             texts[event.rollout_id] = texts.get(event.rollout_id, "") + event.text
         return len(batches), texts, asyncio.get_running_loop().time() - started

@@ -1,5 +1,7 @@
 """What rates photos, as it is made from the configuration: on the GPU it was given, with the engine that is loaded."""
 
+from typing import Any
+
 import pytest
 from click.testing import CliRunner
 from support.made_answers import an_answer
@@ -28,7 +30,7 @@ HERE = LatLon(lat=48.8566, lon=2.3522)
 
 
 class Segmenter:
-    made = None
+    made: tuple[str, str] | None = None
 
     def __init__(self, model, device="cpu"):
         Segmenter.made = (model, device)
@@ -69,7 +71,7 @@ def test_what_is_pictured_may_raise_a_plan_and_never_lowers_it():
 
 
 def test_less_is_spent_only_where_the_model_or_a_calibration_says_so():
-    clear = {"score": 0.9, "parts": {"content": 0.9, "deep": 0.1}}
+    clear: dict[str, Any] = {"score": 0.9, "parts": {"content": 0.9, "deep": 0.1}}
     assert seen(**clear).n_planned == 4
     probed = {**clear["parts"], "probe": 0.9}
     fitted = {**clear["parts"], "l_opt": 0.9}

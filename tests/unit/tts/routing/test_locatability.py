@@ -99,7 +99,12 @@ async def test_the_reading_travels_on_with_its_cues(blank_photo):
 
 async def test_the_cues_decode_a_photo_once(blank_photo, monkeypatch):
     decoded, image = [], Photo.image
-    monkeypatch.setattr(Photo, "image", lambda photo: decoded.append(photo) or image(photo))
+
+    def noted(photo):
+        decoded.append(photo)
+        return image(photo)
+
+    monkeypatch.setattr(Photo, "image", noted)
     await CuesLocator(Eyes()).rate([blank_photo], a_context())
     assert decoded == [blank_photo]
 

@@ -194,10 +194,14 @@ async def test_no_output_is_finer_than_the_unit(engine, data_store, precision):
 
 
 async def test_each_event_is_made_coarse_once(engine, data_store, monkeypatch):
-    seen, events = [], Coarsening.events
-    monkeypatch.setattr(
-        Coarsening, "events", lambda self, batch: seen.extend(event.seq for event in batch) or events(self, batch)
-    )
+    seen: list[int] = []
+    events = Coarsening.events
+
+    def noted(self, batch):
+        seen.extend(event.seq for event in batch)
+        return events(self, batch)
+
+    monkeypatch.setattr(Coarsening, "events", noted)
     async with talking_to(an_app(engine, max_precision="city")) as http:
         assert (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"})).status_code == 200
     assert seen == list(range(1, len(seen) + 1))

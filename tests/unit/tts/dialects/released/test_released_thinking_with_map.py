@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from support.played_rollouts import PlayedTransport, made_photo, played_rollout, played_toolbox
@@ -92,7 +93,7 @@ def test_a_name_reaches_its_own_provider_whatever_the_script():
         ]
     google = dialect(tool_set="google")
     for query, language in (("茶馆", "zh-CN"), ("茶の館", "en-US"), ("tea house", "en-US")):
-        reply = {"reply": {"organic": []}}
+        reply: dict[str, Any] = {"reply": {"organic": []}}
         played, requests = play(call("google_search", {"query": query}), ANSWER, provider=reply, speaker=google)
         assert requests[0]["json"] == {"q": query, "hl": language}
         assert read(played) == ['"```\n\n```"']

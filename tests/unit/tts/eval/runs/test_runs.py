@@ -20,7 +20,7 @@ from deployments.config import AppArgs
 from tts.config import VllmEngine
 from tts.dialects.settings import DialectSettings
 from tts.domain.answer import Answer, Radius, RolloutStatus, RunCount, StopReason, Timing
-from tts.domain.events import Answered, RolloutFinished, RolloutStarted, ToolResulted
+from tts.domain.events import Answered, Event, RolloutFinished, RolloutStarted, ToolResulted
 from tts.domain.geo import LatLon, destination
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.request import LocateOptions
@@ -65,7 +65,7 @@ def an_answer(error_km=0.0, *, confidence=0.5, abstained=False, country="France"
 
 
 def a_run(error_km=0.0, rollouts_km=(), **answer):
-    events = []
+    events: list[Event] = []
     for i, km in enumerate(rollouts_km):
         point = None if km is None else destination(HERE, bearing_deg=0, distance_km=km)
         fact = PlaceFact(id="gn:1", name="Paris", point=HERE)
@@ -123,7 +123,8 @@ async def test_a_broken_request_is_a_failure_and_its_siblings_go_on(tmp_path):
 
 
 async def test_a_run_goes_on_where_it_stopped_and_failures_can_be_tried_again(tmp_path):
-    path, asked = tmp_path / "a.jsonl", Counter()
+    path = tmp_path / "a.jsonl"
+    asked: Counter[str] = Counter()
 
     async def solve(request_id, photo, options):
         asked[request_id] += 1

@@ -29,6 +29,7 @@ async def asked_of(server, pages, photo, times=1):
     """(texts or the error, bodies that the server saw)."""
     async with serving(server.play, pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b", backoff_s=0.01))
+        outcome: list[str] | ModelError
         try:
             outcome = [await generate(model, photo, f"loc_test/{i}") for i in range(times)]
         except ModelError as error:

@@ -307,4 +307,6 @@ def test_retry_after_is_read_as_seconds(header, expected):
 
 def test_retry_after_is_read_as_a_date():
     in_a_minute = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert 58.0 <= retry_after_s(in_a_minute) <= 60.0
+    seconds = retry_after_s(in_a_minute)
+    assert seconds is not None
+    assert 58.0 <= seconds <= 60.0

@@ -2,8 +2,8 @@
 
 import json
 import os
-from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from support.basics import a_context
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.parts import make_agent_model, make_model, make_verifier
 from tools.zoom import zoom_tool
+from tts.aio import closing
 from tts.config import VerifierConfig, VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -197,7 +198,7 @@ async def test_pictures_are_named_by_content_box_and_size(request_for, sign_phot
 async def test_closing_early_closes_the_engine_s_stream(request_for):
     seam = Seam("a", "b", "c")
     model = model_over(seam)
-    async with aclosing(model.generate(request_for())) as deltas:
+    async with closing(model.generate(request_for())) as deltas:
         await anext(deltas)
         assert model.running == 1
     assert model.running == 0
@@ -229,13 +230,14 @@ async def test_adapters_priority_and_salt_are_passed_on(request_for):
 
 
 def test_a_forced_call_has_every_field_and_an_end():
-    schema = turn_schema((SEARCH,))
+    schema: Any = turn_schema((SEARCH,))
     arguments = schema["properties"]["arguments"]
     assert arguments["required"] == ["query", "kind", "limit"]
     assert arguments["properties"]["query"]["maxLength"] < 100
     assert arguments["properties"]["kind"] == {"enum": ["city", "road"], "type": "string"}
     assert arguments["properties"]["limit"] == {"type": "integer", "minimum": 1, "maximum": 9}
-    bbox = turn_schema((schema_of(zoom_tool()),))["properties"]["arguments"]["properties"]["bbox"]
+    zooming: Any = turn_schema((schema_of(zoom_tool()),))
+    bbox = zooming["properties"]["arguments"]["properties"]["bbox"]
     assert (bbox["minItems"], bbox["maxItems"]) == (4, 4)
     assert len(turn_schema((SEARCH, schema_of(zoom_tool())))["anyOf"]) == 2
 
@@ -327,8 +329,8 @@ async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_r
     monkeypatch.setattr(GPU_TIME, "_last", 0.0)
     spent = 0.0
     async with (
-        aclosing(both._planner.generate(request_for())) as planning,
-        aclosing(both._observer.generate(request_for())) as observing,
+        closing(both._planner.generate(request_for())) as planning,
+        closing(both._observer.generate(request_for())) as observing,
     ):
         await anext(planning)
         await anext(observing)
@@ -341,9 +343,12 @@ async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_r
 @pytest.mark.parametrize("place", ["engine", "consistency"])
 async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(monkeypatch, data_store, place):
     claimed = []
-    monkeypatch.setattr(
-        "deployments.wiring.parts.VllmModel", lambda config, claimed_gpus: claimed.append(claimed_gpus) or object()
-    )
+
+    def load(config, claimed_gpus):
+        claimed.append(claimed_gpus)
+        return object()
+
+    monkeypatch.setattr("deployments.wiring.parts.VllmModel", load)
     engine = VllmEngine(model="m", gpu_memory=0.2)
     chosen = {"engine": {"kind": "model", "engine": engine}, "consistency": {"consistency": {"engine": engine}}}[place]
     deployments = DeploymentsConfig(rollout=DeploymentConfig(num_gpus=2), verifier=DeploymentConfig(num_gpus=0.5))
@@ -353,7 +358,7 @@ async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(
 
 async def test_a_generation_that_is_closed_early_stops_costing(request_for):
     model = model_over(Seam("a", "b", "c"))
-    async with aclosing(model.generate(request_for())) as deltas:
+    async with closing(model.generate(request_for())) as deltas:
         await anext(deltas)
     assert model._time._running == 0
 

@@ -57,8 +57,8 @@ class Clock:
 
 def broker_of(provider, *, store=None, clock=None, splitting=None, **spec):
     clock = clock or Clock()
-    spec = ToolSpec("look_up", "Looks up.", **{"exact": frozenset({"place_id"}), **spec})
-    tool = FunctionTool(spec, Ask, provider, splitting)
+    made = ToolSpec("look_up", "Looks up.", **{"exact": frozenset({"place_id"}), **spec})
+    tool = FunctionTool(made, Ask, provider, splitting)
     return Broker([tool], store or MemoryStore(now=clock), now=clock)
 
 
@@ -240,7 +240,7 @@ def call_key_of(query):
     return call_key(FunctionTool(spec, Ask, Provider()), Ask(query=query), context())
 
 
-SPLIT = Splitting(
+SPLIT: Splitting[Ask] = Splitting(
     split=lambda arguments: [
         Ask(query=q) for q in ([arguments.query] if isinstance(arguments.query, str) else arguments.query)
     ],

@@ -15,7 +15,7 @@ from tts.toolkit.broker.fair_slots import FairLimiter
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderClient, ProviderRequest
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
-OK = (200, {})
+OK: tuple[int, dict[str, str]] = (200, {})
 
 
 class Server:
@@ -41,11 +41,11 @@ class Server:
 
 def client_of(server, *, keys=(), **limits):
     clock = asyncio.get_running_loop().time
-    limits = ProviderLimits(**{"per_s": 1000.0, "burst": 1000.0, **limits})
+    allowed = ProviderLimits(**{"per_s": 1000.0, "burst": 1000.0, **limits})
     place = KeyPlace("query", "key") if keys else None
     secrets = [Secret(key) for key in keys]
     return ProviderClient(
-        "maps", server, MemoryStore(now=clock), limits, keys=secrets, key_place=place, now=clock, draw=lambda: 0.5
+        "maps", server, MemoryStore(now=clock), allowed, keys=secrets, key_place=place, now=clock, draw=lambda: 0.5
     )
 
 

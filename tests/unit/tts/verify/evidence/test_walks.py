@@ -121,4 +121,6 @@ def test_photos_of_one_place_have_no_reach():
     ],
 )
 def test_what_does_not_fit_the_photos_is_named(options, photos, field):
-    assert walk_problem(LocateOptions.model_validate(options), photos)[0] == field
+    problem = walk_problem(LocateOptions.model_validate(options), photos)
+    assert problem is not None
+    assert problem[0] == field

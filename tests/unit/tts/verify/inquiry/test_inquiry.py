@@ -24,7 +24,7 @@ from tts.eval.synthetic.families import generate
 from tts.eval.synthetic.scenario import RIGHT_KM
 from tts.eval.synthetic.searches import ScenarioTools
 from tts.ports.toolbox import ToolOutcome
-from tts.ports.verification import VerifyRequest
+from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.consensus.calibration import shipped
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import Question
@@ -196,7 +196,8 @@ async def test_every_call_is_in_a_ledger(lost, world):
             request = VerifyRequest(
                 a_context(), (), LocateOptions(verifier_questions=4), scenario.trajectories, scenario.readings
             )
-            consensus, sent = ConsensusVerifier(world, shipped("default")), []
+            consensus = ConsensusVerifier(world, shipped("default"))
+            sent: list[VerifierItem] = []
 
             async def send(item, sent=sent):
                 sent.append(item)

@@ -61,8 +61,13 @@ def test_rollouts_on_one_result_are_one_witness(world):
     pages = [fact.model_copy(update={"snippet": f"{fact.snippet}, part {i}"}) for i, fact in enumerate(pages)]
     apart = [answered_rollout(i, OSAKA, facts=[pages[i]], city="Osaka") for i in range(4)]
 
+    def ledger(run):
+        made = build_ledger(run, (), world)
+        assert made is not None
+        return made
+
     def total(runs):
-        return sum(vote.weight for vote in votes_from([build_ledger(run, (), world) for run in runs], world))
+        return sum(vote.weight for vote in votes_from([ledger(run) for run in runs], world))
 
     assert total(shared) < 1.6 * total(shared[:1])
     assert total(apart) > 3.9 * total(apart[:1])
