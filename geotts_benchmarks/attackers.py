@@ -66,7 +66,10 @@ class Target:
         self._seconds = seconds
         self._until = time.monotonic() + seconds
         self._connected: set[int] = set()
-        self._held = self._most_held = self._opened = self._failed = 0
+        self._held = 0
+        self._most_held = 0
+        self._opened = 0
+        self._failed = 0
 
     @property
     def over(self) -> bool:

@@ -310,7 +310,8 @@ class _Resumed:
         self._id = request_id
         self._last_seq = after
         self._answered = False  # the server has this request, for all we know
-        self._done = self._stopped = False
+        self._done = False
+        self._stopped = False
         self._lost_at: float | None = None
         self._pause_s = _FIRST_PAUSE_S
 

@@ -209,7 +209,10 @@ class _Tally:
         self._started = time.monotonic()
         self._names = PlaceNames(Countries())
         self._recent: deque[float] = deque(maxlen=64)
-        self.done = self.failures = self._countries = self._abstained = 0
+        self.done = 0
+        self.failures = 0
+        self._countries = 0
+        self._abstained = 0
         self._within = {25.0: 0, 200.0: 0, 750.0: 0}
 
     def add(self, record: Record) -> None:

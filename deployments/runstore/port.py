@@ -173,7 +173,10 @@ class RunStore(CaseStore, Protocol):
         """Return what was saved of an open request, by name.
 
         Args:
-            request_id: the request; empty when nothing was saved of it, or when it is closed or unknown.
+            request_id: the request.
+
+        Returns:
+            The bytes of each file by its name; empty when nothing was saved, or the request is closed or unknown.
         """
         ...
 

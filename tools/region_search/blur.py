@@ -49,7 +49,8 @@ class Blur:
         try:
             with boundary(DetectorFailed, "the detector"):
                 options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = options.inter_op_num_threads = 1
+                options.intra_op_num_threads = 1
+                options.inter_op_num_threads = 1
                 self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
                 self._name, self._size = _input_of(self._session)
                 self._boxes(Image.new("RGB", (64, 64), _GREY))

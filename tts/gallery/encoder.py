@@ -38,7 +38,8 @@ class ImageEncoder:
     def __init__(self, config: GalleryConfig) -> None:
         self._config = config
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
         try:
             self._session = onnxruntime.InferenceSession(
                 str(config.encoder), options, providers=["CPUExecutionProvider"]

@@ -57,7 +57,8 @@ class LimitedHttp(HttpToolsProtocol):
         self._in_head = True
         self._progress = False
         self._unparsed = 0  # bytes since the parser came to the end of anything
-        self._head_bytes = self._fields = 0
+        self._head_bytes = 0
+        self._fields = 0
         self._status = 400
         self._refused = False
         self._stream: bytes | None = None  # what may be put into the stream in progress
@@ -82,7 +83,9 @@ class LimitedHttp(HttpToolsProtocol):
         for timer in (self._timer, self._probe, self._stalled):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._probe = self._stalled = None
+        self._timer = None
+        self._probe = None
+        self._stalled = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -108,8 +111,10 @@ class LimitedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Count the bytes and fields of the new head from zero."""
         super().on_message_begin()
-        self._in_head = self._progress = True
-        self._head_bytes = self._fields = 0
+        self._in_head = True
+        self._progress = True
+        self._head_bytes = 0
+        self._fields = 0
 
     def on_url(self, url: bytes) -> None:
         """Count the bytes of the request target; too many are refused with 414."""

@@ -4,7 +4,8 @@ const DRAFT = ["title", "notes", "tags", "claims"];
 
 export class CaseFile {
   constructor(client, value) {
-    [this.client, this.value] = [client, value];
+    this.client = client;
+    this.value = value;
     this.writing = Promise.resolve();
   }
 

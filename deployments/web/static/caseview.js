@@ -23,7 +23,8 @@ const nameOf = ({ title, places, entries }) => title || places[0] || entries[0] 
 export class CaseView {
   /** `act` has what the person can ask for: select(entry), eraseRun(id), eraseCase(), check(words). */
   constructor(client, act) {
-    [this.client, this.act] = [client, act];
+    this.client = client;
+    this.act = act;
     this.file = null;
     this.thumbs = new Map();
     this.entries = new Map(); // what is shown of each request, with what it was made of

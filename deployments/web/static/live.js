@@ -16,7 +16,8 @@ export class Live {
   constructor(client, map, viewer, ask) {
     this.ask = ask;
     this.pictures = new Pictures(client);
-    [this.map, this.viewer] = [map, viewer];
+    this.map = map;
+    this.viewer = viewer;
     this.left = null;
     this.facts = new Map(); // what each tool call returned
     this.asked = new Map(); // the words that each tool call asked about

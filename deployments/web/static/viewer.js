@@ -69,7 +69,8 @@ export class Viewer {
   }
 
   #reset() {
-    [this.step, this.angle] = [0, 0];
+    this.step = 0;
+    this.angle = 0;
     byId("viewer-light").value = 100;
     this.#draw();
   }

@@ -34,6 +34,19 @@ def test_the_list_has_a_row_for_every_record():
     assert [file for _, file in listed] == sorted(path.name for path in FOLDER.glob("[0-9]*.md"))
 
 
+def test_a_row_has_the_date_of_its_record_and_says_whether_it_was_amended():
+    text = (FOLDER / "README.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| \[(\d{4})\].*\| (\S+ \| \w+(?:, amended)?)[^|]*\|$", text, re.MULTILINE))
+    for path in FOLDER.glob("[0-9]*.md"):
+        record = path.read_text("utf-8")
+        date = re.search(r"^\* Date: (\S+)$", record, re.MULTILINE)
+        status = re.search(r"^\* Status: ((?:.|\n  )*)", record, re.MULTILINE)
+        assert date
+        assert status
+        amended = ", amended" if re.search("amended|extended|what becomes", status[1]) else ""
+        assert rows[path.name[:4]] == f"{date[1]} | accepted{amended}", path.name
+
+
 @pytest.mark.parametrize(
     ("paragraph", "numbers"),
     [

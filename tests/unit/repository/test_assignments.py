@@ -9,7 +9,8 @@ _FOLDERS = ("tts", "tools", "deployments", "geotts_benchmarks", "geotts_client",
 
 
 def pairs(source):
-    """The lines that assign several constants of a module or class, or several attributes, from as many values."""
+    """The lines that assign several constants of a module or class, or several attributes, from as many values, or several
+    attributes from one constant."""
     tree = ast.parse(source)
     constants = {
         id(statement)
@@ -17,14 +18,23 @@ def pairs(source):
         if isinstance(scope, ast.Module | ast.ClassDef)
         for statement in scope.body
     }
-    return [
+    assignments = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    together = [
         node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)
+        for node in assignments
+        if isinstance(node.value, ast.Tuple)
         for target in node.targets
         if isinstance(target, ast.Tuple)
         and (id(node) in constants or any(isinstance(name, ast.Attribute) for name in target.elts))
     ]
+    chained = [
+        node.lineno
+        for node in assignments
+        if len(node.targets) > 1
+        and isinstance(node.value, ast.Constant)
+        and all(isinstance(target, ast.Attribute) for target in node.targets)
+    ]
+    return together + chained
 
 
 def test_every_constant_and_attribute_has_a_line_of_its_own():
@@ -40,6 +50,7 @@ def test_every_constant_and_attribute_has_a_line_of_its_own():
         "LOW, HIGH = 1, 2",
         "class A:\n    low, high = 1, 2",
         "def f(self):\n    self.low, self.high = 1, 2",
+        "def f(self):\n    self.low = self.high = 0",
     ],
 )
 def test_several_values_in_one_assignment_are_found(source):

@@ -136,7 +136,8 @@ class ProviderClient:
         self._now = now
         self._draw = draw
         self._paused_until = 0.0
-        self._requests = self._retried = 0
+        self._requests = 0
+        self._retried = 0
         for key in keys:
             client.scrubber.learn(key)
 

@@ -96,7 +96,8 @@ class ReplayToolbox:
         self._rows = {row.key: row for row in tape.rows}
         self._schemas = tape.head.schemas
         self._misses = misses
-        self.hits = self.missed = 0
+        self.hits = 0
+        self.missed = 0
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The tools as they were when the tape was recorded; those of `misses` are not among them."""
