@@ -9,8 +9,8 @@ _FOLDERS = ("tts", "tools", "deployments", "geotts_benchmarks", "geotts_client",
 
 
 def pairs(source):
-    """The lines that assign several constants of a module or class, or several attributes, from as many values, or several
-    attributes from one constant."""
+    """The lines that assign several constants of a module or class, or several attributes, from as many values, or
+    several attributes from one constant."""
     tree = ast.parse(source)
     constants = {
         id(statement)
