@@ -18,6 +18,9 @@ from tts.geodata.names import normalise
 
 _W = weights("signs")
 _FORM_NATS = weights("forms")
+_BRAND_LETTERS = int(_W["brand_letters"])
+_BRAND_COUNTRIES = int(_W["brand_countries"])
+_WIDE_BRAND_COUNTRIES = int(_W["wide_brand_countries"])
 _NATS = {"domain": _W["domain"], "script": _W["script"], "postcode": _W["postcode"]}
 _WORDS_FOR_BRAND = {1: _W["word_for_brand"], 2: _W["words_for_brand"]}
 _SOLD = re.compile(r"(?i)(?:\bwww\.|@)[\w.\-]{1,250}\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)")
@@ -95,15 +98,15 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             span = range(at, at + length)
             name = " ".join(words[at : at + length])
             codes = brands().get(name)
-            if codes is None or taken & set(span) or len(name) < 4:
+            if codes is None or taken & set(span) or len(name) < _BRAND_LETTERS:
                 continue
             if _ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
             why = f"{name.title()} has branches in {listed(codes)}"
-            nats = _W["brand"] if len(codes) <= 3 else _W["wide_brand"]
+            nats = _W["brand"] if len(codes) <= _BRAND_COUNTRIES else _W["wide_brand"]
             clue = pointing(ClueKind.BRAND, name, why, codes, nats)
-            if clue is not None and len(codes) <= 12:
+            if clue is not None and len(codes) <= _WIDE_BRAND_COUNTRIES:
                 yield clue
 
 

@@ -33,11 +33,11 @@ _CALENDARS = (  # years in the other calendars, the order they are written in, a
     (range(2060, 2100), "YMD", "NP", "the calendar of Nepal", "other_year"),
 )
 _YEARS_APART = re.compile(r"(?<!\d)((?:1[0-9]|20)\d\d) ?[-–/] ?((?:1[0-9]|20)\d\d)(?!\d)")
-_SPAN_YEARS = 120
 _HOURS = re.compile(r"(?<!\d)[0-2]?\d[.:h][0-5]\d ?(?:[-–]|to|bis|à|a) ?[0-2]?\d[.:h][0-5]\d(?!\d)")
 _MODERN = range(1500, 2060)
 _SHORT = range(100)
 _W = weights_of("signs")
+_SPAN_YEARS = int(_W["life_years"])
 _FORM_NATS = weights_of("forms")
 _OTHER_MARKS = _W["date_marks"]
 _OTHER_ORDER = _W["date_order"]

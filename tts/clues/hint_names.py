@@ -59,6 +59,8 @@ _W = weights("caller")
 _COMMON_ZIPF = _W["common_name"]
 _LARGE = _W["large_people"]
 _KNOWN = _W["known_people"]
+_CODE_LETTERS = int(_W["code_letters"])
+_NAME_LETTERS = int(_W["name_letters"])
 _NAMESAKES = _W["namesakes"]
 
 
@@ -221,7 +223,7 @@ class _Names:
         return ()
 
     def _bearers(self, name: str) -> tuple[Place, ...]:
-        country = self._country(name) if len(name) > 3 or name.isupper() else None
+        country = self._country(name) if len(name) > _CODE_LETTERS or name.isupper() else None
         places = self._matches(name)
         if country is not None:
             elsewhere = [p for p in places if p.kind == "admin1" and p.country_code != country.code]
@@ -238,7 +240,7 @@ class _Names:
 
     def _matches(self, name: str) -> tuple[Place, ...]:
         """Another spelling than its own is that of a place that many know."""
-        if len(normalise(name)) < 3 and name.isascii():
+        if len(normalise(name)) < _NAME_LETTERS and name.isascii():
             return ()
         found = self._reader.gazetteer.search(name, kinds=("city", "admin1"), limit=24, fuzzy=False)
         least = max((m.place.population for m in found if m.primary and m.place.kind == "city"), default=_KNOWN)

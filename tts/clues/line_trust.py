@@ -28,12 +28,17 @@ _ACROSS = _W["across"]
 _LEVEL = _W["level"]
 _AS_TALL = _W["as_tall"]
 _WORD = re.compile(rf"{LETTER}{{3,}}")
-_SHORTEST = {"": 3, "ko": 2, "he": 3, "ar": 3, "fa": 3, "ur": 3}  # letters of a word that somebody may have seen …
-_SHORTEST_ELSE = 4  # … and not made out of a texture
+_SHORTEST = {  # letters of a word that somebody may have seen …
+    "": int(_W["word_letters"]),
+    "ko": int(_W["korean_word_letters"]),
+    **dict.fromkeys(("he", "ar", "fa", "ur"), int(_W["consonant_word_letters"])),
+}
+_SHORTEST_ELSE = int(_W["asked_word_letters"])  # … and not made out of a texture
+_PLACE_LETTERS = int(_W["place_letters"])
 _LISTED_AS = {"sr": "sh"}
 _UNKNOWN_WORDS = _W["unknown_words"]
 _NO_LIST_FROM = _W["no_list_from"]
-_NO_LIST_LETTERS = 4  # of languages without a list
+_NO_LIST_LETTERS = int(_W["no_list_letters"])
 _OUTDONE = _W["outdone"]
 
 
@@ -71,7 +76,7 @@ class LineTrust:
             if known and (not wanted or wanted in known):
                 return True
         name = normalise(text)
-        return len(name) >= 3 and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
+        return len(name) >= _PLACE_LETTERS and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
 
     def _group(self, lines: Sequence[TextLine]) -> dict[str, float]:
         trust: dict[str, float] = {}

@@ -33,8 +33,8 @@ _COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's
     r"|[国國]家|省|市|区县|开发区|乡镇|村庄|商圈"
 )
 _TOWNS = 40
-_LEAST_LETTERS = 5
-_LETTERS_AN_EDIT = 4
+_LEAST_LETTERS = int(_W["around_letters"])
+_LETTERS_AN_EDIT = int(_W["around_letters_an_edit"])
 Lookup = tuple[ToolCall, ToolResult]
 
 

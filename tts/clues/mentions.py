@@ -39,25 +39,36 @@ _SHORT = {
     5: _W["chance_of_5"],
 }
 _LONG = _W["long"]
-_LONG_FROM = 6  # letters
-_LONG_UP_TO = 11  # letters
-_LONGEST = 4  # words
+_LONG_FROM = int(_W["long_from"])
+_LONG_UP_TO = int(_W["long_up_to"])
+_LONGEST = int(_W["most_words"])
 _NO_WORD_THERE = _W["no_word_there"]
 _FOREIGN = _W["foreign"]
 _OWNERS = _W["owners"]
 _FOOD_NAME = weights("misleading")["food_name"]
 _MOST = _W["most"]
 _GERMAN = ("DE", "AT", "CH")
-_MAX_MENTIONS = 24
+_MAX_MENTIONS = int(_W["most_mentions"])
 _NAMES_KEPT = 1024
 _TAKEN = _W["taken"]
 _AS_GOOD = _W["as_good"]
-_LOOKED_UP_FROM = 3  # letters
+_LOOKED_UP_FROM = int(_W["looked_up_letters"])
+_ADJECTIVE_FROM = int(_W["adjective_letters"])
+_MISSPELT_FROM = int(_W["misspelt_letters"])
+_TWICE_MISSPELT_FROM = int(_W["twice_misspelt_letters"])
 _LETTERS = re.compile(rf"{LETTER}+")
 _SIGNS = rf"(?:{LETTER}|\d)+"
 _WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
-_UNSPACED = {"Hani": (2, 6), "Jpan": (2, 7), "Thai": (3, 16), "Laoo": (3, 14), "Khmr": (3, 14), "Mymr": (3, 16)}
-_EDITS_APART = 2  # letters between two readings of one word
+_HAN = int(_W["han_least"])
+_SYLLABLES = int(_W["syllables_least"])
+_UNSPACED = {  # letters of the shortest and the longest names
+    "Hani": (_HAN, int(_W["han_most"])),
+    "Jpan": (_HAN, int(_W["kana_most"])),
+    **dict.fromkeys(("Thai", "Mymr"), (_SYLLABLES, int(_W["thai_burmese_most"]))),
+    **dict.fromkeys(("Laoo", "Khmr"), (_SYLLABLES, int(_W["lao_khmer_most"]))),
+}
+_EDITS_APART = int(_W["reading_edits"])
+_LETTERS_AN_EDIT = int(_W["reading_letters"])
 _CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
 _CODE_LETTERS = 3
 
@@ -183,7 +194,7 @@ class MentionReader:
         found, edits = self._gazetteer.search(name, limit=24, fuzzy=False), 0
         if len(name) == _CODE_LETTERS:  # codes of airports are words of every language
             found = [match for match in found if match.place.kind != "airport"]
-        adjective = len(name) >= 7 and name.endswith("er") and " " not in name
+        adjective = len(name) >= _ADJECTIVE_FROM and name.endswith("er") and " " not in name
         if not found and adjective:
             found = self._gazetteer.search(name[:-2], countries=_GERMAN, limit=8, fuzzy=False)
         if not found:
@@ -195,14 +206,14 @@ class MentionReader:
     def _misspelt(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""
         letters = name.replace(" ", "")
-        if len(letters) < 7 or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
+        if len(letters) < _MISSPELT_FROM or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
             return [], 0
         if " " in name and any(self._lexicon.zipf(word) > _W["common_word"] for word in name.split()):
             return [], 0
         found = [m for m in self._gazetteer.search(name, countries=countries, limit=8) if m.score >= _W["near_score"]]
         best = max((m.score for m in found), default=0.0)
         edits = 1 if best > 1.0 - _W["one_edit"] / (len(name) + 1.0) else 2
-        if edits == 2 and len(letters) < 10:
+        if edits == 2 and len(letters) < _TWICE_MISSPELT_FROM:
             return [], 0
         return [m for m in found if m.score > best - _AS_GOOD], edits
 
@@ -260,7 +271,7 @@ def distinct(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def _same_word(one: Mention, other: Mention) -> bool:
-    far = max(1, min(_EDITS_APART, len(one.name) // 4))
+    far = max(1, min(_EDITS_APART, len(one.name) // _LETTERS_AN_EDIT))
     alike = OSA.distance(one.name, other.name, score_cutoff=far) <= far
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 

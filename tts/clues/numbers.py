@@ -44,6 +44,11 @@ _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
 _W = weights_of("signs")
 _PHONE_NATS = _W["phone"]
 _NATIONAL_NATS = _W["national_phone"]
+_PHONE_DIGITS = int(_W["phone_digits"])
+_CALLED_PHONE_DIGITS = int(_W["called_phone_digits"])
+_MOST_PHONE_DIGITS = int(_W["most_phone_digits"])
+_PHONE_COUNTRIES = int(_W["phone_countries"])
+_NOWHERE_DEG = _W["nowhere_deg"]
 _PRICE_NATS = _W["price"]
 _WORD_NATS = _W["money_word"] * _PRICE_NATS
 _COMMON_MONEY = frozenset("€£")  # … that tourists meet too
@@ -70,12 +75,14 @@ def _international(text: str) -> Iterator[Clue | None]:
 def _national(text: str, countries: Countries) -> Iterator[Clue]:
     """A number without a country's prefix: the countries where it could be dialled, best where it is set as there."""
     has_phone_word = bool(_PHONE_WORD.search(text))
+    least = _CALLED_PHONE_DIGITS if has_phone_word else _PHONE_DIGITS
     for match in list(_LOCAL_PHONE.finditer(text))[:2]:
         digits = re.sub(r"\D", "", match.group())
-        if not (7 if has_phone_word else 8) <= len(digits) <= 11 or (not has_phone_word and match.group().isdigit()):
+        fits = least <= len(digits) <= _MOST_PHONE_DIGITS
+        if not fits or (not has_phone_word and match.group().isdigit()):
             continue
         weights = _dialled_in(match.group().strip(), countries.codes)
-        if weights and len(weights) < 60:
+        if weights and len(weights) < _PHONE_COUNTRIES:
             codes = sorted(code for code, weight in weights.items() if weight == 0.0)
             why = f"telephone numbers are written like this in {listed(codes)}"
             yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
@@ -145,7 +152,7 @@ def _coordinates(text: str) -> Iterator[Clue]:
 
 
 def _position(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:
-    if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > 0.01 or abs(lon) > 0.01):
+    if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > _NOWHERE_DEG or abs(lon) > _NOWHERE_DEG):
         point = LatLon(lat=lat, lon=lon)
         why = f"the picture states the position {point}"
         yield Clue(kind=ClueKind.COORDINATES, quote=quote, why=why, point=point, point_km=km)

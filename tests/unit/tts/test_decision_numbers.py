@@ -10,38 +10,165 @@ import tts
 
 FOLDER = Path(tts.__file__).parent
 DECIDING = ("clues", "domain", "ensemble", "geodata/same_place.py", "inference/clues", "verify")
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
+FREE = {0, 1, 2, 100}  # none and one, two that agree, halves and squares, percent; -1 is the opposite of 1
 
-# Numbers that no weight is: each with the reason.
+# Numbers that are no weights, each with the reason. A number in a function stands behind the function's name.
 ALLOWED = {
+    "clues/belief.py:_PLACES": "bounds the work: what is left out is the least likely",
+    "clues/belief.py:_at_distance 0.5": "the density of a normal distribution",
+    "clues/claimed_places.py:_SHOWN": "how much is shown: decides nothing",
+    "clues/clue.py:listed 6": "how much is shown: decides nothing",
+    "clues/dates.py:_CALENDARS": "which years calendars have in our time",
+    "clues/dates.py:_MODERN": "which years calendars have in our time",
+    "clues/dates.py:_date 4": "digits of a year",
+    "clues/dates.py:_day_and_month 12": "months of a year",
+    "clues/dates.py:_day_and_month 31": "days of a month",
+    "clues/line_languages.py:line 10": "what a Zipf value means",
+    "clues/line_languages.py:line 9": "what a Zipf value means",
+    "clues/lookups.py:_TOWNS": "bounds the work: farther towns count less, by `address_pull_km`",
+    "clues/mentions.py:_CODE_LETTERS": "letters of an airport's code",
+    "clues/mentions.py:_NAMES_KEPT": "the size of a cache",
+    "clues/mentions.py:_words 10": "what a Zipf value means",
+    "clues/mentions.py:_words 9": "what a Zipf value means",
+    "clues/numbers.py:_angle 3600": "seconds of a degree",
+    "clues/numbers.py:_angle 60": "minutes of a degree",
+    "clues/numbers.py:_position 180": "degrees of the globe",
+    "clues/numbers.py:_position 90": "degrees of the globe",
+    "clues/postal_addresses.py:_MOST_CHARS": "bounds the work: a sign has fewer characters",
+    "clues/postal_addresses.py:_WHOLE": "a position in the list of forms",
+    "clues/priors.py:_served_by 0.1": "avoids a division by zero at the poles",
+    "clues/priors.py:country 1e+06": "the unit of `by_population`",
     "clues/scope.py:_LEAST_PRIOR": "avoids a division by zero",
+    "clues/scope.py:_share 1e-12": "avoids a division by zero",
     "domain/continued.py:_SAME_KM": "chooses a sentence about two answers, and decides nothing else",
-    "domain/geo.py:EARTH_RADIUS_KM": "a physical fact",
+    "domain/exif_claims.py:_degrees 3": "degrees, minutes and seconds",
+    "domain/exif_claims.py:_degrees 60": "minutes of a degree",
+    "domain/exif_claims.py:_gps_time 3": "hours, minutes and seconds",
+    "domain/exif_claims.py:_point 180": "degrees of the globe",
+    "domain/exif_claims.py:_point 90": "degrees of the globe",
     "domain/geo.py:DEGREE_KM": "a physical fact",
+    "domain/geo.py:EARTH_RADIUS_KM": "a physical fact",
+    "domain/geo.py:EQUATOR_KM": "metres in a kilometre",
     "domain/geo.py:SHORTEST_DEGREE_KM": "a physical fact",
     "domain/geo.py:TABLE_KM": "the distances of published tables, at which a best point is looked for",
-    "domain/geojson.py:_WHOLE_WORLD_KM": "from which a circle is drawn as the whole world: decides the drawing alone",
-    "domain/geojson.py:_SMALL_GAP": "how exactly an outline is drawn",
+    "domain/geo.py:_HANDFUL": "chooses the quicker of two ways to the same distances",
+    "domain/geo.py:circle_ring 0.98": "how the largest circle is drawn: a larger one ends in a point",
+    "domain/geo.py:circle_ring 360": "degrees of the globe",
+    "domain/geo.py:destination 1000": "metres in a kilometre",
+    "domain/geo.py:distance_km 1000": "metres in a kilometre",
+    "domain/geo.py:distances_km 1000": "metres in a kilometre",
+    "domain/geo.py:sphere_km 0.5": "half a chord",
     "domain/geojson.py:_HALF_CUT": "the grid of written coordinates",
+    "domain/geojson.py:_NORTH": "degrees of the globe",
+    "domain/geojson.py:_REGION_VERTICES": "how exactly an outline is drawn",
+    "domain/geojson.py:_SMALL_GAP": "how exactly an outline is drawn",
+    "domain/geojson.py:_SOUTH": "degrees of the globe",
+    "domain/geojson.py:_VERTICES": "how exactly an outline is drawn",
+    "domain/geojson.py:_WHOLE_WORLD_KM": "from which a circle is drawn as the whole world: decides the drawing alone",
+    "domain/geojson.py:_circle_parts 360": "degrees of the globe",
+    "domain/geojson.py:_flat_ring 360": "degrees of the globe",
+    "domain/geojson.py:area_geometry 50": "what a 50 % area means",
+    "domain/photo.py:PhotoLimits 20": "how photos are read and stored, not a part of the decision",
+    "domain/photo.py:PhotoLimits 32": "how photos are read and stored, not a part of the decision",
+    "domain/photo_cleaning.py:_JPEG_QUALITY": "how photos are read and stored, not a part of the decision",
+    "domain/photo_cleaning.py:_MAX_JPEG_SCANS": "how photos are read and stored, not a part of the decision",
+    "domain/photo_cleaning.py:_SMALL_BYTES": "how photos are read and stored, not a part of the decision",
+    "domain/photo_cleaning.py:_SMALL_PIXELS": "how photos are read and stored, not a part of the decision",
+    "domain/photo_cleaning.py:_decode 0.5": "the exponent of a square root",
+    "domain/photo_cleaning.py:_fit 0.5": "the exponent of a square root",
+    "domain/photo_cleaning.py:_to_rgb 255": "the largest value of a byte",
+    "domain/reach.py:reach_of 3600": "seconds of an hour",
+    "domain/request.py:MAX_PHOTOS": "the form of a request, as documented",
+    "domain/stop_table.py:MOST_VOTES": "the form of the table of recorded runs",
+    "domain/text_length.py:LATIN_CHARS_A_TOKEN": "estimates how much of a context is used, not a part of the decision",
     "domain/text_length.py:MIXED_CHARS_A_TOKEN": "estimates how much of a context is used, not a part of the decision",
     "domain/token_price.py:_MILLION": "what prices are given for",
+    "domain/token_price.py:affordable_tokens 31": "more tokens than any model writes",
+    "domain/xmp_claims.py:_LONGEST": "bounds the work: how much of a packet is looked at",
+    "domain/xmp_claims.py:_degrees 3600": "seconds of a degree",
+    "domain/xmp_claims.py:_degrees 60": "minutes of a degree",
+    "domain/xmp_claims.py:_point 180": "degrees of the globe",
+    "domain/xmp_claims.py:_point 90": "degrees of the globe",
+    "ensemble/consensus_watch.py:_QUADRATURE": "how exactly an integral is computed",
+    "ensemble/consensus_watch.py:_SHOWN": "how much is shown: decides nothing",
     "ensemble/consensus_watch.py:_SLACK": "rounding of sums in 64 bits",
+    "ensemble/consensus_watch.py:more_than_half 0.25": "maps the nodes of the integral to its halves",
+    "ensemble/direction_order.py:_LETTERS": "what `same_direction` is measured in, as its reason says",
     "ensemble/loss_rule.py:_POINT": "what a percentage point means",
+    "ensemble/no_rollout_worked.py:_MOST_CAUSES": "how much is shown: decides nothing",
+    "ensemble/no_rollout_worked.py:_NAMED_CAUSES": "how much is shown: decides nothing",
     "ensemble/vote_count.py:_SLACK": "rounding of sums in 64 bits",
+    "inference/clues/answer_texts.py:_SHOWN_CLUES": "how much is shown: decides nothing",
+    "inference/clues/answer_texts.py:_SHOWN_LINES": "how much is shown: decides nothing",
+    "inference/clues/engine.py:_CHUNK": "the length of pieces in which a text is sent",
+    "inference/clues/engine.py:_TOKENS_A_CALL": "estimates how much of a context is used, not a part of the decision",
+    "inference/clues/engine.py:_weighted_by_temperature 2.718": "e, to the digits of recorded answers",
+    "inference/clues/notes.py:_box 4": "corners of a box, as x and y of two",
     "inference/clues/questions.py:_HALVES": "where the halves of a photo begin",
-    "verify/assembly/radius_consistency.py:_STEP_KM": "radii are written to ten metres",
+    "inference/clues/questions.py:_LONGEST": "the form of a tool's argument",
+    "inference/clues/questions.py:_lettering 0.25": "where the middle half of a photo begins",
+    "verify/assembly/file_checks.py:_RING": "how exactly a circle is followed",
+    "verify/assembly/file_checks.py:_WIDEST": "the time zone that is farthest from UTC",
+    "verify/assembly/file_checks.py:_time 3600": "seconds of an hour",
+    "verify/assembly/file_checks.py:_utc 60": "seconds of a minute, and minutes of an hour",
     "verify/assembly/radius_consistency.py:_EVEN": "follows from what 90 % and 50 % mean",
+    "verify/assembly/radius_consistency.py:_STEP_KM": "radii are written to ten metres",
+    "verify/assembly/radius_consistency.py:doubted 0.5": "what a 50 % radius means",
+    "verify/assembly/radius_consistency.py:doubted 0.9": "what a 90 % radius means",
+    "verify/assembly/radius_consistency.py:rough_exactness 0.5": "what a 50 % radius means",
+    "verify/assembly/verdict.py:_MAX_EVIDENCE": "how much is shown: decides nothing",
+    "verify/assembly/verdict.py:_ORDER": "an order of evidence, and no sizes",
+    "verify/claims/check_summary.py:_percent 0.01": "how much is shown: decides nothing",
+    "verify/claims/check_summary.py:_percent 0.99": "how much is shown: decides nothing",
+    "verify/claims/claim_evidence.py:_MOST": "how much is shown: decides nothing",
+    "verify/claims/weighing.py:_POINTS": "bounds the work: what is left out is the least likely",
     "verify/consensus/calibration.py:LEVELS": "the grid of the table in calibration files, fixed by their version",
     "verify/consensus/calibration.py:_CONSTANT": "a scale of 0.001 in calibration files stands for a constant feature",
-    "verify/consensus/radius_fitting.py:_TAIL_LEVELS": "a grid that the fit searches; it writes down what it chose",
+    "verify/consensus/calibration.py:row 1e-06": "keeps quantiles apart that are equal",
+    "verify/consensus/installed_calibrations.py:_DIGEST_DIGITS": "the length of a file's name",
+    "verify/consensus/peaks.py:_OPTIONS": "bounds the work: what is left out is the least likely",
+    "verify/consensus/place_belief.py:_BEARINGS": "how exactly a ring is followed",
+    "verify/consensus/place_belief.py:_around 180": "degrees of the globe",
+    "verify/consensus/place_belief.py:_around 360": "degrees of the globe",
     "verify/consensus/radius_fitting.py:_BETAS": "a grid that the fit searches; it writes down what it chose",
     "verify/consensus/radius_fitting.py:_CAPS_KM": "a grid that the fit searches; it writes down what it chose",
+    "verify/consensus/radius_fitting.py:_FOLDS": "how the fit is checked on runs that it did not see",
+    "verify/consensus/radius_fitting.py:_STEPS": "steps of an iteration that ends before them",
+    "verify/consensus/radius_fitting.py:_TAIL_LEVELS": "a grid that the fit searches; it writes down what it chose",
     "verify/consensus/region_fitting.py:_HALF": "what a 50 % region means",
+    "verify/consensus/region_fitting.py:fit_regions 10000": "digits of a scale in calibration files",
+    "verify/consensus/reliability.py:_ROUNDS": "steps of an iteration",
+    "verify/consensus/reliability.py:from_agreement 0.001": "avoids a division by zero",
+    "verify/consensus/reliability.py:from_agreement 0.5": "the middle of two steps of an iteration",
+    "verify/consensus/spread_features.py:spread_of 4": "how many distances are features in calibration files",
+    "verify/evidence/contradiction_texts.py:area_words 3": "how much is shown: decides nothing",
+    "verify/evidence/hint_check.py:_QUOTE": "how much is shown: decides nothing",
+    "verify/evidence/joint_belief.py:_DRAWS": "how exactly a joint belief is computed",
     "verify/evidence/joint_belief.py:_LEAST_PRIOR": "avoids a division by zero",
+    "verify/evidence/joint_belief.py:_MOST_POINTS": "bounds the work: what is left out is the least likely",
     "verify/evidence/joint_belief.py:_ROUNDING": "rounding of a cosine in 64 bits",
-    "verify/evidence/several_photos.py:_LEAST_SHARE": "avoids the logarithm of zero",
+    "verify/evidence/prompt_injection.py:_MAX_CHARS": "bounds the work: how much of a text is looked at",
     "verify/evidence/several_photos.py:_LEAST_PRIOR": "avoids a division by zero",
-    "verify/verifiers/model.py:_RESERVE_SHARE": "time that is kept for the answer, not a part of the decision",
+    "verify/evidence/several_photos.py:_LEAST_SHARE": "avoids the logarithm of zero",
+    "verify/inquiry/question.py:ASKER": "stands for a rollout's number",
+    "verify/inquiry/statements.py:_MOST_LINES": "bounds the work: few photos have so many lines",
+    "verify/model/dossier.py:_LONGEST_QUOTE": "how long the prompt of the verifier model is",
+    "verify/model/dossier.py:_RANK": "an order of evidence, and no sizes",
+    "verify/model/opinion.py:_MAX_REASONS": "the form of the verifier model's answer",
+    "verify/model/reason_stream.py:_TAIL": "the length of a mark in the model's answer",
+    "verify/verifiers/consensus.py:_AT_ONCE_CHARS": "chooses the quicker of two ways to the same verdict",
+    "verify/verifiers/consistency.py:_MAX_CHARS": "how long the prompt of the verifier model is",
+    "verify/verifiers/consistency.py:_MAX_TOKENS": "how long its answer may be",
+    "verify/verifiers/consistency.py:_checked 0.5": "time that is kept for the answer, not a part of the decision",
+    "verify/verifiers/model.py:_GROUP_SIZE": "how many ledgers are in one prompt of the verifier model",
+    "verify/verifiers/model.py:_LONGEST_REASON": "how much is shown: decides nothing",
     "verify/verifiers/model.py:_RESERVE_MAX_S": "time that is kept for the answer, not a part of the decision",
+    "verify/verifiers/model.py:_RESERVE_SHARE": "time that is kept for the answer, not a part of the decision",
+    "verify/verifiers/published.py:_AS_PUBLISHED": "a setting of the authors, which is followed as it is",
+    "verify/verifiers/published.py:read_free_answer 180": "degrees of the globe",
+    "verify/verifiers/published.py:read_free_answer 90": "degrees of the globe",
 }
 
 
@@ -49,23 +176,72 @@ def own_numbers() -> Iterator[str]:
     for package in DECIDING:
         place = FOLDER / package
         for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            for name in names_with_numbers(path.read_text()):
+            for name in places_with_numbers(path.read_text()):
                 yield f"{path.relative_to(FOLDER).as_posix()}:{name}"
 
 
-def names_with_numbers(source: str) -> Iterator[str]:
-    """Names that a module gives, at its top level, to something with a fraction in it; 0 and 1 are none, but 1 km is
-    one."""
+def places_with_numbers(source: str) -> Iterator[str]:
+    """Where a module has numbers of its own: a name for a constant, a function and the number inside functions."""
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-            numbers = {
-                node.value
-                for node in ast.walk(statement.value)
-                if isinstance(node, ast.Constant) and isinstance(node.value, float)
-            }
-            yield from (name for name in names if numbers - ({0.0} if name.endswith("_KM") else {0.0, 1.0}))
+            numbers = list(in_constant(statement.value))
+            yield from (name for name in names if any(is_weight(found, name) for found in numbers))
+        elif isinstance(statement, SCOPES):
+            yield from dict.fromkeys(in_scope(statement))
+
+
+def is_weight(found: float, name: str) -> bool:
+    """Fractions are weights, but for 0 and 1; so are whole numbers, but for those of `FREE`. 1 km is a weight too."""
+    if isinstance(found, float):
+        return found not in ({0.0} if name.endswith("_KM") else {0.0, 1.0})
+    return found not in FREE
+
+
+def in_constant(node: ast.AST) -> Iterator[float]:
+    """All numbers in it but keys of a dictionary, which are labels."""
+    yield from number(node)
+    for child in node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node):
+        yield from in_constant(child)
+
+
+def in_scope(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    """`function number` for each number that a function, or the body of a class, compares or multiplies with."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, SCOPES):
+            yield from in_scope(node)
+            continue
+        waiting += ast.iter_child_nodes(node)
+        numbers = (found for operand in operands(node) for found in in_operand(operand))
+        yield from (f"{scope.name} {found:g}" for found in numbers if found not in FREE)
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """What a comparison compares, and the factors of a product, a quotient or a power."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, PRODUCTS):
+        return [node.left, node.right]
+    return [node.value] if isinstance(node, ast.AugAssign) and isinstance(node.op, PRODUCTS) else []
+
+
+def in_operand(node: ast.expr) -> Iterator[float]:
+    """Numbers in it through arithmetic, conditions, collections, `min` and `max`: not those that a call is given."""
+    yield from number(node)
+    chosen = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max")
+    if chosen or isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Tuple | ast.List | ast.Set):
+        for child in ast.iter_child_nodes(node):
+            yield from in_operand(child)
+
+
+def number(node: ast.AST) -> list[float]:
+    """The number that a literal is; `True` and texts are none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return [node.value]
+    return []
 
 
 def test_no_module_that_decides_holds_a_weight_of_its_own():
@@ -82,11 +258,55 @@ def test_what_is_allowed_is_still_there():
         ("_NEAR_KM = 25.0", ["_NEAR_KM"]),
         ("_LEAST, _MOST = 0.1, 0.9", ["_LEAST", "_MOST"]),
         ("_REACH: dict[str, float] = {'town': 30.0}", ["_REACH"]),
-        ("_NEAR_KM = weights('grounding')['near_km']\n_LIMIT = 12", []),
+        ("_NEAR_KM = weights('grounding')['near_km']\n_LIMIT = 12", ["_LIMIT"]),
         ("_ODDS = math.log(1.0 - _W['found'])", []),
         ("_SAME_KM: Final = 1.0", ["_SAME_KM"]),
         ("_NOWHERE_KM = 0.0", []),
+        ("_SEVERAL = 2\n_LAST = -1\n_WHOLE = 100\n_SURE = True", []),
+        ("_CLOCK = timedelta(minutes=15)", ["_CLOCK"]),
+        ("_CHANCE = {3: _W['chance_of_3']}", []),
     ],
 )
 def test_a_number_at_the_top_of_a_module_is_found(source, names):
-    assert list(names_with_numbers(source)) == names
+    assert list(places_with_numbers(source)) == names
+
+
+@pytest.mark.parametrize(
+    ("expression", "numbers"),
+    [
+        ("len(word) >= 5", ["5"]),
+        ("7 <= digits <= 11", ["7", "11"]),
+        ("near >= (3 if town else 4)", ["3", "4"]),
+        ("kind in (3, 4)", ["3", "4"]),
+        ("away < max(5, radius)", ["5"]),
+        ("away < near_km + 30.0", ["30"]),
+        ("_REACH_KM / 3", ["3"]),
+        ("10 * p50", ["10"]),
+        ("letters // -4", ["4"]),
+        ("2.718**noise", ["2.718"]),
+        ("root**0.5", ["0.5"]),
+        ("len(near) >= 2 and share > 0.0 and 100 * share < 1", []),
+        ("away < found(limit=8)", []),
+        ("scores[:5]", []),
+        ("len(word) >= _LEAST_LETTERS", []),
+    ],
+)
+def test_a_number_that_is_compared_or_multiplied_with_is_found(expression, numbers):
+    places = [f"decide {number}" for number in numbers]
+    assert list(places_with_numbers(f"def decide():\n    return {expression}")) == places
+    assert (
+        list(places_with_numbers(f"class Judge:\n    async def decide(self):\n        return {expression}")) == places
+    )
+
+
+def test_a_number_that_something_is_multiplied_with_in_place_is_found():
+    assert list(places_with_numbers("def decide(share):\n    share *= 0.3\n    share += 5")) == ["decide 0.3"]
+
+
+def test_a_number_that_is_planted_in_a_module_that_decides_is_not_allowed(tmp_path, monkeypatch):
+    (tmp_path / "verify").mkdir()
+    planted = "_LIMIT = 12\n\n\ndef firm(found, share):\n    return found >= 5 or share > 3 * _LEAST"
+    (tmp_path / "verify" / "planted.py").write_text(planted)
+    monkeypatch.setitem(globals(), "FOLDER", tmp_path)
+    found = ["verify/planted.py:_LIMIT", "verify/planted.py:firm 5", "verify/planted.py:firm 3"]
+    assert [place for place in own_numbers() if place not in ALLOWED] == found

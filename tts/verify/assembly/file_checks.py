@@ -16,9 +16,10 @@ from tts.domain.geo import LatLon, circle_ring, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.countries import zone_at
 
-_SAME_PLACE_KM = weights("checks")["same_place_km"]
-_SAME_TIME = timedelta(minutes=2)
-_CLOCK = timedelta(minutes=15)  # by which clocks of cameras are usually wrong, and the unit of time zones
+_W = weights("checks")
+_SAME_PLACE_KM = _W["same_place_km"]
+_SAME_TIME = timedelta(minutes=_W["same_time_minutes"])
+_CLOCK = timedelta(minutes=_W["clock_minutes"])
 _WIDEST = timedelta(hours=14)
 _RING = 8
 

@@ -26,7 +26,10 @@ _MAX_EVIDENCE = 24
 _W = weights("verdict")
 _TIED = _W["tied"]
 _FIRM = _W["firm"]
-_OTHER_CANDIDATE_KM = weights("radii")["other_candidate_km"]
+_R = weights("radii")
+_OTHER_CANDIDATE_KM = _R["other_candidate_km"]
+OTHER_CANDIDATE_90 = _R["other_candidate_90"]
+_OTHER_CANDIDATE_MOST_KM = HALF_CIRCUMFERENCE_KM / OTHER_CANDIDATE_90
 _OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
 
@@ -121,8 +124,8 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
     hypothesis = cluster.anchor.ledger.hypothesis
     p50, p90 = radius.p50, radius.p90
     if cluster is not winner:
-        p50 = min(HALF_CIRCUMFERENCE_KM / 3, max(p50, *(v.reach_km for v in cluster.members), _OTHER_CANDIDATE_KM))
-        p90 = min(HALF_CIRCUMFERENCE_KM, max(p90, 3 * p50))
+        p50 = min(_OTHER_CANDIDATE_MOST_KM, max(p50, *(v.reach_km for v in cluster.members), _OTHER_CANDIDATE_KM))
+        p90 = min(HALF_CIRCUMFERENCE_KM, max(p90, OTHER_CANDIDATE_90 * p50))
     entries = [entry for vote in cluster.members for entry in vote.ledger.entries]
     against = [e.claim for e in entries if not e.supports]
     if cluster is not winner:

@@ -17,6 +17,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory
 from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.verdict import OTHER_CANDIDATE_90
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claimed_area import holds
@@ -139,7 +140,7 @@ def _alternative(
     return Candidate(
         lat=round(point.lat, 6),
         lon=round(point.lon, 6),
-        radius_km=Radius(p50=rival.km, p90=3 * rival.km),
+        radius_km=Radius(p50=rival.km, p90=OTHER_CANDIDATE_90 * rival.km),
         **names_at(point, Level.CITY, Hypothesis(point=point), world),
         support=round(rival.mass, 4),
         rollouts=(),

@@ -18,8 +18,8 @@ from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.verify.evidence.world import World
 
-_TOWNS_COUNTED = 60
 _W = weights("votes")
+_TOWNS_COUNTED = int(_W["towns_counted"])
 AROUND_KM = _W["around_km"]
 NAMED_TOWN_KM = _W["named_town_km"]
 CENTRE_KM = _W["centre_km"]

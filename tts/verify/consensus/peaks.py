@@ -22,7 +22,7 @@ _VOTES_APART = _W["votes_apart"]
 _LINES_APART = _W["lines_apart"]
 _LEAST_APART_KM = _W["least_apart_km"]
 _LEAST_SHARE = _W["least_share"]
-_MOST = 6
+_MOST = int(_W["most"])
 _OPTIONS = 30  # likely points that are tried as the centre of a peak
 
 

@@ -17,11 +17,11 @@ from tts.errors import DataError
 from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Calibration, ErrorTable, Ordering, TailRule, expand
 from tts.verify.consensus.spread_features import Spread
 
-MIN_RUNS = 40
-_CROSS_FROM = 300  # runs from which products of features are told apart from noise
 _STATED = "stated_radius_log_km"
-_KNOTS = 8
 _W = weights("fitting")
+MIN_RUNS = int(_W["least_runs"])
+_CROSS_FROM = int(_W["crossed_runs"])
+_KNOTS = int(_W["knots"])
 _NEIGHBOURS = _W["neighbours"]
 _RIDGE = _W["ridge"]
 _TAIL_FLOOR_KM = _W["tail_floor_km"]

@@ -13,8 +13,8 @@ from tts.domain.geo import Floats, LatLon, distance_km
 from tts.verify.consensus.answer_regions import SMALLER, RegionRule, scale_needed
 from tts.verify.consensus.peaks import Peak
 
-MIN_CASES = 40
 _W = weights("fitting")
+MIN_CASES = int(_W["least_cases"])
 _COVER = _W["cover_90"]  # of all answers, by region or circle
 _LEAST_COVER = _W["least_cover"]
 _MOST_COVER = _W["most_cover"]

@@ -31,14 +31,19 @@ _WRONG_SIGNAL = _W["wrong_signal"]
 _WRONG_NAME = _W["wrong_name"]
 _PHANTOM = _W["phantom"]
 _TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
-    (_SIGNAL, 3, Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
-    (_CITED, 4, Finding.SUPPORTED, ("cited",)),
-    (_DETAIL, 2, Finding.SUPPORTED, ("detail",)),
+    (_SIGNAL, int(_W["signal_times"]), Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
+    (_CITED, int(_W["cited_times"]), Finding.SUPPORTED, ("cited",)),
+    (_DETAIL, int(_W["detail_times"]), Finding.SUPPORTED, ("detail",)),
     (_WRONG_COUNTRY, 1, Finding.CONTRADICTED, ("country", "sea")),
     (_WRONG_PHONE, 1, Finding.CONTRADICTED, ("phone",)),
-    (_WRONG_SIGNAL, 2, Finding.CONTRADICTED, ("postcode", "script", "domain", "language")),
+    (
+        _WRONG_SIGNAL,
+        int(_W["wrong_signal_times"]),
+        Finding.CONTRADICTED,
+        ("postcode", "script", "domain", "language"),
+    ),
     (_WRONG_NAME, 1, Finding.CONTRADICTED, ("name",)),
-    (_PHANTOM, 2, Finding.NOT_DONE, ("looked",)),
+    (_PHANTOM, int(_W["phantom_times"]), Finding.NOT_DONE, ("looked",)),
 )
 _TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TERMS) for about in abouts}
 

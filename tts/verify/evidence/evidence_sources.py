@@ -15,7 +15,9 @@ from tts.geodata.names import normalise
 from tts.verify.evidence.ledger import About, Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model, trustworthy_facts
 
-_SAME_SCORE = weights("grounding")["same_score"]
+_W = weights("grounding")
+_SAME_SCORE = _W["same_score"]
+_NAME_LETTERS = int(_W["name_letters"])
 _OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})
 
 _USEFUL = re.compile(r"<useful>\s*\[([^\]]{0,400})\]\s*</useful>")
@@ -111,4 +113,4 @@ def statement_of(fact: Fact) -> str:
 
 def telling(key: str) -> bool:
     """Whether a normalised name is long enough to be found by chance seldom; two signs do in scripts of syllables."""
-    return len(key) >= 3 or (len(key) == 2 and not key.isascii())
+    return len(key) >= _NAME_LETTERS or (len(key) == 2 and not key.isascii())

@@ -18,6 +18,8 @@ from tts.verify.evidence.world import World
 _W = weights("grounding")
 EXACT_KM = _W["exact_km"]
 NEAR_KM = _W["near_km"]
+_QUERY_WORD = int(_W["query_word_letters"])
+_PAGE_TOWN_KM = _W["page_town_km"]
 
 
 def ground(
@@ -69,7 +71,7 @@ def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> flo
 def _overlaps(query: str, seen: str) -> bool:
     """A longer query of which a telling word was read."""
     words = set(seen.split())
-    return any(len(word) >= 5 and word in words for word in query.split())
+    return any(len(word) >= _QUERY_WORD and word in words for word in query.split())
 
 
 def _place_witness(source: Source, fact: PlaceFact) -> str:
@@ -82,7 +84,7 @@ def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> 
     for name in (best.place, best.city):
         key = normalise(name)
         named = telling(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
-        if named and (name == best.place or world.named(name, point, within_km=2 * NEAR_KM) is not None):
+        if named and (name == best.place or world.named(name, point, within_km=_PAGE_TOWN_KM) is not None):
             return name
     return None
 

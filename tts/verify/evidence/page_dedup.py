@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from tts.decision_weights import weights
 from tts.domain.tooling import WebFact
 from tts.geodata.names import normalise
 
 _PREFIX = "web:"
 _GAP = "\t"
-_TELLING = 24  # letters of a title and a snippet that two pages do not share by chance
+_TELLING = int(weights("grounding")["page_letters"])
 _TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tts.decision_weights import weights
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
@@ -24,9 +25,10 @@ _DOMAIN = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\w/-]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_LONG_WORD = 8
-_MANY_DIGITS = 7
-_LONGEST = 80
+_W = weights("grounding")
+_LONG_WORD = int(_W["address_word_letters"])
+_MANY_DIGITS = int(_W["telephone_digits"])
+_LONGEST = int(_W["small_print_characters"])
 
 
 def detail_checks(

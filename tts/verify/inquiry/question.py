@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
+from tts.decision_weights import weights
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
 from tts.verify.evidence.evidence_sources import Source
@@ -21,7 +22,7 @@ from tts.verify.inquiry.statements import Statement, stated
 Form = Literal["web_search", "poi_keyword_search"]
 ASKER = -3  # in place of a rollout's number, for results of the verifier's own calls
 FORMS: tuple[Form, ...] = ("poi_keyword_search", "web_search")
-MOST_PLACES = 4  # of which one question is asked
+MOST_PLACES = int(weights("inquiry")["most_places"])
 
 
 class AskedPlace(Protocol):

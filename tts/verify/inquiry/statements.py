@@ -19,9 +19,10 @@ from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
 from tts.verify.evidence.grounding import NEAR_KM
 
-_LONGEST = 80  # characters of a line that a search is asked for
+_W = weights("inquiry")
+_LONGEST = int(_W["line_characters"])
 _MOST_LINES = 40
-_LEGIBLE = weights("inquiry")["legible"]  # confidence of a reading
+_LEGIBLE = _W["legible"]  # confidence of a reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness
 from tts.verify.consensus.area_constraint import in_caller_area
 
-_UNCHECKED_KM = weights("radii")["unchecked_km"]
+_R = weights("radii")
+_UNCHECKED_KM = _R["unchecked_km"]
+_UNCHECKED_90 = _R["unchecked_90"]
 _UNCALIBRATED = CalibrationState(state="transferred")
 _EXCLUDED = "every place that a rollout found is outside the area, or may lie in a place that was ruled out"
 
@@ -54,7 +56,7 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
     chosen = stated[int(np.argmin(np.log1p(km).sum(axis=1)))]
     assert chosen.point is not None
     p50 = max(_UNCHECKED_KM, float(np.median(km)))
-    exact = rough_exactness(p50, 10 * p50, target_km=target)
+    exact = rough_exactness(p50, _UNCHECKED_90 * p50, target_km=target)
     names = {name: getattr(chosen, name) for name in ("country", "country_code", "region")}
     if exact.level.rank < Level.REGION.rank:
         names["region"] = ""
