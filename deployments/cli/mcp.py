@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
+from deployments.cli.silent_endpoints import warn_of_silent_endpoints
 from deployments.config import AppArgs
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
@@ -49,6 +51,8 @@ def command(args: AppArgs, roots: tuple[Path, ...]) -> None:
     # standard output is the protocol's
     on_stderr = ConsoleSpanExporter(out=sys.stderr) if args.telemetry.traces == "console" else None
     configure_telemetry(args.telemetry, "mcp", on_stderr)
+    # beside the protocol: a silent endpoint delays neither an answer nor the end of this process
+    threading.Thread(target=warn_of_silent_endpoints, args=(args,), name="ask endpoints", daemon=True).start()
     asyncio.run(_serve(args, roots or (Path(),)))
 
 

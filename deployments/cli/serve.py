@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 import click
 
 from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
+from deployments.cli.silent_endpoints import warn_of_silent_endpoints
 from deployments.cli.text_console import styled
 from deployments.cli.warning_lines import warn, warn_of
 from deployments.config import AppArgs, checked
-from deployments.doctor.profile import endpoint_finding, vllm_finding
-from deployments.doctor.template_finding import template_finding
-from deployments.endpoints.roles import endpoints_of
+from deployments.doctor.profile import vllm_finding
 from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
@@ -69,7 +68,7 @@ def command(
         prepare_to_join()
     else:
         _refuse_what_cannot_start(args)
-    _warn_of_a_silent_endpoint(args)
+    warn_of_silent_endpoints(args)
     from deployments.launch.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
 
     store = DataStore(args.data_dir)
@@ -177,12 +176,3 @@ def _refuse_what_cannot_start(args: AppArgs) -> None:
         raise ConfigError("\n".join(found.detail for found in keyless))
     if isinstance(args.engine, VllmEngine) and (found := vllm_finding(args.engine)).state == "problem":
         raise ConfigError(f"{found.detail}: {found.mend}")
-
-
-def _warn_of_a_silent_endpoint(args: AppArgs) -> None:
-    """It may come up later, so the service starts all the same."""
-    for endpoint in endpoints_of(args):
-        if (found := endpoint_finding(endpoint)).state == "problem":
-            warn(f"{found.what}: {found.detail}; {found.cost}. To fix it: {found.mend}")
-        elif (lossy := template_finding(endpoint.engine)) is not None:
-            warn(f"{lossy.what}: {lossy.detail}; {lossy.cost}. To fix it: {lossy.mend}")

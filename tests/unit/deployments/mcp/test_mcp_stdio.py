@@ -1,8 +1,10 @@
 """`geotts mcp` as a desktop program starts it: the official client over stdio, photos by path inside the roots."""
 
 import asyncio
+import json
 import os
 import sys
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from support.basics import sign_bytes
 from support.otlp_receiver import receiving
+from support.ports import free_port
 
 from deployments.mcp.photo_arguments import AllowedRoots
 from tts.errors import RequestError
@@ -78,6 +81,62 @@ async def test_a_call_joins_the_trace_that_its_message_names(tmp_path, data_stor
     assert {(span.trace_id.hex(), span.trace_state) for span in spans} == {(CALLER, "vendor=1")}
     [root] = [span for span in spans if span.name == "request"]
     assert root.parent_span_id.hex() == "00f067aa0ba902b7"
+
+
+@asynccontextmanager
+async def stalling(until):
+    """The URL of an endpoint that goes on with the head of its 503 until then: no time limit of a client ends this."""
+
+    async def answer(reader, writer):
+        with suppress(ConnectionError):
+            writer.write(b"HTTP/1.1 503 Busy\r\n")
+            while not until.is_set():
+                writer.write(b"X-Wait: 1\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.1)
+            writer.write(b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("endpoint", ["nobody listens", "stalls"])
+async def test_a_silent_endpoint_is_warned_of_on_stderr_and_delays_no_answer(tmp_path, data_store, endpoint):
+    initialized = asyncio.Event()
+    async with stalling(initialized) as stalls, asyncio.timeout(100):
+        url = stalls if endpoint == "stalls" else f"http://127.0.0.1:{free_port()}/v1"
+        program = str(Path(sys.executable).with_name("geotts"))
+        arguments = ["mcp", "--root", str(tmp_path), "--endpoint", url, "--model", "m"]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
+        process = await asyncio.create_subprocess_exec(program, *arguments, **pipes)
+        try:
+            process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+            assert json.loads(await process.stdout.readline())["result"]["serverInfo"]
+            initialized.set()
+            said = ""
+            while "To fix it" not in said:
+                line = await process.stderr.readline()
+                assert line, f"it ended without a warning: {said}"
+                said += line.decode()
+            process.stdin.close()
+            assert (await process.stdout.read(), await process.wait()) == (b"", 0)
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    what = f"{url} answered 503" if endpoint == "stalls" else f"{url}: ConnectError"
+    assert f"! endpoint: {what}; every rollout fails. To fix it: " in said
 
 
 async def test_only_files_inside_the_roots_are_read(tmp_path):
