@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from deployments.config import AppArgs
 from tts.config import Engine, OpenAIEngine
+from tts.config.setting_names import OF_CONSISTENCY, OF_ENGINE, OF_MEMBER, OF_OBSERVER, OF_VERIFIER, SettingNames
 
 _EVERYTHING = "every rollout fails"
 _OWN_ROLLOUTS = "the other models do its rollouts"
@@ -17,13 +18,22 @@ _OWN_ROLLOUTS = "the other models do its rollouts"
 
 @dataclass(frozen=True, slots=True)
 class EngineUse:
-    """An engine with its role. `cost`: what does not work without it. `address`, `model`: the settings that name it."""
+    """An engine with its role. `cost`: what does not work without it. `names`: the settings that name it."""
 
     role: str
     engine: Engine
     cost: str
-    address: str
-    model: str
+    names: SettingNames
+
+    @property
+    def address(self) -> str:
+        """The setting with its address."""
+        return self.names.shortest("base_url")
+
+    @property
+    def model(self) -> str:
+        """The setting with its model."""
+        return self.names.shortest("model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +68,17 @@ def engine_uses(args: AppArgs) -> tuple[EngineUse, ...]:
 
 def _engine_uses(args: AppArgs) -> Iterator[EngineUse]:
     for member in args.engines:
-        yield EngineUse(
-            f"engine {member.name}", member.engine, _OWN_ROLLOUTS, "its base_url in engines", "its model in engines"
-        )
+        yield EngineUse(f"engine {member.name}", member.engine, _OWN_ROLLOUTS, OF_MEMBER)
     if not args.engines:
-        yield EngineUse("engine", args.engine, _EVERYTHING, "--endpoint", "--model")
+        yield EngineUse("engine", args.engine, _EVERYTHING, OF_ENGINE)
     if args.observer is not None:
-        yield EngineUse("observer", args.observer, _EVERYTHING, "observer.base_url", "observer.model")
+        yield EngineUse("observer", args.observer, _EVERYTHING, OF_OBSERVER)
     verifier = args.verifier
     if verifier.kind == "model" and verifier.engine is not None:
-        cost, path = "the consensus decides alone", "verifier.engine"
-        yield EngineUse("verifier engine", verifier.engine, cost, f"{path}.base_url", f"{path}.model")
+        yield EngineUse("verifier engine", verifier.engine, "the consensus decides alone", OF_VERIFIER)
     if verifier.consistency is not None and verifier.consistency.engine is not None:
-        cost, path = "confidence is not checked against the reasoning", "verifier.consistency.engine"
-        yield EngineUse("consistency engine", verifier.consistency.engine, cost, f"{path}.base_url", f"{path}.model")
+        cost = "confidence is not checked against the reasoning"
+        yield EngineUse("consistency engine", verifier.consistency.engine, cost, OF_CONSISTENCY)
 
 
 def endpoints_of(args: AppArgs) -> tuple[Endpoint, ...]:

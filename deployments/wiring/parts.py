@@ -16,6 +16,7 @@ from tools.registry import ToolParts, make_tools
 from tools.released.catalog import released_local_tools
 from tts.clues.clue_reader import ClueReader
 from tts.config import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
+from tts.config.setting_names import OF_CONSISTENCY, OF_ENGINE, OF_MEMBER, OF_OBSERVER, OF_VERIFIER, SettingNames
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE
@@ -72,15 +73,22 @@ VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry
 _SAMPLED = SamplingSettings(temperature=0.7)
 
 
-def make_model(args: AppArgs, engine: Engine | None = None, deployment: DeploymentConfig | None = None) -> ModelClient:
-    """The engine of the rollouts, or another one. `deployment`: where it works; with the rollouts when absent."""
+def make_model(
+    args: AppArgs,
+    engine: Engine | None = None,
+    deployment: DeploymentConfig | None = None,
+    names: SettingNames | None = None,
+) -> ModelClient:
+    """The engine of the rollouts, or another one. `deployment`: where it works; with the rollouts when absent.
+    `names`: its settings in advice; those of the engine of the rollouts when absent."""
+    names = names or (OF_MEMBER if args.engines else OF_ENGINE)
     engine = engine or args.engine
     if isinstance(engine, CluesEngine):
         return CluesModel(engine, clue_reader(args.data_dir))
     if isinstance(engine, ScriptedEngine):
         return ScriptedModel(engine)
     if isinstance(engine, OpenAIEngine):
-        return EndpointPool(engine) if engine.base_urls else OpenAIModel(engine)
+        return EndpointPool(engine, names) if engine.base_urls else OpenAIModel(engine, names=names)
     if isinstance(engine, VllmEngine):
         return VllmModel(engine, claimed_gpus=(deployment or args.deployments.rollout).claimed_gpus)
     raise ConfigError(f"there is no engine {engine!r}")
@@ -102,7 +110,9 @@ def make_world(data_dir: str | None) -> World:
 def make_agent_model(args: AppArgs) -> ModelClient:
     """The engine of the rollouts, combined with an observer if one is configured."""
     model = make_model(args)
-    return model if args.observer is None else ModelWithObserver(model, make_model(args, args.observer))
+    if args.observer is None:
+        return model
+    return ModelWithObserver(model, make_model(args, args.observer, names=OF_OBSERVER))
 
 
 def make_dialect(name: str, args: AppArgs) -> Dialect:
@@ -274,7 +284,9 @@ def _weighing(
     config = args.verifier
     if config.kind == "consensus":
         return InquiryVerifier(consensus, questioner)
-    model = make_model(args, config.engine, args.deployments.verifier) if config.engine is not None else rollout_model
+    model = rollout_model
+    if config.engine is not None:
+        model = make_model(args, config.engine, args.deployments.verifier, OF_VERIFIER)
     if config.kind != "model":
         return VERIFIERS[config.kind](consensus, args)
     if model is None:
@@ -312,7 +324,7 @@ def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: 
     if config.engine is None:
         second = rollout_model or make_model(args)
     else:
-        second = make_model(args, config.engine, args.deployments.verifier)
+        second = make_model(args, config.engine, args.deployments.verifier, OF_CONSISTENCY)
     return ConsistencyVerifier(verifier, ConsistencyAgent(second, world, config), config)
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from deployments.config import AppArgs
 from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, RolloutsHere
-from deployments.wiring.parts import make_agent_model, make_dialect, make_gallery
+from deployments.wiring.parts import make_dialect, make_gallery, make_model
 from tts.aio import closing
 from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient
@@ -26,7 +26,7 @@ def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> Rollouts
     for number, share in enumerate(args.engines):
         alone = {"engine": share.engine, "engines": (), "dialect": share.dialect or args.dialect}
         own = args.model_copy(update=alone)
-        engine = model if number == 0 else make_agent_model(own)
+        engine = model if number == 0 else make_model(args, share.engine)
         members.append(Member(share, LocalRollouts(engine, toolbox, own), own.dialect))
     return MixtureRollouts(members)
 

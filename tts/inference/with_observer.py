@@ -215,10 +215,8 @@ def _texts(message: Message) -> tuple[Part, ...]:
 
 
 def _of_observer(failure: ModelError) -> ModelError:
-    """The same failure under its own name and with its own settings: flags name the endpoint of the engine."""
+    """The same failure under its own name, and with its own settings where it is an engine in this process."""
     mend = str(failure.fields.get("mend", "")).replace("engine.", "observer.")
-    mend = mend.replace(", --endpoint", "").replace(", --model", "")
-    mend = mend.replace("--endpoint", "observer.base_url").replace("--model", "observer.model")
     return type(failure)(f"the observer: {failure.detail}", **{**failure.fields, "mend": mend})
 
 

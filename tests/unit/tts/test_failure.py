@@ -21,7 +21,7 @@ from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.api.sse import parse_sse
 from tts.api.sync_client import SyncClient
-from tts.config import OpenAIEngine, RoutingConfig, VerifierConfig
+from tts.config import EngineShare, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
@@ -389,3 +389,48 @@ async def test_a_dead_observer_is_named_with_its_own_setting(data_store):
     check_problem(reply.json(), url, ("the observer: the connection to the endpoint failed",), "(observer.base_url)")
     assert "--endpoint" not in reply.json()["detail"]
     assert endpoint.bodies == []
+
+
+REFUSED = {"error": {"message": "The model `m` does not exist."}}
+
+
+@pytest.mark.parametrize(
+    ("play", "mend"),
+    [
+        (None, "start the endpoint, or name another one (its base_url in engines)"),
+        (Reply(404, REFUSED), "name a model that the endpoint lists with its model in engines"),
+        (
+            Reply(405, {"error": "no"}),
+            "compare its server in engines, its tools in engines and its extra_body in engines",
+        ),
+        (Reply(402, {"error": "no"}), "top it up, or name another endpoint with its base_url in engines"),
+    ],
+    ids=["dead", "404", "405", "402"],
+)
+async def test_members_of_a_mixture_are_named_with_their_own_settings(data_store, play, mend):
+    async with an_endpoint(lambda body, number: play) as first, an_endpoint(lambda body, number: play) as second:
+        urls = (dead_port(), dead_port()) if play is None else (first.url, second.url)
+        members = [EngineShare(name=f"n{i}", engine=a_configuration(url).engine) for i, url in enumerate(urls)]
+        base = a_configuration(urls[0]).model_dump(exclude={"engine"})
+        args = AppArgs.model_validate({**base, "engines": members})
+        async with (
+            serving(args, ports=local_ports(args)) as (at, _),
+            httpx.AsyncClient(base_url=at, timeout=60) as http,
+        ):
+            detail = (await located(http)).json()["detail"]
+    assert mend in detail
+    assert not [setting for setting in ("engine.", "--endpoint", "--model") if setting in detail], detail
+
+
+async def test_a_member_of_a_mixture_that_has_several_models_is_told_which_setting_names_one(data_store):
+    pages = {"/v1/models": {"data": [{"id": "a"}, {"id": "b"}]}}
+    async with an_endpoint(resetting, pages) as endpoint:
+        engine = a_configuration(endpoint.url, model="").engine
+        members = [EngineShare(name=name, engine=engine) for name in ("west", "east")]
+        args = AppArgs(engines=members, routing=RoutingConfig(method="fixed"))
+        async with (
+            serving(args, ports=local_ports(args)) as (at, _),
+            httpx.AsyncClient(base_url=at, timeout=60) as http,
+        ):
+            detail = (await located(http)).json()["detail"]
+    assert "the endpoint lists 2 models: name one with its model in engines (a, b)" in detail

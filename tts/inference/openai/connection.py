@@ -11,6 +11,7 @@ import httpx
 
 from tts.aio import Deadline
 from tts.config import OpenAIEngine
+from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.domain.outgoing import Outgoing
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
 from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_context
@@ -29,8 +30,11 @@ _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encodi
 class Connection:
     """To `base_url` of an engine, with its key; a client of its own for each loop, as connections belong to one."""
 
-    def __init__(self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None, names: SettingNames = OF_ENGINE
+    ) -> None:
         self._config = config
+        self._names = names
         self._transport = transport
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -110,7 +114,7 @@ class Connection:
         """Overloaded, or ModelError: what the endpoint says about it, and what to do."""
         status = refusal.status
         message = f"the endpoint answered {status}{refusal.line and ': ' + refusal.line}"
-        mend = advice(refusal, key_env=self._config.api_key_env)
+        mend = advice(refusal, self._names, key_env=self._config.api_key_env)
         detail = f"{message} ({mend})" if mend else message
         after = retry_after_s(response.headers.get("retry-after"))
         if lacks_quota(refusal):

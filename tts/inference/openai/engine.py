@@ -20,6 +20,7 @@ import orjson
 
 from tts.aio import Deadline, Limiter
 from tts.config import OpenAIEngine
+from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError
@@ -51,11 +52,17 @@ _CHAT = "chat/completions"
 
 
 class OpenAIModel:
-    """The `ModelClient` over an endpoint. `running` counts generations that have been asked for and not ended."""
+    """The `ModelClient` over an endpoint. `running` counts generations that have been asked for and not ended.
 
-    def __init__(self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    `names`: how advice about a failure names the settings of this engine.
+    """
+
+    def __init__(
+        self, config: OpenAIEngine, transport: httpx.AsyncBaseTransport | None = None, names: SettingNames = OF_ENGINE
+    ) -> None:
         self._config = config
-        self._http = Connection(config, transport)
+        self._names = names
+        self._http = Connection(config, transport, names)
         self._pictures = PictureCache(quality=config.jpeg_quality)
         self._backoff = Backoff(config.backoff_s)
         self._limiter = Limiter(config.max_running, config.max_queued)
@@ -164,7 +171,8 @@ class OpenAIModel:
 
     def _explained(self, failure: GeoTTSError) -> GeoTTSError:
         """The failure, with the endpoint and what to do about it."""
-        failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": remedy_for(failure, self._config)}
+        mend = remedy_for(failure, self._config, self._names)
+        failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": mend}
         return failure
 
     async def _attempt(
@@ -235,6 +243,7 @@ class OpenAIModel:
             host=httpx.URL(self._config.base_url).host,
             model=self._model,
             full=self._config.server == "auto",
+            names=self._names,
         )
         while (question := detection.question) is not None:
             response = await self._answer_to(question, deadline, asked_for, needed=not self._model)

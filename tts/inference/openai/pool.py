@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, closing
 from tts.config import OpenAIEngine
+from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError
@@ -55,10 +56,12 @@ class _Member:
 class EndpointPool:
     """A `ModelClient` over `base_url` and `base_urls` of an engine."""
 
-    def __init__(self, config: OpenAIEngine) -> None:
+    def __init__(self, config: OpenAIEngine, names: SettingNames = OF_ENGINE) -> None:
         self._retries = config.retries
         self._backoff = Backoff(config.backoff_s)
-        self._members = [_Member(url, OpenAIModel(_alone(config, url)), config.max_running) for url in config.addresses]
+        self._members = [
+            _Member(url, OpenAIModel(_alone(config, url), names=names), config.max_running) for url in config.addresses
+        ]
         self._homes: OrderedDict[str, _Member] = OrderedDict()
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tts.config.setting_names import SettingNames
 from tts.inference.context_overflow import reports_context_overflow
 from tts.inference.openai.endpoint.adaptation import TOO_LARGE
 from tts.inference.openai.endpoint.refusal import Refusal
@@ -53,19 +54,19 @@ def overflows_context(refusal: Refusal) -> bool:
     return reports_context_overflow(f"{refusal.code} {refusal.message}")
 
 
-def advice(refusal: Refusal, *, key_env: str) -> str:
+def advice(refusal: Refusal, names: SettingNames, *, key_env: str) -> str:
     """What to do, as the end of a sentence; empty when the message has to speak for itself."""
     text = f"{refusal.code} {refusal.message}"
     if lacks_quota(refusal):
-        return "the account has no quota left: top it up, or name another endpoint with --endpoint"
+        return f"the account has no quota left: top it up, or name another endpoint with {names.shortest('base_url')}"
     if refusal.status in (401, 403):
         return f"the key is taken from ${key_env}"
     if _NO_MODEL.search(text):
-        return "name a model that the endpoint lists with --model"
+        return f"name a model that the endpoint lists with {names.shortest('model')}"
     if overflows_context(refusal):
         return longer_context()
     if _BLIND.search(text):
-        return "the model does not take pictures: name one that does with --model"
+        return f"the model does not take pictures: name one that does with {names.shortest('model')}"
     if _WITHHELD.search(text):
         return "the endpoint withholds this photo or question by its own rules"
     if refusal.status == 413 or TOO_LARGE.search(text):

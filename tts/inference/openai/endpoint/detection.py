@@ -15,6 +15,7 @@ from collections.abc import Generator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tts.config.setting_names import SettingNames
 from tts.domain.token_price import Price
 from tts.errors import ModelError
 from tts.inference.chat_template import TemplateTraits
@@ -68,12 +69,15 @@ class Detection:
     `lost` names what the chat template loses of a conversation; the traits then have a form in which it does not.
     """
 
-    def __init__(self, traits: EndpointTraits, *, host: str, model: str, full: bool) -> None:
-        """`full`: also ask what the server is; otherwise only which model it has, where none is named."""
+    def __init__(self, traits: EndpointTraits, *, host: str, model: str, full: bool, names: SettingNames) -> None:
+        """`full`: also ask what the server is; otherwise only which model it has, where none is named.
+        `names`: how advice names the setting of the model.
+        """
         self.traits = traits
         self.model = model
         self.lost: tuple[str, ...] = ()
         self._host = host
+        self._names = names
         self._full = full
         self._pending = [Question("models")] if full or not model else []
         self._looking: Generator[Question, Any, TemplateTraits | None] | None = None
@@ -125,7 +129,7 @@ class Detection:
         self._look_when_known()
 
     def _feed_models(self, listed: list[dict[str, Any]], headers: Mapping[str, str]) -> None:
-        self.model = self.model or _only_model([str(entry.get("id", "")) for entry in listed])
+        self.model = self.model or self._only_model([str(entry.get("id", "")) for entry in listed])
         if not self._full:
             return
         entry = next((entry for entry in listed if entry.get("id") in (self.model, f"models/{self.model}")), {})
@@ -145,6 +149,15 @@ class Detection:
             Question(path, {"model": self.model} if path == "/api/generate" else None) for path in _MORE.get(kind, ())
         ]
 
+    def _only_model(self, ids: list[str]) -> str:
+        listed, setting = [one for one in ids if one], self._names.shortest("model")
+        if len(listed) == 1:
+            return listed[0]
+        if not listed:
+            raise ModelError(f"the endpoint lists no model: name one with {setting}")
+        some = ", ".join(listed[:8]) + (" …" if listed[8:] else "")
+        raise ModelError(f"the endpoint lists {len(listed)} models: name one with {setting} ({some})")
+
     def _learn(self, found: dict[str, Any]) -> None:
         """Configured values, and values that are already known, are not replaced."""
         kept = {name for name in _LIMITS if getattr(self.traits, name) is not None}
@@ -155,16 +168,6 @@ class Detection:
 def _models(listing: Any) -> list[dict[str, Any]]:
     entries = listing.get("data") if isinstance(listing, dict) else listing
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-
-
-def _only_model(names: list[str]) -> str:
-    named = [name for name in names if name]
-    if len(named) == 1:
-        return named[0]
-    if not named:
-        raise ModelError("the endpoint lists no model: name one with --model")
-    some = ", ".join(named[:8]) + (" …" if named[8:] else "")
-    raise ModelError(f"the endpoint lists {len(named)} models: name one with --model ({some})")
 
 
 def _kind(host: str, headers: Mapping[str, str], entry: dict[str, Any]) -> ServerKind:

@@ -5,31 +5,34 @@ from __future__ import annotations
 import httpx
 
 from tts.config import OpenAIEngine
+from tts.config.setting_names import SettingNames
 from tts.errors import GeoTTSError
 
 _BUSY = frozenset({429, 503, 529})
 
 
-def remedy_for(failure: GeoTTSError, engine: OpenAIEngine) -> str:
+def remedy_for(failure: GeoTTSError, engine: OpenAIEngine, names: SettingNames) -> str:
     """What to do about a failure of this engine: the advice for the refusal if there is one, else that for its kind."""
     if advised := failure.fields.get("mend"):
         return str(advised)
     status = failure.fields.get("http_status")
     if isinstance(status, int):
-        return _about_status(status, engine)
+        return _about_status(status, engine, names)
     if failure.fields.get("lost") in ("ConnectError", "ConnectTimeout"):
-        return "start the endpoint, or name another one (engine.base_url, --endpoint)"
+        return f"start the endpoint, or name another one ({names.with_flag('base_url')})"
     if failure.fields.get("transient"):
         return "look into the log of the endpoint: it broke off or stayed silent"
     return ""
 
 
-def _about_status(status: int, engine: OpenAIEngine) -> str:
+def _about_status(status: int, engine: OpenAIEngine, names: SettingNames) -> str:
     if status == httpx.codes.NOT_FOUND:
-        named = f"{engine.model!r} is a model it has (engine.model, --model)" if engine.model else "it has a model"
-        return f"check that {named} and that the address is right up to and including /v1 (engine.base_url)"
+        its_model = f"{engine.model!r} is a model it has ({names.with_flag('model')})"
+        named, address = its_model if engine.model else "it has a model", names.name("base_url")
+        return f"check that {named} and that the address is right up to and including /v1 ({address})"
     if status in _BUSY:
-        return "try again later, or send it less at a time (engine.max_running)"
+        return f"try again later, or send it less at a time ({names.name('max_running')})"
     if status >= httpx.codes.INTERNAL_SERVER_ERROR:
         return "look into the log of the endpoint"
-    return "compare engine.server, engine.tools and engine.extra_body with what the endpoint takes"
+    server, tools, extra_body = map(names.name, ("server", "tools", "extra_body"))
+    return f"compare {server}, {tools} and {extra_body} with what the endpoint takes"
