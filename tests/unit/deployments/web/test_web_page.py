@@ -131,8 +131,9 @@ async def test_every_link_of_the_reference_leads_somewhere(http, headers):
     reply = await http.get("/docs", headers=headers)
     titles = re.findall(r"^##+ (.+)$", reply.text, re.MULTILINE)  # of the text; a page has ids
     named = {*re.findall(r' id="([^"]+)"', reply.text), *(re.sub(r"[^a-z0-9]+", "-", one.lower()) for one in titles)}
-    links = re.findall(r'(?:href="|\]\()([^")\s]+)', reply.text)
+    links = re.findall(r'(?:(?:href|src)="|\]\()([^")\s]+)', reply.text)
     assert {"/openapi.json", "/"} <= set(links)
+    assert ("web/reference.js" in links) == ("html" in reply.headers["content-type"])
     for link in set(links):
         if link.startswith("#"):
             assert link[1:] in named
