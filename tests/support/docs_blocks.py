@@ -76,12 +76,12 @@ def documents() -> list[Path]:
     markdown = [
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/**/*.md"),
-        *ROOT.glob("examples/*.md"),
+        *ROOT.glob("examples/**/*.md"),
         *ROOT.glob("tts/data/samples/*.md"),
         *ROOT.glob("geotts_client/*.md"),
     ]
     headers = [*ROOT.glob("ray_configs/**/*.yaml"), ROOT / "compose.yaml", ROOT / "Dockerfile"]
-    others = [*headers, *ROOT.glob("examples/*.py")]
+    others = [*headers, *ROOT.glob("examples/**/*.py")]
     return sorted(path for path in [*markdown, *others] if path.name != "CHANGELOG.md")
 
 

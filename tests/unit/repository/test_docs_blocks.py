@@ -64,6 +64,12 @@ def test_the_documents_that_users_read_first_are_among_them():
     assert {"ray_configs/profiles/generic.yaml", "examples/locate_stream.py", "geotts_client/README.md"} <= files
 
 
+def test_every_file_of_the_examples_is_looked_at():
+    files = {path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".md")}
+    assert ROOT / "examples" / "extension" / "geotts_example" / "tool.py" in files
+    assert files <= set(documents())
+
+
 def test_of_the_container_files_only_what_docker_does_is_not_run():
     found = [block for block in BLOCKS if block.file in ("compose.yaml", "Dockerfile")]
     assert [block.file for block in found] == ["Dockerfile"] * 2 + ["compose.yaml"] * 3
