@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from support.docs_blocks import ROOT, blocks_of, documents
-from support.docs_runner import SERVICE, Place, Reader
+from support.docs_runner import SERVICE, Place, Reader, serves
 from support.namespaces import machines, why_not
 
 _BLOCKS = [block for path in documents() for block in blocks_of(path) if not block.shown_only]
-_STARTING = {block.file for block in _BLOCKS if "geotts serve" in block.text}
+_SHELL = [block for block in _BLOCKS if block.language in ("bash", "console")]
+_STARTING = {block.file for block in _SHELL if block.beside or any(map(serves, block.commands()))}
 _ASKING = {
     block.file for block in _BLOCKS if block.language == "json" or SERVICE in block.text or block.file.endswith(".py")
 } - _STARTING

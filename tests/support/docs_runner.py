@@ -93,7 +93,7 @@ class Reader:
     def _bash(self, block: Block) -> None:
         for command in block.commands():
             with self.endpoints(command):
-                if _SERVES.search(command):
+                if serves(command):
                     self._serve(command)
                 else:
                     self._shell(command)
@@ -204,6 +204,11 @@ class Reader:
                 stop_family(process)
                 if process.stdout is not None:
                     process.stdout.close()
+
+
+def serves(command: str) -> bool:
+    """Whether it runs until it is stopped; with `--plan` it prints only what it would serve."""
+    return bool(_SERVES.search(command)) and "--plan" not in shlex.split(command, comments=True)
 
 
 def _comparable(line: str) -> str:

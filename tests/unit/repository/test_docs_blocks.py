@@ -14,7 +14,7 @@ import click
 import pytest
 from markdown_it import MarkdownIt
 from support.docs_blocks import REASONS, ROOT, RUN, Block, blocks_of, documents, reason_in
-from support.docs_runner import Reader
+from support.docs_runner import Reader, serves
 
 from deployments.cli import cli
 
@@ -68,6 +68,15 @@ def test_every_file_of_the_examples_is_looked_at():
     files = {path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".md")}
     assert ROOT / "examples" / "extension" / "geotts_example" / "tool.py" in files
     assert files <= set(documents())
+
+
+def test_the_plan_that_runs_anywhere_is_run_and_is_no_service():
+    (block,) = [block for block in BLOCKS if block.file == "README.md" and "--plan" in block.text]
+    (command,) = block.commands()
+    assert "--plan" in command
+    assert not block.shown_only
+    assert not serves(command)
+    assert serves("geotts serve --profile generic   # not a --plan")
 
 
 def test_of_the_container_files_only_what_docker_does_is_not_run():
