@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import threading
+import tomllib
 from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -19,6 +20,7 @@ from support.docs_runner import Reader, serves
 from deployments.cli import cli
 
 BLOCKS = [block for path in documents() for block in blocks_of(path)]
+_EXTRAS = re.compile(r"\bpip\s+install\s[^`\n]*?(?:geotts|\.)\[([\w\-, ]+)\]")
 _INLINE = re.compile(r"`(?:[A-Z_]+=\S+ )?(geotts [^`]+)`")
 
 
@@ -125,6 +127,25 @@ def test_a_command_in_a_sentence_exists_with_its_options(text):
     check(first)
     for other in others:
         check([*first[: depth(first) - 1], *other])
+
+
+def extras_in(text):
+    """Those that commands with pip name, in blocks and in sentences; a line may end inside of the command."""
+    return {name for found in _EXTRAS.findall(text) for name in re.split(r",\s*", found)}
+
+
+def test_extras_in_commands_exist():
+    """In the documentation, and in the messages of programs."""
+    there = {*tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]}
+    packages = ("tts", "tools", "deployments", "geotts_client", "geotts_benchmarks")
+    sources = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    named = {path: extras_in(path.read_text("utf-8")) for path in [*documents(), *sources]}
+    assert {"vllm", "mcp", "scenes"} <= set().union(*named.values())
+    assert {str(path.relative_to(ROOT)): extras - there for path, extras in named.items() if extras - there} == {}
+
+
+def test_extras_are_read_from_commands():
+    assert extras_in("`pip install 'geotts[x,y]'`, or `pip\ninstall ./geotts_client '.[z]'`; not list[int]") == {*"xyz"}
 
 
 def depth(words):
