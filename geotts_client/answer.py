@@ -235,3 +235,9 @@ class Answer(Verdict):
         description="the budget of the request, and the used part; absent if the request has no budget",
         exclude_if=lambda used: used is None,
     )
+
+    @property
+    def rollouts_text(self) -> str:
+        """`n.text`, and of a mixture the number of models: “4 of 4 rollouts of 2 models answered”."""
+        models = {one.source for one in self.rollouts}
+        return self.n.text.replace("rollouts", f"rollouts of {len(models)} models") if len(models) > 1 else self.n.text

@@ -111,7 +111,7 @@ def _show(choice: BudgetChoice, as_json: bool) -> None:
     parts += [f"{row.answer_draws} answers drawn of each"] if row.answer_draws > 1 else []
     parts += [f"{row.questions} questions of the verifier"] if row.questions else []
     _line("plan", f"{', '.join(parts)}; stop {row.stop}")
-    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {row.photos} recorded requests")
+    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {row.photos} answers of {choice.runs}")
     _line("tokens", _amount(cost.tokens, "", 0))
     _line("seconds", _amount(cost.seconds, " s", 1))
     _line("money", _amount(cost.money_usd, " USD", 4))

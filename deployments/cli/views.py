@@ -18,7 +18,17 @@ from rich.text import Text as RichText
 
 from deployments.cli.plain_words import plain
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer, Radius, StopReason
-from tts.domain.events import Accepted, Event, Hypothesised, RolloutFinished, Routed, Text, ToolCalled, ToolResulted
+from tts.domain.events import (
+    Accepted,
+    Event,
+    Hypothesised,
+    RolloutFinished,
+    RolloutStarted,
+    Routed,
+    Text,
+    ToolCalled,
+    ToolResulted,
+)
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.plan import Plan
@@ -64,6 +74,7 @@ class PlainView:
     def __init__(self, console: Console, label: str) -> None:
         self._console = console
         self._label = label
+        self._sources: dict[int, str] = {}
 
     def __enter__(self) -> PlainView:
         self._line(clean(self._label))
@@ -76,14 +87,22 @@ class PlainView:
         """Print a line for a plan, tool call, tool result, hypothesis or end of a rollout; skip other events."""
         if isinstance(event, Routed):
             self._line(f"  plan: {plan_text(event.plan)}")
+        elif isinstance(event, RolloutStarted):
+            self._sources[event.rollout_id] = event.source
         elif isinstance(event, ToolCalled):
-            self._line(f"  [{asker_text(event)}] {call_text(event)}")
+            self._line(f"  [{self._asker(event)}] {call_text(event)}")
         elif isinstance(event, ToolResulted):
-            self._line(f"  [{asker_text(event)}]   → {clean(event.result.text, 120)}")
+            self._line(f"  [{self._asker(event)}]   → {clean(event.result.text, 120)}")
         elif isinstance(event, Hypothesised):
-            self._line(f"  [{event.rollout_id}] thinks: {belief_text(event.hypothesis)}")
+            self._line(f"  [{self._lane(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
-            self._line(f"  [{event.rollout_id}] {event.stop_reason}: {end_text(event)}")
+            self._line(f"  [{self._lane(event.rollout_id)}] {event.stop_reason}: {end_text(event)}")
+
+    def _asker(self, event: ToolCalled | ToolResulted) -> str:
+        return "verifier" if event.asker == "verifier" else self._lane(event.rollout_id)
+
+    def _lane(self, rollout_id: int) -> str:
+        return lane_text(rollout_id, self._sources.get(rollout_id, ""))
 
     def _line(self, text: str) -> None:
         self._console.print(RichText(text), soft_wrap=True)
@@ -158,15 +177,22 @@ class LiveView:
         if self._run.routed is None:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
-        return RichText(f"{plan.depth}, {plan.n_planned} attempts, {took:.1f} s", style="dim")
+        models = len({one.source for one in self._run.trajectories})
+        of = f" of {models} models" if models > 1 else ""
+        return RichText(f"{plan.depth}, {plan.n_planned} attempts{of}, {took:.1f} s", style="dim")
 
     def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
         i = trajectory.rollout_id
+        name = lane_text(i, trajectory.source)
         if trajectory.stop_reason is None:
             frame = _SPINNER[int(time.monotonic() * 10) % len(_SPINNER)]
-            return RichText(f"{frame} {i}", "cyan"), self._counts(trajectory), RichText(self._doing.get(i, "…"), "dim")
+            return (
+                RichText(f"{frame} {name}", "cyan"),
+                self._counts(trajectory),
+                RichText(self._doing.get(i, "…"), "dim"),
+            )
         mark, colour = _DONE.get(trajectory.stop_reason, ("•", "yellow"))
-        return RichText(f"{mark} {i}", colour), self._counts(trajectory), RichText(end_text(trajectory))
+        return RichText(f"{mark} {name}", colour), self._counts(trajectory), RichText(end_text(trajectory))
 
     def _counts(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
@@ -293,9 +319,9 @@ def _candidates(run: Run) -> RenderableType | None:
     return text
 
 
-def asker_text(event: ToolCalled | ToolResulted) -> str:
-    """Who asked: the number of a rollout, or the verifier."""
-    return "verifier" if event.asker == "verifier" else str(event.rollout_id)
+def lane_text(rollout_id: int, source: str) -> str:
+    """The number of a rollout, and its model where several share the rollouts of a request."""
+    return f"{rollout_id} · {clean(source, 40)}" if source else str(rollout_id)
 
 
 def call_text(event: ToolCalled) -> str:
@@ -339,9 +365,9 @@ def km(distance: float) -> str:
 
 
 def _cost(answer: Answer) -> str:
-    usage, n = answer.usage, answer.n
+    usage = answer.usage
     return (
-        f"\n{plain(n.text)} · {usage.turns} turns · {usage.tool_calls} tool calls"
+        f"\n{plain(answer.rollouts_text)} · {usage.turns} turns · {usage.tool_calls} tool calls"
         f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )

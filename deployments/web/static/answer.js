@@ -8,7 +8,7 @@ import { evidenceList } from "./evidence.js";
 import { goOn, notThere, stepLinks, stepStatus, whatChanged } from "./next_steps.js";
 import { linkOf } from "./links.js";
 import { geoAddress, sexagesimal, utm } from "./notations.js";
-import { answeredWords, plain } from "./words.js";
+import { answeredWords, ofModels, plain } from "./words.js";
 import { hue } from "./worldmap.js";
 
 const LEVELS = { none: "", country: "the country", region: "the region", city: "the town", point: "the spot" };
@@ -120,7 +120,7 @@ function headline(answer) {
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
     area ? el("p", { class: "lead" }, `Only ${LEVELS[answer.level]} is known${isOpen(radius) ? ", and that is not certain" : ""}. The photo may be from anywhere in it.`)
       : el("p", { class: "lead" }, pointOf(answer)),
-    el("dl", { class: "facts" }, [exactness, LEVELS[answer.level] ? fact("Precision", knownTo(answer), answeredWords(answer.n)) : ""]),
+    el("dl", { class: "facts" }, [exactness, LEVELS[answer.level] ? fact("Precision", knownTo(answer), answeredWords(answer)) : ""]),
     area ? el("p", { class: "soft small stands-for" }, "For programs that need a point: ", pointOf(answer), ` It only stands for ${LEVELS[answer.level]}.`)
       : answer.town_centre ? el("p", { class: "soft small stands-for" }, "The point is the centre of the town. The photo may be from anywhere in it; a large town reaches beyond this radius.") : "");
 }
@@ -196,7 +196,7 @@ function photoStrip(photos, live) {
 /** How many attempts stand behind a candidate, in words. */
 function backing(one, answer) {
   const of = answer.n.answered > one.rollouts.length ? ` of ${answer.n.answered}` : "";
-  return `${one.rollouts.length}${of} ${one.rollouts.length === 1 && !of ? "attempt" : "attempts"}`;
+  return one.rollouts.length === 1 && !of ? "1 attempt" : `${one.rollouts.length}${of} attempts${ofModels(answer.rollouts)}`;
 }
 
 function candidates(answer, live) {
@@ -233,7 +233,7 @@ function provenance(answer) {
   const known = answer.provenance;
   const rows = [
     ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "step")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens of text${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
-    ["attempts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started; ${answeredWords(answer.n)}`],
+    ["attempts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started; ${answeredWords(answer)}`],
     ["not done", plain(answer.undone.map(sentence).join(" "))],
     ["radii", answer.radius_km ? `half of such answers lie within ${distance(answer.radius_km.p50)}, nine of ten within ${distance(answer.radius_km.p90)}` : ""],
     ["depth", answer.route ? `${answer.route.plan.depth}: ${answer.route.plan.reason}` : ""],

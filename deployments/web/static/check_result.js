@@ -4,6 +4,7 @@ import { bar, coordinates, cut, distance, el, fact, percent, placeName } from ".
 import { cluesBehind, evidenceList } from "./evidence.js";
 import { linkOf } from "./links.js";
 import { apart } from "./notations.js";
+import { ofModels } from "./words.js";
 
 const WHY = {
   indeterminate: "The evidence points both ways: some of it speaks for the claim, and some against it.",
@@ -16,13 +17,13 @@ const VERDICTS = { supported: "supported", contradicted: "contradicted", not_dec
 export const verdictWords = (verdict) => VERDICTS[verdict] ?? verdict;
 
 /** Above everything else: the verdict, how sure it is, and what was claimed. */
-export function checkedHeadline({ check, n }, live) {
+export function checkedHeadline({ check, n, rollouts }, live) {
   const several = check.places.length > 1;
   return el("header", { class: `checked ${check.verdict}` },
     el("h2", { id: "answer-title", tabindex: "-1", dir: "auto" }, title(check)),
     check.verdict === "not_decidable" ? el("p", { class: "lead" }, WHY[check.kind] ?? WHY.inconclusive) : "",
     check.calibrated ? "" : el("p", { class: "note" }, "There are no odds: nothing was calibrated for this engine. Only the evidence is shown. The operator of the service can calibrate it with “geotts accept”."),
-    el("dl", { class: "facts" }, several ? "" : probability(check), alternative(check, live), agreement(check, n)),
+    el("dl", { class: "facts" }, several ? "" : probability(check), alternative(check, live), agreement(check, n, rollouts)),
     oneClue(check, live),
     several ? compared(check, live) : understood(check.places[0], live));
 }
@@ -66,10 +67,11 @@ function alternative({ alternative: other, places }, live) {
     el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(linkOf.alternative()) }, "show on the map"));
 }
 
-function agreement({ blind, testing, places }, { answered }) {
+function agreement({ blind, testing, places }, { answered }, rollouts) {
+  const models = ofModels(rollouts).trim();
   const which = places.length > 1 ? "a claimed place" : "the claimed place";
   const tested = testing.answered ? `, and ${testing.inside} of ${testing.answered} that tested it` : "";
-  return answered ? fact("Attempts", `${blind.inside} of ${blind.answered}`, `that knew nothing of the claim came to ${which}${tested}`) : "";
+  return answered ? fact("Attempts", `${blind.inside} of ${blind.answered}`, `${models ? `${models}, which knew nothing of the claim,` : "that knew nothing of the claim"} came to ${which}${tested}`) : "";
 }
 
 /** The claim in its own words, and what was taken from them. */

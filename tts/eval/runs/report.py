@@ -11,7 +11,7 @@ from tts.errors import DataError
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
-from tts.eval.runs.dependence import RunDependence, run_dependence
+from tts.eval.runs.dependence import RunDependence, dependence_between_models, run_dependence
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
 from tts.eval.runs.run_metrics import Figures, Measured, figures, measure
@@ -39,7 +39,8 @@ class Report(Value):
     """Figures of the whole run and of its tagged parts, and tables with published rows.
 
     `side_by_side` has this run and others over the photos that all of them answered, by what they were asked for.
-    `dependence` is that of the rollouts of this run. `kind_of_n` says whether they are samples of one policy.
+    `dependence` is that of two rollouts of one model, `dependence_between_models` that of two models of a mixture.
+    `kind_of_n` says whether the rollouts are samples of one policy.
     """
 
     dataset: str
@@ -49,6 +50,7 @@ class Report(Value):
     tables: tuple[Table, ...]
     side_by_side: dict[str, Figures] = {}
     dependence: RunDependence | None = None
+    dependence_between_models: RunDependence | None = None
 
 
 def report(
@@ -76,6 +78,7 @@ def report(
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
         side_by_side=_side_by_side([records, *others], names) if others else {},
         dependence=run_dependence(records, world) if world is not None else None,
+        dependence_between_models=dependence_between_models(records, world) if world is not None else None,
     )
 
 
@@ -104,8 +107,10 @@ def markdown(found: Report) -> str:
     ]
     intervals = ", ".join(f"@{t:g} km {i}" for t, i in zip(PAPER_KM, found.whole.acc_intervals, strict=False))
     sections.append(f"95 % intervals: {intervals}")
-    if (rho := found.dependence) is not None:
-        sections.append(f"Dependence of the rollouts: ρ = {rho.rho:.2f}, from shared statements in {rho.photos} photos")
+    between = found.dependence_between_models
+    for of, rho in (("rollouts of one model", found.dependence), ("rollouts of different models", between)):
+        if rho is not None:
+            sections.append(f"Dependence of {of}: ρ = {rho.rho:.2f}, from shared statements in {rho.photos} photos")
     if found.side_by_side:
         sections += ["## Side by side, on the photos that all runs answered", _figures_table(found.side_by_side)]
     for table in found.tables:

@@ -33,8 +33,8 @@ class PendingCalls:
 
 
 class Comparison(Generic[PlaceT]):
-    """The questions about some places; the first place is asked about in every round. `offered` are the tools that may
-    be called, `budget` is how many calls there may be.
+    """The questions about some places. A round asks about each of them, or it does not take place. `offered` are the
+    tools that may be called, `budget` is how many calls there may be.
     """
 
     def __init__(self, places: Sequence[PlaceT], stated: Statements, offered: Sequence[str], budget: int) -> None:
@@ -67,8 +67,15 @@ class Comparison(Generic[PlaceT]):
         return [frozenset(i for i in one.outcomes if self._counts(i, one.question.line)) for one in self.rounds]
 
     def gains(self) -> dict[int, float]:
-        """The log-likelihood ratio of each place that questions said something about, in nats."""
-        return gains_of(self.rounds, self.counted())
+        """The log-likelihood ratio of each place after rounds that said something, in nats."""
+        return gains_of(self.rounds, self.counted(), range(len(self.candidates)))
+
+    def gain_of_others(self) -> float:
+        """What an answer gains that is none of the candidates: nothing, or as much as a candidate lost at which a line
+        was found, so that it does not overtake this candidate."""
+        gains = self.gains()
+        deciding = ((one, each) for one, each in zip(self.rounds, self.counted(), strict=True) if one.gains(each))
+        return min([0.0, *(gains[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
 
     def _decided(self) -> bool:
         """Whether no question is needed any more."""
@@ -89,7 +96,7 @@ class Comparison(Generic[PlaceT]):
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
     def _of_each(self, line: str) -> Iterator[PendingCalls]:
-        """The question of as many places as calls are left for: the first, then those that bear the line."""
+        """The question of the first place, of those that bear the line, then of the others."""
         bearing = [i for i in range(1, len(self.candidates)) if line in self._borne(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in bearing]
         for form in forms_for(line, self._offered):
@@ -101,17 +108,31 @@ class Comparison(Generic[PlaceT]):
                 yield pending
 
     def _calls(self, question: Question, numbers: Sequence[int]) -> PendingCalls | None:
+        """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
+        about = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
+        asked = {i for i in numbers if self._has_to_be_asked(i)}
+        if not asked <= about.keys() or len(asked) > MOST_PLACES:
+            return None
+        calls = {key_of(about[i]) for i in asked}
+        if len(calls) > self._calls_left:
+            return None
+        for i in (i for i in about if i not in asked):
+            if len(asked) < MOST_PLACES and len(calls | {key_of(about[i])}) <= self._calls_left:
+                asked.add(i)
+                calls.add(key_of(about[i]))
         made: dict[bytes, ToolCall] = {}
-        of: dict[int, ToolCall] = {}
-        for i in numbers:
-            arguments = question.about(self.candidates[i])
-            if arguments is None or len(of) == MOST_PLACES or not self._counts(i, question.line):
-                continue
-            key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-            if key in made or len(made) < self._calls_left:
-                of[i] = made.setdefault(key, self._call(question, arguments, len(made)))
-        asked = len(of) >= FEWEST_PLACES and 0 in of
-        return PendingCalls(question, tuple(made.values()), of) if asked else None
+        of = {}
+        for i in (i for i in about if i in asked):
+            of[i] = made.setdefault(key_of(about[i]), self._call(question, about[i], len(made)))
+        return PendingCalls(question, tuple(made.values()), of) if len(of) >= FEWEST_PLACES else None
+
+    def _arguments(self, question: Question, i: int) -> dict[str, JsonValue] | None:
+        """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""
+        return question.about(self.candidates[i]) if self._counts(i, question.line) else None
+
+    def _has_to_be_asked(self, i: int) -> bool:
+        """Whether no round takes place without this place. It is so for each that could win without being asked."""
+        return True
 
     def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
         return ToolCall(id=f"verifier_{len(self.rounds)}_{number}", name=question.form, arguments=arguments)
@@ -140,3 +161,8 @@ class Comparison(Generic[PlaceT]):
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
         found = {r.question.line for r in self.rounds if not r.void and i in r.outcomes and r.outcomes[i].found}
         return self._stated.borne_at(self.candidates[i].is_named_in) | found
+
+
+def key_of(arguments: dict[str, JsonValue]) -> bytes:
+    """Two places with the same key share a call."""
+    return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)

@@ -20,7 +20,7 @@ from tts.domain.trajectory import Trajectory, Turn
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.inquiry.candidates import Candidate, Scene, answers, passed_by
-from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCalls
+from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCalls, key_of
 from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
 from tts.verify.inquiry.rounds import ADMITS, PASSED_BY
 from tts.verify.inquiry.statements import Statements
@@ -89,9 +89,18 @@ class Inquiry(Comparison[Candidate]):
         for line in lines:
             yield from self._of_each(line)
 
+    def _has_to_be_asked(self, i: int) -> bool:
+        """An answer. A place that was passed by has no vote, and without being asked it gets none."""
+        return not self.candidates[i].passed_by
+
     def _openly(self, line: str) -> Iterator[PendingCalls]:
+        """The question that names no place, if the calls that remain are then enough for all answers."""
+        finals = [one for one in self.candidates if not one.passed_by]
         for form in forms_for(line, self._offered):
             question = Question(line=line, form=form)
+            calls = {key_of(about) for one in finals if (about := question.about(one)) is not None}
+            if len(finals) == MOST_PLACES or len(calls) >= self._calls_left:
+                continue
             if all(turn.text != question.json_bytes().decode() for turn in self._open):
                 yield PendingCalls(question, (self._call(question, question.openly(), 0),), {})
 

@@ -18,11 +18,15 @@ def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     gains, admitted = inquiry.gains(), inquiry.admitted()
     if not admitted and not any(gains.values()):
         return list(votes)
+    others = inquiry.gain_of_others()
     entries = {i: list(entries_about(inquiry, i)) for i in range(len(inquiry.candidates))}
     found: list[Vote] = []
     for vote in votes:
         i = next((i for i, one in enumerate(inquiry.candidates) if not one.passed_by and vote in one.votes), None)
-        found.append(vote if i is None else _weighed(vote, gains.get(i, 0.0), entries[i]))
+        if i is None:
+            found.append(_weighed(vote, others, ()) if others else vote)
+        else:
+            found.append(_weighed(vote, gains.get(i, 0.0), entries[i]))
     for i in sorted(admitted):
         found += [_weighed(vote, gains[i] + PASSED_BY, entries[i]) for vote in inquiry.candidates[i].votes]
     return found

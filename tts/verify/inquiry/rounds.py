@@ -3,8 +3,9 @@
 In a round the same question is asked of each candidate. A tool finds a line where the photo was taken with probability
 `found_there`, and anywhere else with `found_elsewhere`. The gain of a candidate is the log-likelihood
 of its own outcome minus the mean of the round. The gains of a round add up to 0, and a round with equal outcomes
-changes nothing, so a candidate never gains by being asked about. A round with a call that failed or returned nothing is
-void for all.
+changes nothing, so a candidate never gains by being asked about. It never gains by not being asked about either: a
+round asks about each answer that is compared, and a place without a vote that is left out gets the lowest gain of the
+round. A round with a call that failed or returned nothing is void for all.
 """
 
 from __future__ import annotations
@@ -55,10 +56,14 @@ class Round:
         return {i: one - mean for i, one in nats.items()}
 
 
-def gains_of(rounds: Sequence[Round], counted: Sequence[frozenset[int]]) -> dict[int, float]:
-    """What all rounds say together; `counted` has for each round the candidates that count in it."""
+def gains_of(rounds: Sequence[Round], counted: Sequence[frozenset[int]], every: Sequence[int] = ()) -> dict[int, float]:
+    """What all rounds say together; `counted` has for each round the candidates that count in it.
+
+    The candidates of `every` that do not count in a round get the lowest gain of it.
+    """
     total: dict[int, float] = {}
     for one, candidates in zip(rounds, counted, strict=True):
-        for i, nats in one.gains(candidates).items():
-            total[i] = total.get(i, 0.0) + nats
+        gains = one.gains(candidates)
+        for i in {*gains, *every} if gains else ():
+            total[i] = total.get(i, 0.0) + gains.get(i, min(gains.values()))
     return total

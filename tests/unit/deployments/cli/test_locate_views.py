@@ -8,7 +8,7 @@ from support.made_answers import EVIL, an_answer
 
 from deployments.cli.small_map import small_map
 from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, end_text, km
-from tts.domain.answer import StopReason
+from tts.domain.answer import RolloutStatus, RunCount, StopReason
 from tts.domain.events import (
     Accepted,
     Hypothesised,
@@ -71,6 +71,34 @@ def test_the_live_view_has_a_lane_a_rollout_and_the_candidates():
     assert "×2" in drawn
     assert "\x07" not in text
     assert "\u202e" not in text
+
+
+def of_two_models(event):
+    if isinstance(event, RolloutStarted):
+        return event.model_copy(update={"source": f"model-{event.rollout_id}"})
+    return event
+
+
+@pytest.mark.parametrize(("view", "lane"), [(PlainView, "[1 · model-1] thinks"), (LiveView, "✗ 1 · model-1")])
+def test_the_lanes_of_a_mixture_name_their_models(monkeypatch, view, lane):
+    mixed = [of_two_models(event) for event in events()]
+    monkeypatch.setitem(globals(), "events", lambda: mixed)
+    text = shown(view, terminal=view is LiveView)
+    assert lane in text
+    assert view is PlainView or "deep, 2 attempts of 2 models, " in text
+
+
+@pytest.mark.parametrize(("sources", "words"), [
+    (("one", "other"), "2 of 2 attempts of 2 models answered"), (("", ""), "2 of 2 attempts answered"),
+])  # fmt: skip
+def test_the_panel_says_of_how_many_models_the_attempts_are(sources, words):
+    rollouts = tuple(RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
+                     for i, source in enumerate(sources))  # fmt: skip
+    count = RunCount(asked=2, planned=2, run=2, answered=2)
+    out = io.StringIO()
+    answer = an_answer("Köln").model_copy(update={"n": count, "rollouts": rollouts})
+    Console(file=out, width=200, highlight=False, color_system=None).print(answer_panel(answer, None))
+    assert words in out.getvalue()
 
 
 def test_the_answer_panel_obeys_nothing_it_shows(gazetteer):

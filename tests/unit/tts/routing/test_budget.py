@@ -312,8 +312,13 @@ def test_an_engine_without_recorded_runs_goes_by_made_up_ones():
     small, large = (json.loads(plan("--budget", text, "--set", "engine.name=openai", "--json"))
                     for text in ("4k-tokens", "500k-tokens"))  # fmt: skip
     assert (small["row"]["n"], large["row"]["n"]) == (1, 16)
-    assert "in made-up runs" in plan("--budget", "500k-tokens", "--set", "engine.name=openai")
-    assert "in recorded runs" in plan("--budget", "30s")
+    made_up = plan("--budget", "500k-tokens", "--set", "engine.name=openai")
+    assert "in made-up runs" in made_up
+    assert "within 25 km, in 400 answers of made-up runs" in made_up
+    assert "recorded requests" not in made_up
+    recorded = plan("--budget", "30s")
+    assert "in recorded runs" in recorded
+    assert " answers of recorded runs\n" in recorded
 
 
 def test_samples_of_one_policy_make_a_table(tmp_path):

@@ -46,6 +46,28 @@ def test_the_report_of_a_run_has_the_dependence_of_its_rollouts(rho, world):
     )
 
 
+def test_a_mixture_has_that_of_two_rollouts_of_one_model_and_another_between_its_models(world):
+    """Two rollouts of model `a`, which are copies, and two of `b`, which are copies of other draws."""
+    mixed = []
+    for one in recorded(world, 0.0):
+        a, _, b, _ = one.run.trajectories
+        four = [(a, "a"), (a, "a"), (b, "b"), (b, "b")]
+        rollouts = {i: t.model_copy(update={"rollout_id": i, "source": source}) for i, (t, source) in enumerate(four)}
+        mixed.append(one.model_copy(update={"run": Run(rollouts=rollouts)}))
+    found = report(mixed, PlaceNames(world.countries, world.gazetteer), world=world)
+    assert found.dependence.rho == 1.0
+    assert found.dependence_between_models.rho < 0.2
+    said = markdown(found)
+    assert "Dependence of rollouts of one model: ρ = 1.00, " in said
+    assert f"Dependence of rollouts of different models: ρ = {found.dependence_between_models.rho:.2f}, " in said
+
+
+def test_one_model_has_no_dependence_between_models(world):
+    found = report(recorded(world, 0.0, photos=5), PlaceNames(world.countries, world.gazetteer), world=world)
+    assert found.dependence_between_models is None
+    assert "different models" not in markdown(found)
+
+
 def test_single_rollouts_have_none(world):
     found = report(recorded(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence is None
@@ -56,4 +78,4 @@ def test_the_command_prints_it(world, tmp_path, data_store):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b"\n".join(one.json_line() for one in recorded(world, 0.9, photos=6)) + b"\n")
     done = CliRunner().invoke(cli, ["eval", "report", str(path)], catch_exceptions=False)
-    assert "Dependence of the rollouts: ρ = " in done.stdout
+    assert "Dependence of rollouts of one model: ρ = " in done.stdout
