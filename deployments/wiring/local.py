@@ -79,7 +79,7 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
         identity=make_identity(args),
         watch=make_watch(args),
         egress_file=tools.brokers,
-        tools_may_send=args.tools.may_send,
+        may_send=args.may_send,
     )
 
 
