@@ -134,7 +134,10 @@ class PipelineConfig(Value):
 
     @property
     def engines_in_one_process(self) -> dict[str, Engine]:
-        """The engines that are loaded if rollouts and verifier run in one process, by the key that configures each."""
+        """The engines that are loaded if rollouts and verifier run in one process, by the key that configures each.
+
+        The consensus loads no `verifier.engine`; a verifier of another package may, as it gets the configuration.
+        """
         found = {
             **{f"engines.{i}.engine": member.engine for i, member in enumerate(self.engines)},
             "engine": None if self.engines else self.engine,
