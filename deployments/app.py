@@ -97,7 +97,7 @@ class GatewayIngress:
             identity=make_identity(args),
             watch=make_watch(args),
             egress_file=brokers,
-            tools_may_send=args.tools.may_send,
+            may_send=args.may_send,
         )
         self._tools = JoinedTools(LocalToolbox([]), tools, refs, may_send=args.tools.may_send)
         self._args = args

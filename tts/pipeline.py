@@ -34,6 +34,7 @@ from tts.ensemble.no_rollout_worked import why_ended, why_nothing_worked
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
+from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, MayBegin
@@ -62,8 +63,7 @@ async def solve(
 ) -> AsyncIterator[Item]:
     """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
 
-    `egress` knows what leaves the machine on the way; whoever made it can tell that also when this is closed early.
-    """
+    `egress` knows what leaves the machine on the way; whoever made it can tell that also when this is closed early."""
     solution = Solution(request, ports, deadline_s, egress)
     async with aclosing(stream(solution.run)) as items:
         async for item in items:
@@ -87,8 +87,7 @@ class Solution:
         rollouts_started: Milestone | None = None,
     ) -> None:
         """`rollouts_started`: reached when the first rollout has asked its engine, or has been sent to the process that
-        does; others may wait for it.
-        """
+        does; others may wait for it."""
         self._resumed_request = resumed
         self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
@@ -102,7 +101,7 @@ class Solution:
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = request_seed(self._request)
-        self._beside = Usage()  # of models asked by locator and verifier
+        self._beside = Usage()  # of models asked by locator and verifier, and GPU time of what was cut off
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._blind: int | None = None  # rollouts that do not know the claim, once others test it
         self._parent: TraceContext | None = None
@@ -115,7 +114,7 @@ class Solution:
 
     @property
     def used(self) -> Usage:
-        """What its rollouts have used so far, and the models that locator and verifier asked."""
+        """What its rollouts have used so far, and what else was used for it."""
         return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
     @property
@@ -141,7 +140,10 @@ class Solution:
 
     async def _conclude(self) -> StopReason:
         try:
-            verdict, stop = await self._think()
+            try:
+                verdict, stop = await self._think()
+            finally:
+                self._beside += Usage(gpu_s=max(0.0, UNREPORTED_GPU_TIME.take(self._request.id)))
             await self._emit(Answered(answer=self._answer(verdict, stop)))
         except GeoTTSError as error:
             await self._emit(failed_event(error))
@@ -180,8 +182,7 @@ class Solution:
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
         plan = resumed.plan or await self._decide(routing, opened)
         group, total = self._group(plan, routing), resumed.planned(plan)
-        if resumed.tests is not None:
-            self._blind = total
+        self._blind = None if resumed.tests is None else total
         cut = await ensemble.resume(group, resumed, total, self._until(group))
         self._mark("rollouts_s")
         return plan, routing, cut
@@ -264,10 +265,9 @@ class Solution:
         return self._watched_by(watch, numbered_from=blind.started)
 
     def _ensemble(self) -> Ensemble:
-        settings = self._ports.watch
-        policy = StopPolicy.parse(self._options.stop or settings.stop)
-        radius_km, learned = self._options.target_radius_km, settings.experience
-        self._watch = ConsensusWatch(policy, radius_km, settings.guesses, led=settings.leader, experience=learned)
+        watch, radius_km = self._ports.watch, self._options.target_radius_km
+        policy = StopPolicy.parse(self._options.stop or watch.stop)
+        self._watch = ConsensusWatch(policy, radius_km, watch.guesses, led=watch.leader, experience=watch.experience)
         return self._watched_by(self._watch)
 
     def _watched_by(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:

@@ -34,7 +34,7 @@ class RequestEgress:
     ) -> None:
         self._file = ports.egress_file
         self._engines = ports.identity.remote_engines
-        self._may_send = bool(self._engines) or ports.tools_may_send
+        self._may_send = ports.may_send
         self._id = request_id
         self._outgoing: list[Outgoing] = []
         self._unwritten = [Departure(request_id, outgoing) for outgoing in before]

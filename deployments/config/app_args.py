@@ -122,26 +122,23 @@ class AppArgs(PipelineConfig):
     @property
     def _heavy_engine(self) -> str | None:
         """An engine that computes where it is used."""
-        engines = (*self.rollout_engines, self.observer, self.verifier.engine, self._second_reader)
+        engines = self.engines_in_one_process.values()
         return next((engine.name for engine in engines if isinstance(engine, CluesEngine | VllmEngine)), None)
+
+    @property
+    def gpu_memory_of_engines(self) -> dict[str, float]:
+        """Share of a GPU's memory that each engine takes that is loaded, by the key that configures it."""
+        engines = self.engines_in_one_process.items()
+        return {key: engine.gpu_memory for key, engine in engines if isinstance(engine, VllmEngine)}
 
     @model_validator(mode="after")
     def _shares_gpu_memory(self) -> Self:
         """Engines of one replica share its GPUs, and replicas with a fraction of a GPU share that GPU: together, the
         engines take no more of the memory than there is."""
-        beside = {
-            ("engine", "observer"): (self.deployments.rollout, (self.engine, self.observer)),
-            ("verifier.engine", "verifier.consistency.engine"): (
-                self.deployments.verifier,
-                (self.verifier.engine, self._second_reader),
-            ),
-        }
-        for names, (deployment, pair) in beside.items():
-            found = {
-                name: engine.gpu_memory
-                for name, engine in zip(names, pair, strict=True)
-                if isinstance(engine, VllmEngine)
-            }
+        wanted = self.gpu_memory_of_engines
+        of_verifier = {key: share for key, share in wanted.items() if key.startswith("verifier.")}
+        of_rollouts = {key: share for key, share in wanted.items() if key not in of_verifier}
+        for deployment, found in ((self.deployments.rollout, of_rollouts), (self.deployments.verifier, of_verifier)):
             total = sum(found.values())
             claimed = deployment.claimed_gpus
             if found and 0 < claimed < 1 and total > claimed:
@@ -151,7 +148,7 @@ class AppArgs(PipelineConfig):
                 )
             if len(found) > 1 and total > MOST_GPU_MEMORY:
                 raise ValueError(
-                    f"{' and '.join(names)} share the GPUs of a replica: the sum of their gpu_memory is "
+                    f"{' and '.join(found)} share the GPUs of a replica: the sum of their gpu_memory is "
                     f"{total:g}, the limit is {MOST_GPU_MEMORY:g}"
                 )
         return self

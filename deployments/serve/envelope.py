@@ -1,6 +1,7 @@
-"""The unit of streams between processes: a batch of items, and the egress of the sending process since the last one.
+"""The unit of streams between processes: a batch of items, and what happened in the sending process since the last one.
 
-The transports of engines and tools record the egress (`tts.net.egress`).
+That is the egress, which the transports of engines and tools record (`tts.net.egress`), and the GPU time that no usage
+has reported (`tts.inference.unreported_gpu_time`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Generic, TypeVar
 from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
 from tts.errors import GeoTTSError, ReplicaLost
+from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.net.egress import EGRESS, Departure
 
 BEAT_S = 2.0
@@ -23,10 +25,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Envelope(Generic[T]):
-    """`items` is empty if the envelope only reports egress, or is a heartbeat."""
+    """`items` is empty if the envelope only reports, or is a heartbeat. `gpu_s` is negative if seconds that an earlier
+    envelope had are in the usage of an item now."""
 
     items: Sequence[T]
     egress: tuple[Departure, ...] = ()
+    gpu_s: float = 0.0
 
 
 async def seal(
@@ -46,7 +50,7 @@ async def seal(
 
     async def produce(send: Send[Sequence[T]]) -> None:
         async def report() -> None:
-            if EGRESS.holds(request_id):
+            if EGRESS.holds(request_id) or UNREPORTED_GPU_TIME.holds(request_id):
                 await send(())
 
         with EGRESS.watch(request_id) as news:
@@ -60,7 +64,7 @@ async def seal(
     async with aclosing(stream(produce, maxsize=1)) as ready:  # batches merge while the reader is slow
         async for batch in ready:
             last.note()
-            yield Envelope(batch, EGRESS.take(request_id))
+            yield Envelope(batch, EGRESS.take(request_id), UNREPORTED_GPU_TIME.take(request_id))
 
 
 async def _forward(batches: AsyncIterator[Sequence[T]], send: Send[Sequence[T]]) -> None:
@@ -83,14 +87,15 @@ async def _beat(news: asyncio.Event, report: Callable[[], Awaitable[None]], send
 
 
 async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> AsyncIterator[Sequence[T]]:
-    """The batches. The egress of the other process is recorded in this process, which passes it on. If the other
-    process is lost, this process records that there may have been more.
+    """The batches. The egress and the GPU time of the other process are recorded in this process, which passes them on.
+    If the other process is lost, this process records that it may have sent more.
     """
     try:
         async with closing(envelopes) as stream_of_envelopes:
             async for envelope in stream_of_envelopes:
                 for departure in envelope.egress:
                     EGRESS.note(departure)
+                UNREPORTED_GPU_TIME.note(request_id, envelope.gpu_s)
                 if envelope.items:
                     yield envelope.items
     except ReplicaLost:

@@ -20,7 +20,6 @@ from deployments.wiring.parts import (
 )
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, taped
-from tts.config import VllmEngine
 from tts.errors import ConfigError
 from tts.perception.local import LocalPerception
 from tts.ports.request_ports import Ports
@@ -79,14 +78,13 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
         identity=make_identity(args),
         watch=make_watch(args),
         egress_file=tools.brokers,
-        tools_may_send=args.tools.may_send,
+        may_send=args.may_send,
     )
 
 
 def _refuse_more_than_a_gpu(args: AppArgs) -> None:
     """In one process, every engine begins with the same GPU: together they take no more of its memory than there is."""
-    engines = args.engines_in_one_process.items()
-    wanted = {key: engine.gpu_memory for key, engine in engines if isinstance(engine, VllmEngine)}
+    wanted = args.gpu_memory_of_engines
     total = sum(wanted.values())
     if len(wanted) > 1 and total > MOST_GPU_MEMORY:
         raise ConfigError(

@@ -284,11 +284,11 @@ def _weighing(
     config = args.verifier
     if config.kind == "consensus":
         return InquiryVerifier(consensus, questioner)
+    if config.kind != "model":
+        return VERIFIERS[config.kind](consensus, args)
     model = rollout_model
     if config.engine is not None:
         model = make_model(args, config.engine, args.deployments.verifier, OF_VERIFIER)
-    if config.kind != "model":
-        return VERIFIERS[config.kind](consensus, args)
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
     asking = questioner if config.may_ask else None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from tts.config.engines import CluesEngine, Engine, VllmEngine
+from tts.config.engines import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.config.gallery import GalleryConfig
 from tts.config.mixture import EngineShare
 from tts.config.request_defaults import RequestDefaults
@@ -134,7 +134,10 @@ class PipelineConfig(Value):
 
     @property
     def engines_in_one_process(self) -> dict[str, Engine]:
-        """The engines that are loaded if rollouts and verifier run in one process, by the key that configures each."""
+        """The engines that are loaded if rollouts and verifier run in one process, by the key that configures each.
+
+        The consensus loads no `verifier.engine`; a verifier of another package may, as it gets the configuration.
+        """
         found = {
             **{f"engines.{i}.engine": member.engine for i, member in enumerate(self.engines)},
             "engine": None if self.engines else self.engine,
@@ -143,6 +146,13 @@ class PipelineConfig(Value):
             "verifier.consistency.engine": self._second_reader,
         }
         return {key: engine for key, engine in found.items() if engine is not None}
+
+    @property
+    def may_send(self) -> bool:
+        """Whether something of a request may be sent to another machine, be it text only: an engine is at an endpoint,
+        or a tool may send."""
+        engines = self.engines_in_one_process.values()
+        return self.tools.may_send or any(isinstance(engine, OpenAIEngine) for engine in engines)
 
     @property
     def _second_reader(self) -> Engine | None:

@@ -37,7 +37,9 @@ def prompt_tokens_about(messages: Sequence[Message], tools: Sequence[ToolSchema]
 def usage_about(
     messages: Sequence[Message], tools: Sequence[ToolSchema], written: str, price: Price | None = None
 ) -> Usage:
-    """What a turn cost that was cut off before its engine could say: by the size of what was read and written."""
+    """What a turn cost that was cut off before its engine could say: by the size of what was read and written. Its GPU
+    seconds are counted for the request (`tts.inference.unreported_gpu_time`).
+    """
     message = Message(role="assistant", parts=(TextPart(text=written),))
     read = prompt_tokens_about(messages, tools)
     usage = Usage(model_calls=1, prompt_tokens=read, completion_tokens=tokens_about([message]))

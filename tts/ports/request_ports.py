@@ -25,7 +25,7 @@ class Ports:
         identity: the engine, model and data of this installation, as answers state them.
         watch: when rollouts that have ended stop those that still run.
         egress_file: keeps what left the machine after the request has ended; None where no such file can be kept.
-        tools_may_send: a tool may call another machine.
+        may_send: an engine or a tool may call another machine.
     """
 
     locator: Locator
@@ -35,4 +35,4 @@ class Ports:
     identity: Identity
     watch: WatchSettings = field(default_factory=WatchSettings)
     egress_file: EgressFile | None = None
-    tools_may_send: bool = False
+    may_send: bool = False

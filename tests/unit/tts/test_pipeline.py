@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.basics import a_request, leftover_tasks, virtual_time
 
-from tts.aio import closing
+from tts.aio import closing, stream
 from tts.domain.answer import Radius, StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, RolloutStarted, Text
 from tts.domain.geo import LatLon
@@ -17,7 +17,8 @@ from tts.domain.plan import Limits, Locatability
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import fold
 from tts.errors import ModelError, Overloaded
-from tts.pipeline import solve
+from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
+from tts.pipeline import Solution, solve
 from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
@@ -299,5 +300,44 @@ def test_two_that_agree_stop_the_third(blank_photo):
         assert answer.undone == ("rollout 2 stopped early, after 0 turns: the others already agreed",)
         assert answer.timing.total_s < 2
         assert rollouts.running == 0
+
+    check()
+
+
+class RolloutsOnGpus(FakeRollouts):
+    """An engine in this process: when a group is closed, its generations are aborted, and have cost a second and a half
+    that no event has."""
+
+    async def run(self, group):
+        try:
+            async with closing(super().run(group)) as batches:
+                async for batch in batches:
+                    yield batch
+        finally:
+            UNREPORTED_GPU_TIME.note(group.context.id, 1.5)
+
+
+@pytest.mark.parametrize("fates", [(("answer", 1.0), ("hang", 0)), (("hang", 0),)], ids=["one", "all"])
+def test_the_gpu_time_of_rollouts_that_are_cut_off_is_in_the_usage_of_the_answer(blank_photo, fates):
+    @virtual_time
+    async def check():
+        events = await run(blank_photo, ports(RolloutsOnGpus(fates, size=2)), deadline_s=20.0)
+        answer = fold(events).answer
+        assert (answer.stop_reason, answer.usage.gpu_s) == (StopReason.DEADLINE, 1.5)
+
+    check()
+
+
+def test_the_gpu_time_of_a_cancelled_request_is_known_when_its_work_has_ended(blank_photo):
+    @virtual_time
+    async def check():
+        request = a_request(blank_photo, depth="deep", n_parallel=2)
+        solution = Solution(request, ports(RolloutsOnGpus((("hang", 0),), size=2)), 60.0)
+        async with closing(stream(solution.run)) as items:
+            async for item in items:
+                if isinstance(item, Hypothesised):
+                    break
+        assert solution.used.gpu_s == 1.5
+        assert not UNREPORTED_GPU_TIME.holds(request.id)
 
     check()

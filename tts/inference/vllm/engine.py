@@ -21,9 +21,10 @@ from tts.domain.usage import Usage
 from tts.errors import ModelError, boundary
 from tts.inference.constrained_decoding import forced_calls, turn_schema
 from tts.inference.token_prompts import TokenPrompts
+from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import EngineStats, Generation, Piece, VllmSeam
-from tts.inference.vllm.shared_time import GPU_TIME, SharedTime
+from tts.inference.vllm.shared_time import GPU_TIME, GpuCharge, SharedTime
 from tts.ports.model_client import Delta, ModelRequest
 
 
@@ -110,28 +111,26 @@ class VllmModel:
         await asyncio.to_thread(self.close)
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """The last delta has the usage, with the GPU seconds. Errors of vLLM come as ModelError."""
+        """The last delta has the usage, with the GPU seconds. Those of a generation that has none are kept for the
+        request (`tts.inference.unreported_gpu_time`). Errors of vLLM come as ModelError.
+        """
         with boundary(ModelError, "vllm"):
             generation, forced = await self._generation(request)
-            mark = self._time.start()
-            try:
-                async with closing(self._deltas(request, generation, mark, forced=forced)) as deltas:
+            charge = GpuCharge(self._time, self._gpus)
+            with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
+                async with closing(self._deltas(request, generation, charge, forced=forced)) as deltas:
                     async for delta in deltas:
                         yield delta
-            finally:
-                self._time.stop()
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """See `tts.ports.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
         with boundary(ModelError, "vllm"):
             generation, _ = await self._generation(request)
-            mark = self._time.start()
-            try:
-                return await self._forked(replace(generation, draws=count), mark)
-            finally:
-                self._time.stop()
+            charge = GpuCharge(self._time, self._gpus)
+            with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
+                return await self._forked(replace(generation, draws=count), charge)
 
-    async def _forked(self, generation: Generation, mark: float) -> tuple[tuple[str | None, ...], Usage]:
+    async def _forked(self, generation: Generation, charge: GpuCharge) -> tuple[tuple[str | None, ...], Usage]:
         texts: list[list[str]] = [[] for _ in range(generation.draws)]
         whole: set[int] = set()
         cached = prompt_tokens = completion_tokens = 0
@@ -146,12 +145,12 @@ class VllmModel:
             prompt_tokens=generation.draws * prompt_tokens,
             cached_tokens=generation.draws * cached,
             completion_tokens=completion_tokens,
-            gpu_s=self._gpus * self._time.charged_s(mark),
+            gpu_s=charge.report(),
         )
         return tuple("".join(text) if i in whole else None for i, text in enumerate(texts)), usage
 
     async def _deltas(
-        self, request: ModelRequest, generation: Generation, mark: float, *, forced: bool
+        self, request: ModelRequest, generation: Generation, charge: GpuCharge, *, forced: bool
     ) -> AsyncIterator[Delta]:
         texts: list[str] = []
         cached = prompt_tokens = completion_tokens = preemptions = preempted_tokens = 0
@@ -170,7 +169,7 @@ class VllmModel:
                     cached_tokens=cached,
                     completion_tokens=completion_tokens,
                     preempted_tokens=preempted_tokens,
-                    gpu_s=self._gpus * self._time.charged_s(mark),
+                    gpu_s=charge.report(),
                 )
                 yield self._last(request, piece, "".join(texts), usage, forced=forced)
 

@@ -41,5 +41,33 @@ class SharedTime:
         self._last = now
 
 
+class GpuCharge:
+    """The GPU seconds of one generation, which begins now, on so many GPUs."""
+
+    def __init__(self, shared: SharedTime, gpus: float) -> None:
+        self._shared = shared
+        self._gpus = gpus
+        self._mark = shared.start()
+        self._in_all: float | None = None
+        self.reported = False
+
+    @property
+    def gpu_s(self) -> float:
+        """Up to now, or up to its end."""
+        return self._gpus * self._shared.charged_s(self._mark) if self._in_all is None else self._in_all
+
+    def end(self) -> None:
+        """It costs nothing from now on; the second time nothing happens."""
+        if self._in_all is None:
+            self._in_all = self.gpu_s
+            self._shared.stop()
+
+    def report(self) -> float:
+        """End it. Returns its seconds, for its usage."""
+        self.end()
+        self.reported = True
+        return self.gpu_s
+
+
 GPU_TIME: Final = SharedTime()
 """The one of this process. Its engines (a planner and its observer, the engines of a mixture) share its GPUs."""

@@ -56,6 +56,20 @@ def test_an_engine_on_a_fraction_of_a_gpu_takes_no_more_than_that_of_its_memory(
     assert load_config(None, half | {"engine": VLLM | {"gpu_memory": 0.45}}).deployments.rollout.claimed_gpus == 0.5
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"verifier": {"engine": VLLM, "consistency": {"engine": VLLM}}},
+        {"verifier": {"engine": VLLM}, "deployments": {"verifier": {"num_gpus": 0.5}}},
+    ],
+    ids=["beside a second reader", "on half a GPU"],
+)
+def test_an_engine_that_the_consensus_does_not_load_takes_no_memory(parts):
+    assert load_config(None, parts).verifier.kind == "consensus"
+    with pytest.raises(ConfigError, match="gpu_memory"):
+        load_config(None, parts | {"verifier": parts["verifier"] | {"kind": "model"}})
+
+
 ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
 
 
@@ -66,6 +80,7 @@ ENDPOINT = {"name": "openai", "base_url": "http://127.0.0.1:9000/v1"}
         ({"engine": ENDPOINT, "colocate": False}, False),
         ({"engine": ENDPOINT, "deployments": {"rollout": {"replicas": 4}}}, False),
         ({"engine": ENDPOINT, "verifier": {"kind": "model", "engine": {"name": "clues"}}}, False),
+        ({"engine": ENDPOINT, "verifier": {"engine": {"name": "clues"}}}, True),
         ({"engine": ENDPOINT, "verifier": {"consistency": {"engine": VLLM}}}, False),
         ({"engine": {"name": "scripted"}}, False),
         ({"engine": {"name": "scripted"}, "colocate": True}, True),

@@ -14,7 +14,7 @@ from deployments.config import AppArgs
 from deployments.observability.audit import AuditLog
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import remote_engines
-from tts.config import OpenAIEngine, ScriptedEngine, VerifierConfig
+from tts.config import ConsistencyConfig, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import Done, LeftMachine, ToolResulted, parse_event
 from tts.errors import Overloaded
 from tts.net.egress import EGRESS, Departure
@@ -113,9 +113,36 @@ async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_sto
     assert samples(metrics.text)["geotts_broker_replicas"] == 0
 
 
+ENDPOINT = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="m")
+
+
+@pytest.mark.parametrize(
+    ("verifier", "complete"),
+    [
+        (VerifierConfig(), None),
+        (VerifierConfig(engine=ENDPOINT), None),
+        (VerifierConfig(consistency=ConsistencyConfig(engine=ENDPOINT)), False),
+        (VerifierConfig(kind="model", engine=ENDPOINT, show_photo=False), False),
+        (VerifierConfig(kind="model", engine=ENDPOINT), False),
+    ],
+    ids=[
+        "no endpoint",
+        "one that is not used",
+        "a second reader",
+        "a verifier without the photo",
+        "one with the photo",
+    ],
+)
+async def test_a_lost_process_makes_the_list_incomplete_where_an_engine_may_send(data_store, verifier, complete):
+    ports = local_ports(an_app().model_copy(update={"verifier": verifier}))
+    EGRESS.note(Departure("loc_lost", outgoing=None))
+    event = await RequestEgress(ports, "loc_lost").to_event()
+    assert (event and event.complete) is complete
+
+
 @pytest.mark.parametrize(("may_send", "complete"), [(True, False), (False, None)])
 async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(data_store, may_send, complete):
-    ports = replace(local_ports(an_app()), tools_may_send=may_send)
+    ports = replace(local_ports(an_app()), may_send=may_send)
     EGRESS.note(Departure("loc_lost", outgoing=None))
     event = await RequestEgress(ports, "loc_lost").to_event()
     assert (event and event.complete) is complete

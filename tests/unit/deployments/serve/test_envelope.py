@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -12,6 +13,7 @@ from deployments.serve.lost_replica import LastSent
 from tts.aio import closing
 from tts.domain.outgoing import Outgoing
 from tts.errors import ModelError, ReplicaLost
+from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.net.egress import EGRESS, Departure
 
 ID = "loc_envelope"
@@ -101,6 +103,65 @@ async def test_a_call_that_ends_while_a_record_waits_reports_it():
         async for envelope in envelopes:
             egress += envelope.egress
     assert len(egress) == 1
+
+
+class Charge:
+    """Of a generation that has cost this much."""
+
+    reported = False
+
+    def __init__(self, gpu_s):
+        self.gpu_s = gpu_s
+
+    def end(self):
+        return None
+
+
+async def test_gpu_time_is_passed_on_while_a_generation_runs_so_that_a_cancelled_stream_has_reported_it():
+    charge, goes_on, sent = Charge(2.0), asyncio.Event(), []
+
+    async def engine():
+        with UNREPORTED_GPU_TIME.of_generation(ID, charge):
+            yield ["one"]
+            await goes_on.wait()
+            yield ["two"]
+            await asyncio.Event().wait()
+
+    async with closing(seal(engine(), ID)) as envelopes:
+        sent.append(pickle.loads(pickle.dumps(await anext(envelopes))))
+        charge.gpu_s = 3.0
+        goes_on.set()
+        sent.append(pickle.loads(pickle.dumps(await anext(envelopes))))
+    assert [one.gpu_s for one in sent] == [2.0, 1.0]
+    assert not UNREPORTED_GPU_TIME.holds(ID)  # nothing ran after the last envelope
+
+    async def here():
+        for one in sent:
+            yield one
+
+    _ = [batch async for batch in unseal(here(), ID)]
+    assert UNREPORTED_GPU_TIME.take(ID) == 3.0
+
+
+@pytest.mark.parametrize(("reported", "in_all"), [(True, 0.0), (False, 5.0)], ids=["in a usage", "nowhere else"])
+async def test_the_envelopes_of_a_stream_that_ends_have_the_gpu_time_that_no_usage_has(reported, in_all):
+    async def engine():
+        charge = Charge(2.0)
+        with UNREPORTED_GPU_TIME.of_generation(ID, charge):
+            yield ["one"]
+            await first_sent.wait()
+            charge.gpu_s = 5.0
+            charge.reported = reported
+            yield ["its usage"]
+        if not reported:
+            raise ModelError("refused")
+
+    gpu_s, first_sent = [], asyncio.Event()
+    with nullcontext() if reported else pytest.raises(ModelError):
+        async for one in seal(engine(), ID):
+            gpu_s.append(one.gpu_s)
+            first_sent.set()
+    assert (gpu_s[0], sum(gpu_s)) == (2.0, in_all)
 
 
 async def test_a_failure_comes_after_the_egress_before_it():

@@ -4,6 +4,8 @@ import pytest
 
 from deployments.config import load_config
 from deployments.wiring.local import local_ports
+from deployments.wiring.parts import VERIFIERS
+from tts.config.verifier import _ADDED
 from tts.errors import ConfigError
 
 
@@ -61,3 +63,19 @@ def test_engines_that_want_more_memory_than_a_gpu_has_are_refused_before_one_is_
 def test_engines_that_fit_are_loaded(loaded, settings, shares):
     local_ports(load_config(None, settings))
     assert loaded == shares
+
+
+def test_for_a_verifier_of_another_package_no_engine_is_loaded_that_it_has_not_asked_for(loaded, monkeypatch):
+    given = []
+
+    def wary(consensus, args):
+        given.append(args.verifier.engine)
+        return consensus
+
+    monkeypatch.setitem(_ADDED._own, "wary", object())
+    monkeypatch.setitem(VERIFIERS._own, "wary", wary)
+    local_ports(load_config(None, {"engine": vllm(0.4), "verifier": judged_by(0.5, kind="wary")}))
+    assert loaded == [0.4]
+    assert [engine.gpu_memory for engine in given] == [0.5], "it may load the engine itself, so it counts"
+    with pytest.raises(ConfigError, match=r"engine and verifier\.engine share"):
+        local_ports(load_config(None, {"engine": vllm(0.6), "verifier": judged_by(0.5, kind="wary")}))
