@@ -13,7 +13,14 @@ from ray.serve._private import http_util, replica
 
 import deployments
 from deployments.http.server.head_limits import LimitedHttp
-from deployments.seam.guard import ATTRIBUTES, NAMES, missing_attributes, missing_names, other_versions
+from deployments.seam.guard import (
+    ATTRIBUTES,
+    NAMES,
+    missing_attributes,
+    missing_names,
+    other_versions,
+    set_by_constructor,
+)
 from deployments.seam.uvicorn import HttpToolsProtocol
 
 ROOT = Path(deployments.__file__).parents[1]
@@ -51,7 +58,10 @@ def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
 
 UVICORN = "uvicorn.protocols.http.httptools_impl"
 PENDING = "ray.serve._private.request_router.common:PendingRequest"
+METADATA = "ray.serve._private.common:RequestMetadata"
+REPLICA_ID = "ray.serve.request_router:ReplicaID"
 HEAD_LIMITS = "deployments/http/server/head_limits.py"
+ROUTER = "deployments/serve/request_router.py"
 CALLED_BY_HTTPTOOLS = {
     "on_body", "on_header", "on_headers_complete", "on_message_begin", "on_message_complete", "on_url",
 }  # fmt: skip
@@ -63,18 +73,30 @@ CALLED_BY_HTTPTOOLS = {
         (f"{UVICORN}:HttpToolsProtocol", "self", HEAD_LIMITS),
         (f"{UVICORN}:RequestResponseCycle", "cycle", HEAD_LIMITS),
         (PENDING, "pending", "deployments/seam/ray.py"),
+        (PENDING, "pending_request", ROUTER),
+        (METADATA, "pending_request.metadata", ROUTER),
+        (REPLICA_ID, "replica.replica_id", ROUTER),
     ],
 )
 def test_no_attribute_of_uvicorn_and_serve_is_used_that_is_not_guarded(name, owner, file):
-    given = set(resolve_name(name).__init__.__code__.co_names)
-    tree = ast.parse((ROOT / file).read_text())
-    used = {
+    used = attributes_of(owner, file) & set_by_constructor(resolve_name(name))
+    assert used
+    assert used <= set(ATTRIBUTES[name])
+
+
+def test_no_property_of_a_replica_is_used_that_is_not_guarded():
+    used = attributes_of("replica", ROUTER)
+    assert "routing_stats" in used
+    assert {f"ray.serve.request_router:RunningReplica.{name}" for name in used} <= set(NAMES["ray"])
+
+
+def attributes_of(owner, file):
+    """What the code of a file reads, sets and calls on the object that it calls `owner`."""
+    return {
         node.attr
-        for node in ast.walk(tree)
+        for node in ast.walk(ast.parse((ROOT / file).read_text()))
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (owner, f"self.{owner}")
     }
-    assert used & given
-    assert used & given <= set(ATTRIBUTES[name])
 
 
 def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
@@ -85,9 +107,10 @@ def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
     assert {f"{UVICORN}:HttpToolsProtocol.{name}" for name in overridden} <= set(NAMES["uvicorn"])
 
 
-def test_a_field_of_a_pending_request_that_serve_took_away_is_reported(monkeypatch):
-    monkeypatch.setattr(f"{PENDING.replace(':', '.')}.__init__", lambda self, metadata: None)
-    assert f"{PENDING}.future" in missing_attributes()
+@pytest.mark.parametrize(("name", "field"), [(PENDING, "future"), (METADATA, "session_id"), (REPLICA_ID, "unique_id")])
+def test_a_field_that_serve_took_away_is_reported(monkeypatch, name, field):
+    monkeypatch.setattr(f"{name.replace(':', '.')}.__init__", lambda self, other: None)
+    assert f"{name}.{field}" in missing_attributes()
 
 
 def test_no_private_attribute_of_ray_is_used_that_is_not_guarded():
