@@ -24,11 +24,9 @@ from deployments.seam.guard import (
 from deployments.seam.uvicorn import HttpToolsProtocol
 
 ROOT = Path(deployments.__file__).parents[1]
+SCANNED = ["deployments", "tools", "tts", "geotts_benchmarks", "geotts_client", "ray_configs", "scripts", "examples"]
 OUTSIDE = [
-    path
-    for package in ("deployments", "tools", "tts", "geotts_benchmarks", "geotts_client")
-    for path in (ROOT / package).rglob("*.py")
-    if "seam" not in path.relative_to(ROOT).parts
+    path for package in SCANNED for path in (ROOT / package).rglob("*.py") if "seam" not in path.relative_to(ROOT).parts
 ]
 INTERNALS = ("uvicorn.config", "uvicorn.protocols")
 
@@ -57,7 +55,7 @@ def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
 
 
 UVICORN = "uvicorn.protocols.http.httptools_impl"
-PENDING = "ray.serve._private.request_router.common:PendingRequest"
+PENDING = "ray.serve.request_router:PendingRequest"
 METADATA = "ray.serve._private.common:RequestMetadata"
 REPLICA_ID = "ray.serve.request_router:ReplicaID"
 HEAD_LIMITS = "deployments/http/server/head_limits.py"
@@ -159,6 +157,7 @@ def internals_in(source):
 
 
 def test_no_module_outside_the_seam_uses_internals():
+    assert {path.relative_to(ROOT).parts[0] for path in OUTSIDE} == set(SCANNED)
     found = {str(path.relative_to(ROOT)): names for path in OUTSIDE if (names := [*internals_in(path.read_text())])}
     assert found == {}
 
