@@ -8,6 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+import ray
 from ray._private import ray_constants, utils, worker
 from ray.serve._private import http_util, replica
 
@@ -134,6 +135,31 @@ def test_ray_sets_its_handlers_by_the_functions_that_are_kept_from_it():
     assert "ray._raylet.CoreWorker(" in inspect.getsource(worker.connect)
     assert "signal.signal" in inspect.getsource(utils.set_sigterm_handler)
     assert ray_constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER is False
+
+
+RAY = Path(ray.__file__).parent
+CORE = RAY / "core/src/ray/raylet/raylet"
+READ_BY_THE_CORE = {
+    "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_prestart_worker_first_driver", "RAY_worker_niceness",
+}  # fmt: skip
+
+
+def variables_in(file):
+    """The environment variables of Ray and Serve that the code of a file sets or reads by their whole names."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        name = node.value if isinstance(node, ast.Constant) else node.arg if isinstance(node, ast.keyword) else None
+        if isinstance(name, str) and re.fullmatch(r"RAY_\w+[A-Za-z]", name):
+            yield name
+
+
+def test_every_environment_variable_that_is_set_is_one_of_ray_or_serve():
+    """Both pass over a name that they do not know, so a renamed variable would be unset without a word."""
+    used = {*variables_in("deployments/serve/ray_env.py"), *variables_in("geotts_benchmarks/machines/ray_nodes.py")}
+    assert {"RAY_SERVE_THROUGHPUT_OPTIMIZED", "RAY_SERVE_DIRECT_INGRESS_MIN_HTTP_PORT", *READ_BY_THE_CORE} <= used
+    python = "".join(path.read_text() for path in RAY.rglob("*.py") if "test" not in path.name)
+    assert {name for name in used - READ_BY_THE_CORE if f'"{name}"' not in python} == set()
+    core = CORE.read_bytes()
+    assert {name for name in READ_BY_THE_CORE if f"{name}\0".encode() not in core} == set()
 
 
 def internals_in(source):
