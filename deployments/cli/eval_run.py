@@ -14,7 +14,7 @@ from typing import Protocol
 import click
 from rich.progress import BarColumn, Progress, TextColumn
 
-from deployments.cli.console import STDERR, config_option, profile_options
+from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, STDERR, config_option, profile_options
 from deployments.cli.views import clean
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
@@ -37,8 +37,6 @@ from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
-EXIT_FAILED = 1
-EXIT_INTERRUPTED = 130
 _LONGEST_WHY = 1000
 _LINE_EVERY_S = 10.0
 
