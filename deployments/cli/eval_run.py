@@ -20,7 +20,7 @@ from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.domain.answer import Provenance
-from tts.domain.geo import distance_km
+from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.errors import DataError
@@ -211,7 +211,7 @@ class _Tally:
         self.failures = 0
         self._countries = 0
         self._abstained = 0
-        self._within = {25.0: 0, 200.0: 0, 750.0: 0}
+        self._within = dict.fromkeys(TABLE_KM[1:], 0)
 
     def add(self, record: Record) -> None:
         self.done += 1
