@@ -47,6 +47,11 @@ class Box(Value):
         """
         return self.model_copy(update={"photo": number})
 
+    @property
+    def area(self) -> float:
+        """Its share of the photo, in (0, 1]."""
+        return (self.x1 - self.x0) * (self.y1 - self.y0)
+
     def iou(self, other: Box) -> float:
         """Intersection over union in [0, 1]; 0 across photos.
 
@@ -59,7 +64,5 @@ class Box(Value):
         height = min(self.y1, other.y1) - max(self.y0, other.y0)
         if width <= 0 or height <= 0:
             return 0.0
-        mine = (self.x1 - self.x0) * (self.y1 - self.y0)
-        theirs = (other.x1 - other.x0) * (other.y1 - other.y0)
         shared = width * height
-        return shared / (mine + theirs - shared)
+        return shared / (self.area + other.area - shared)

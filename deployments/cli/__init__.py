@@ -10,7 +10,7 @@ from importlib.metadata import entry_points, version
 import click
 from pydantic import ValidationError
 
-from deployments.cli.console import fail
+from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
 from geotts_client.options import LocateOptions
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 from tts.field_errors import field_error_text
@@ -49,10 +49,6 @@ _COMMANDS = {
     "bench": ("", "Run a benchmark. The last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
-
-EXIT_FAILED = 1
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 
 class _LazyGroup(click.Group):

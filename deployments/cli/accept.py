@@ -10,7 +10,15 @@ import click
 
 from deployments.cli.accept_run import AcceptRun
 from deployments.cli.built_data import ensure_data
-from deployments.cli.console import STDERR, config_option, fail, profile_options
+from deployments.cli.console import (
+    EXIT_FAILED,
+    EXIT_FAULTS,
+    EXIT_INTERRUPTED,
+    STDERR,
+    config_option,
+    fail,
+    profile_options,
+)
 from deployments.cli.photo_readings import photo_readings
 from deployments.cli.text_console import TextConsole
 from deployments.config import AppArgs
@@ -33,9 +41,6 @@ from tts.geodata.countries import Countries
 from tts.routing.depth_router import NO_PRICE
 from tts.verify.consensus.radius_fitting import MIN_RUNS
 
-EXIT_FAILED = 1
-EXIT_FAULTS = 3
-EXIT_INTERRUPTED = 130
 _STDOUT = TextConsole()
 
 

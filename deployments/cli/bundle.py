@@ -12,7 +12,7 @@ import httpx
 
 from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
-from deployments.cli.console import config_option
+from deployments.cli.console import EXIT_FAULTS, config_option
 from deployments.config import AppArgs
 from deployments.wiring.bundle_replay import replayed
 from tts.api.client import refusal
@@ -20,11 +20,11 @@ from tts.bundle.bundle_files import root_hash
 from tts.bundle.check_bundle import checked_entries
 from tts.bundle.signature import public_key, signed, signer_of
 from tts.bundle.zip_archive import pack
+from tts.domain.request import REQUEST_ID
 from tts.errors import DataError, ServerUnreachable
 
-EXIT_FAULTS = 3
 _PATIENCE_S = 60.0
-_ID = re.compile(r"loc_[0-9a-f]{20}")
+_ID = re.compile(REQUEST_ID)
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 

@@ -1,4 +1,4 @@
-"""Shared by all commands: the console, progress, errors, and the options that name a configuration."""
+"""Shared by all commands: the console, progress, errors, exit codes, and the options that name a configuration."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from tts.package_files import config_files
 from tts.profiles import Profile, load_profile, profile_names
 
 STDERR = TextConsole(stderr=True)
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_FAULTS = 3
+EXIT_INTERRUPTED = 130
 _OVERRIDES = "geotts.overrides"
 _PROFILE = "geotts.profile"
 F = TypeVar("F", bound=Callable[..., Any])

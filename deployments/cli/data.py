@@ -9,7 +9,7 @@ from typing import Literal
 import click
 import yaml
 
-from deployments.cli.console import STDERR, config_option, progress_bar
+from deployments.cli.console import EXIT_FAILED, STDERR, config_option, progress_bar
 from deployments.config import AppArgs
 from tts.config import GalleryConfig
 from tts.gallery.building import build_gallery
@@ -47,7 +47,7 @@ def status(args: AppArgs) -> None:
         click.echo(f"  made of  {versions or '-'}")
     if any(status.state != "ready" for status in found):
         click.echo("run `geotts data build`")
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 @command.command()

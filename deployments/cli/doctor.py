@@ -8,7 +8,7 @@ import click
 import orjson
 from rich.text import Text
 
-from deployments.cli.console import config_option, profile_in_use, profile_options
+from deployments.cli.console import EXIT_FAILED, config_option, profile_in_use, profile_options
 from deployments.cli.text_console import TextConsole
 from deployments.config import AppArgs
 from deployments.doctor.installation import examine
@@ -39,7 +39,7 @@ def command(args: AppArgs, as_json: bool) -> int:
     else:
         for finding in findings:
             _print(TextConsole(), finding)
-    return 1 if any(finding.state == "problem" for finding in findings) else 0
+    return EXIT_FAILED if any(finding.state == "problem" for finding in findings) else 0
 
 
 def _print(console: TextConsole, finding: Finding) -> None:

@@ -14,13 +14,13 @@ from typing import Protocol
 import click
 from rich.progress import BarColumn, Progress, TextColumn
 
-from deployments.cli.console import STDERR, config_option, profile_options
+from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, STDERR, config_option, profile_options
 from deployments.cli.views import clean
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.domain.answer import Provenance
-from tts.domain.geo import distance_km
+from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.errors import DataError
@@ -37,8 +37,6 @@ from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
-EXIT_FAILED = 1
-EXIT_INTERRUPTED = 130
 _LONGEST_WHY = 1000
 _LINE_EVERY_S = 10.0
 
@@ -213,7 +211,7 @@ class _Tally:
         self.failures = 0
         self._countries = 0
         self._abstained = 0
-        self._within = {25.0: 0, 200.0: 0, 750.0: 0}
+        self._within = dict.fromkeys(TABLE_KM[1:], 0)
 
     def add(self, record: Record) -> None:
         self.done += 1

@@ -14,13 +14,14 @@ from deployments.cli.console import STDERR, config_option
 from deployments.config import AppArgs
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.sync_client import SyncClient
+from tts.domain.request import REQUEST_ID
 from tts.domain.trajectory import fold
 from tts.errors import DataError
 from tts.eval.runs.located_files import read_located
 from tts.export.export_source import Located, located_from
 from tts.export.formats import FORMATS, Format
 
-_REQUEST = re.compile(r"loc_[0-9a-f]{20}")
+_REQUEST = re.compile(REQUEST_ID)
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 
 

@@ -17,7 +17,7 @@ import orjson
 from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.check_view import check_panel
-from deployments.cli.console import STDERR, config_option, profile_in_use, profile_options
+from deployments.cli.console import EXIT_FAILED, STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, BudgetType, Input, Together, collect
@@ -260,7 +260,7 @@ async def locate_inputs(
                 _name_request(run, form)
             if reports is not None and run.answer is not None:
                 failed += not await _reported(reports, item, raw, run)
-    return 1 if failed else 0
+    return EXIT_FAILED if failed else 0
 
 
 async def _reported(reports: HtmlReports, item: Input | Together, photos: Photos, run: Run) -> bool:

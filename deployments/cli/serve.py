@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deployments.cli.console import STDERR, config_option, fail, profile_in_use, profile_options, progress_bar
+from deployments.cli.console import (
+    EXIT_FAILED,
+    STDERR,
+    config_option,
+    fail,
+    profile_in_use,
+    profile_options,
+    progress_bar,
+)
 from deployments.cli.silent_endpoints import warn_of_silent_endpoints
 from deployments.cli.text_console import styled
 from deployments.cli.warning_lines import warn, warn_of
@@ -102,8 +110,8 @@ def _run_until_stopped(start: AbstractContextManager[Served], stop: threading.Ev
                 service.watch.check()
             STDERR.print("stopping …")
     except ClusterLost as error:
-        fail(error.detail, 1)
-        os._exit(1)  # Ray's threads are waiting for a cluster that is gone, and would abort the process
+        fail(error.detail, EXIT_FAILED)
+        os._exit(EXIT_FAILED)  # Ray's threads are waiting for a cluster that is gone, and would abort the process
 
 
 def _say_ready(service: Served, *, with_keys: bool) -> None:

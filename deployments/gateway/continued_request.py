@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from deployments.gateway.claimed_places import looked_up
+from deployments.gateway.wrong_field import wrong_field
 from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.stored_values import event_of, value_of
 from deployments.wiring.parts import clue_reader
@@ -212,11 +213,11 @@ def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) 
     nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
     if asked.not_there is True or nothing_added:
         if run.answer is None:
-            raise _wrong("not_there", "the earlier request has no answer; name the place to rule out")
+            raise wrong_field("not_there", "the earlier request has no answer; name the place to rule out")
         try:
             return (rejected_place(run.answer, reader),)
         except ValueError as error:
-            raise _wrong("not_there", str(error)) from error
+            raise wrong_field("not_there", str(error)) from error
     statements = asked.not_there if isinstance(asked.not_there, tuple) else ()
     return looked_up("not_there", statements, reader)
 
@@ -232,7 +233,7 @@ def _denied(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
 def _joined(hint: str | None, fact: str) -> str:
     joined = f"{hint}\n{fact}" if hint else fact
     if len(joined) > _MOST_HINT:
-        raise _wrong(
+        raise wrong_field(
             "fact",
             f"with the hint and facts of the earlier request it has more than {_MOST_HINT} characters: shorten it",
         )
@@ -246,7 +247,3 @@ def _notes(run: Run) -> tuple[str, ...]:
     findings = [text.text for text in run.answer.contradictions]
     findings += [one.claim if one.supports else f"against it: {one.claim}" for one in run.answer.evidence]
     return tuple(dict.fromkeys(findings))[:_MOST_NOTES]
-
-
-def _wrong(field: str, problem: str) -> RequestError:
-    return RequestError(f"{field}: {problem}", errors=({"field": field, "problem": problem},))

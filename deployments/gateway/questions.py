@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from deployments.gateway.wrong_field import wrong_field
 from tts.config import VerifierConfig
 from tts.config.verifier import WHO_MAY_ASK
 from tts.domain.request import LocateOptions
-from tts.errors import RequestError
-
-_FIELD = "verifier_questions"
 
 
 def check_questions(options: LocateOptions, config: VerifierConfig) -> None:
@@ -15,4 +13,4 @@ def check_questions(options: LocateOptions, config: VerifierConfig) -> None:
     if not options.verifier_questions or config.may_ask:
         return
     problem = f"the verifier of this service asks no questions: leave this out, or set it to 0 (it needs {WHO_MAY_ASK})"
-    raise RequestError(f"{_FIELD}: {problem}", errors=({"field": _FIELD, "problem": problem},))
+    raise wrong_field("verifier_questions", problem)

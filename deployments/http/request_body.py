@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from deployments.config import GatewayConfig
 from deployments.gateway.arrival import Fetch
+from deployments.gateway.wrong_field import wrong_field
 from geotts_client.budget import EITHER_BUDGET
 from geotts_client.continue_options import ContinueOptions
 from tools.external.names import EXTERNAL_NAME
@@ -368,5 +369,4 @@ def few_photos(photos: list[T]) -> list[T]:
 
 
 def _wrong(name: str, what: str) -> RequestError:
-    error = {"field": name[:100], "problem": what}
-    return RequestError(f"{name[:100]}: {what}", errors=(error,))
+    return wrong_field(name[:100], what)

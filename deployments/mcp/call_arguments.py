@@ -12,7 +12,7 @@ from geotts_client.budget import EITHER_BUDGET, Budget, budget_given
 from geotts_client.check_options import checking
 from geotts_client.continue_options import MAX_FACT, ContinueOptions
 from geotts_client.options import MAX_RULED_OUT
-from tts.domain.request import MAX_PARALLEL, LocateOptions
+from tts.domain.request import MAX_PARALLEL, REQUEST_ID, LocateOptions
 from tts.errors import RequestError
 from tts.geodata.area_from_text import area_in_words
 from tts.geodata.countries import Countries
@@ -80,7 +80,7 @@ class PlacesArguments(LocateArguments):
 class ContinueArguments(NamedPhoto):
     """An earlier request, and what is known by now. Photos are further ones of the same place; none need be named."""
 
-    request_id: Annotated[str, StringConstraints(pattern="^loc_[0-9a-f]{20}$")] = Field(
+    request_id: Annotated[str, StringConstraints(pattern=f"^{REQUEST_ID}$")] = Field(
         description="The `request_id` of the earlier result."
     )
     not_there: bool | Place | Annotated[tuple[Place, ...], Field(min_length=1, max_length=MAX_RULED_OUT)] | None = (

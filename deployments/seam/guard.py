@@ -9,7 +9,8 @@ from pkgutil import resolve_name
 
 WRITTEN_FOR: Mapping[str, str] = {"ray": "2.60", "uvicorn": "0.54"}
 
-# package: the names that `ray.py` and `uvicorn.py` use, in the form of `pkgutil.resolve_name`
+# package: the names that `ray.py`, `uvicorn.py` and `deployments.serve.request_router` use, in the form of
+# `pkgutil.resolve_name`
 NAMES: Mapping[str, Sequence[str]] = {
     "ray": (
         "ray._common.tls_utils:add_port_to_grpc_server",
@@ -23,17 +24,21 @@ NAMES: Mapping[str, Sequence[str]] = {
         "ray._private.worker:shutdown",
         "ray._raylet:CoreWorker",
         "ray.serve._private.common:ReplicaState.RUNNING",
+        "ray.serve._private.common:RequestMetadata",
         "ray.serve._private.client:ServeControllerClient.http_config",
         "ray.serve._private.http_util:set_socket_reuse_port",
         "ray.serve._private.http_util:start_asgi_http_server",
         "ray.serve._private.replica:add_port_to_grpc_server",
         "ray.serve._private.replica:start_asgi_http_server",
-        "ray.serve._private.request_router.common:PendingRequest",
-        "ray.serve._private.request_router.request_router:RequestRouter._cancel_routing_task_for_pending_request",
-        "ray.serve._private.request_router.request_router:RequestRouter._fulfill_next_pending_request",
-        "ray.serve._private.request_router.request_router:RequestRouter._record_queue_wait_time",
-        "ray.serve._private.request_router.request_router:RequestRouter._remove_pending_request_from_indices",
         "ray.serve.context:_get_global_client",
+        "ray.serve.request_router:PendingRequest",
+        "ray.serve.request_router:ReplicaID",
+        "ray.serve.request_router:RequestRouter._cancel_routing_task_for_pending_request",
+        "ray.serve.request_router:RequestRouter._fulfill_next_pending_request",
+        "ray.serve.request_router:RequestRouter._record_queue_wait_time",
+        "ray.serve.request_router:RequestRouter._remove_pending_request_from_indices",
+        "ray.serve.request_router:RunningReplica.replica_id",
+        "ray.serve.request_router:RunningReplica.routing_stats",
     ),
     "uvicorn": (
         "uvicorn.config:HTTP_PROTOCOLS",
@@ -45,13 +50,16 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
 }
 
-# class: what its objects have, as `deployments.seam.ray` and `deployments.http.server.head_limits` read and set it
+# class: what its objects have, as `deployments.seam.ray`, `deployments.serve.request_router` and
+# `deployments.http.server.head_limits` read and set it
 ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "ray._private.node:Node": ("all_processes", "removal_lock"),
     "ray.serve._private.client:ServeControllerClient": ("_http_config",),
-    "ray.serve._private.request_router.common:PendingRequest": ("future", "metadata"),
-    "ray.serve._private.request_router.request_router:RequestRouter": ("_pending_requests_to_fulfill",),
+    "ray.serve._private.common:RequestMetadata": ("session_id",),
     "ray.serve.handle:_DeploymentResponseBase": ("_replica_result", "_replica_result_future"),
+    "ray.serve.request_router:PendingRequest": ("future", "metadata"),
+    "ray.serve.request_router:ReplicaID": ("unique_id",),
+    "ray.serve.request_router:RequestRouter": ("_pending_requests_to_fulfill",),
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
         "client",
         "cycle",
@@ -97,7 +105,14 @@ def missing_attributes(attributes: Mapping[str, Sequence[str]] = ATTRIBUTES) -> 
     that is gone is left to `missing_names`."""
     for name, wanted in attributes.items():
         try:
-            given = resolve_name(name).__init__.__code__.co_names
+            given = set_by_constructor(resolve_name(name))
         except (ImportError, AttributeError):
             continue
         yield from (f"{name}.{attribute}" for attribute in wanted if attribute not in given)
+
+
+def set_by_constructor(of: type) -> set[str]:
+    """The names that the constructor of a class sets, and those that it calls. A frozen dataclass sets its fields by
+    their names as text."""
+    code = of.__init__.__code__  # type: ignore[misc]
+    return {*code.co_names, *(text for text in code.co_consts if isinstance(text, str))}

@@ -20,8 +20,8 @@ from ray._private.node import Node
 from ray.serve import context
 from ray.serve._private import http_util, replica
 from ray.serve._private.common import ReplicaState
-from ray.serve._private.request_router.request_router import RequestRouter
 from ray.serve.handle import DeploymentResponse, DeploymentResponseGenerator
+from ray.serve.request_router import RequestRouter
 
 RUNNING = ReplicaState.RUNNING
 RAY_LOGGERS = ("ray", "ray.serve", "ray._private.authentication")

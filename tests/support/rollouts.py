@@ -20,11 +20,12 @@ def answered_rollout(
     *,
     facts: tuple[Fact, ...] | list[Fact] = (),
     name: str = "poi_keyword_search",
+    arguments: dict[str, Any] | None = None,
     text: str = "",
     claims: tuple[Claim, ...] | list[Claim] = (),
     **belief: Any,
 ) -> Trajectory:
-    call = ToolCall(id="c1", name=name, arguments={"query": belief.get("city", "x")})
+    call = ToolCall(id="c1", name=name, arguments=arguments or {"query": belief.get("city", "x")})
     result = ToolResult(call_id="c1", name=name, text="", facts=tuple(facts), retrieved_at="2026-01-01T00:00:00Z")
     turn = Turn(index=0, text=text, calls=(call,) if facts else (), results=(result,) if facts else ())
     answer = Hypothesis(point=point, claims=tuple(claims), **belief)

@@ -14,6 +14,7 @@ from tools.maps import MapPicture, Style
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.errors import ToolError, ToolErrorKind
+from tts.geodata.maps.view import MAX_LATITUDE
 from tts.net.http_client import USER_AGENT
 from tts.toolkit.broker.provider_client import ProviderClient, ProviderRequest
 from tts.toolkit.broker.provider_limits import ProviderLimits
@@ -21,7 +22,6 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=12.0, max_running=4)
 _SIDE = 256
-_STEEPEST_LAT = 85.05112878
 _DEEPEST_ZOOM = 19
 _MARK = (220, 40, 40)
 
@@ -91,7 +91,7 @@ def pixel_of(point: LatLon, zoom: int) -> tuple[float, float]:
         (x, y) in pixels with fractions, y downwards.
     """
     world = _SIDE * 2.0**zoom
-    phi = math.radians(max(-_STEEPEST_LAT, min(_STEEPEST_LAT, point.lat)))
+    phi = math.radians(max(-MAX_LATITUDE, min(MAX_LATITUDE, point.lat)))
     return world * (point.lon + 180.0) / 360.0, world * (1.0 - math.asinh(math.tan(phi)) / math.pi) / 2.0
 
 

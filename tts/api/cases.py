@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tts.domain.claim import ClaimVerdict
+from tts.domain.request import REQUEST_ID
 from tts.domain.value import Value
 
 MOST_RUNS = 200
-RequestName = Annotated[str, Field(pattern=r"^loc_[0-9a-f]{20}$")]
+RequestName = Annotated[str, Field(pattern=f"^{REQUEST_ID}$")]
 Tag = Annotated[str, Field(min_length=1, max_length=40)]
 
 

@@ -22,13 +22,14 @@ from geotts_client.continue_options import MAX_FACT
 from tts.domain.answer import Answer
 from tts.domain.events import Answered, Event, RolloutFinished, Text, ToolCalled, ToolResulted, VerifierText
 from tts.domain.plan import Depth
+from tts.domain.request import REQUEST_ID
 from tts.domain.usage import Usage
 from tts.errors import NotFound, RequestError
 
 MODEL = "geotts"
 MODELS: dict[str, Depth] = {MODEL: Depth.AUTO, **{f"{MODEL}-{d.value}": d for d in Depth if d is not Depth.AUTO}}
 _LONGEST_RESULT = 400
-_REQUEST_ID = re.compile(r"loc_[0-9a-f]{20}")
+_REQUEST_ID = re.compile(REQUEST_ID)
 
 
 class Open(BaseModel):

@@ -143,7 +143,7 @@ def _overlap(one: Box, other: Box) -> bool:
     high = min(one.y1, other.y1) - max(one.y0, other.y0)
     if one.photo != other.photo or wide <= 0 or high <= 0:
         return False
-    smaller = min((box.x1 - box.x0) * (box.y1 - box.y0) for box in (one, other))
+    smaller = min(one.area, other.area)
     return wide * high >= _SAME_LINE * smaller
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "MAX_PARALLEL",
     "MAX_PHOTOS",
     "MAX_QUESTIONS",
+    "REQUEST_ID",
     "LocateOptions",
     "LocateRequest",
     "RequestContext",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 MAX_PHOTOS = 8
+REQUEST_ID = "loc_[0-9a-f]{20}"
+"""The form of the id of a request, as a regular expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +80,5 @@ class RequestContext(Value):
 
 
 def new_request_id() -> str:
-    """A random id: `loc_` and 20 hexadecimal digits."""
+    """A random id of the form `REQUEST_ID`: `loc_` and 20 hexadecimal digits."""
     return "loc_" + secrets.token_hex(10)

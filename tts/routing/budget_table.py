@@ -15,6 +15,7 @@ import yaml
 from pydantic import Field
 
 from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, STOP_PATTERN
+from tts.domain.geo import TABLE_KM
 from tts.domain.plan import Limits
 from tts.domain.recorded_table import RecordedTable
 from tts.domain.stop_table import Band
@@ -24,7 +25,7 @@ POLICY = "policy"
 """In place of an engine: made-up samples of one policy."""
 Percent = Annotated[float, Field(ge=0, le=100)]
 Count = Annotated[float, Field(ge=0)]
-RADIUS_KM = {Band.TOWN: 25.0, Band.REGION: 200.0, Band.COUNTRY: 750.0}
+RADIUS_KM = dict(zip((Band.TOWN, Band.REGION, Band.COUNTRY), TABLE_KM[1:], strict=True))
 """Within which distance an answer counts as right where a town, a region, a country is wanted."""
 
 

@@ -12,11 +12,11 @@ from functools import cached_property
 
 from deployments.gateway.precision.coarse_events import coarse_events
 from deployments.gateway.precision.units import Precision, Units
+from deployments.gateway.wrong_field import wrong_field
 from tts.domain.claim import ClaimedPlace
 from tts.domain.events import Event
 from tts.domain.geo import Countries as CountrySet
 from tts.domain.request import LocateOptions
-from tts.errors import RequestError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
@@ -51,15 +51,17 @@ class Coarsening:
         `continues`: the request continues another, whose answer may be ruled out.
         """
         if (options.hint or "").strip():
-            raise _too_fine("hint", f"answers are no finer than the {self.precision} here: no hint or fact is accepted")
+            raise wrong_field(
+                "hint", f"answers are no finer than the {self.precision} here: no hint or fact is accepted"
+            )
         if photos > 1 and self.precision != "city":  # one of a known town shows whether another is 150 km from it
             problem = f"answers are no finer than the {self.precision} here: send one photo in each request"
-            raise _too_fine("image", problem)
+            raise wrong_field("image", problem)
         if options.within is not None and not isinstance(options.within, CountrySet):
-            raise _too_fine("within", f"answers are no finer than the {self.precision} here: name countries")
+            raise wrong_field("within", f"answers are no finer than the {self.precision} here: name countries")
         for name in ("within_km", "max_speed_kmh"):
             if getattr(options, name) is not None:  # a photo of a known place, moved, would find the other
-                raise _too_fine(
+                raise wrong_field(
                     name, f"answers are no finer than the {self.precision} here: photos of a walk are not accepted"
                 )
         self._refuse_places("claim", claimed, towns=self.precision == "city")
@@ -77,8 +79,4 @@ class Coarsening:
                 continue
             allowed = ("town, " if towns else "") + ("country" if self.precision == "country" else "region or country")
             field = name if len(places) == 1 else f"{name}.{number}"
-            raise _too_fine(field, f"answers are no finer than the {self.precision} here: name a {allowed}")
-
-
-def _too_fine(field: str, problem: str) -> RequestError:
-    return RequestError(f"{field}: {problem}", errors=({"field": field, "problem": problem},))
+            raise wrong_field(field, f"answers are no finer than the {self.precision} here: name a {allowed}")

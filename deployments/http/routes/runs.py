@@ -21,10 +21,11 @@ from deployments.http.service import Service
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Cancelled, RunStatus, status_of
 from tts.domain.geojson import answer_geojson
+from tts.domain.request import REQUEST_ID
 from tts.errors import NotFound
 from tts.export.export_source import located_from
 
-RequestId = Annotated[str, InPath(pattern=r"^loc_[0-9a-f]{20}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
+RequestId = Annotated[str, InPath(pattern=f"^{REQUEST_ID}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
 _LAST_EVENT = re.compile(r"[0-9]{1,12}")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tts.domain.geo import TABLE_KM, Floats
 
-PAPER_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
+PAPER_KM = (0.5, 2.0, 10.0, *TABLE_KM[1:])
 CLASSIC_KM = (*TABLE_KM, 2500.0)
 _GEOSCORE_MAX = 5000.0
 _GEOSCORE_SCALE_KM = 18050.0

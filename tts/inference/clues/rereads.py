@@ -96,7 +96,7 @@ def _doubtful(known: Notes, languages: Collection[str], reader: ClueReader) -> I
     for box in known.unread:
         yield box, "", _UNREAD
     for group in same_lines(known.lines):
-        line = max(group, key=_extent)
+        line = max(group, key=lambda line: line.box.area)
         yield line.box, script_of(line.text), min(_doubt(reading, languages, reader) for reading in group)
 
 
@@ -110,10 +110,6 @@ def _of_figures(text: str) -> bool:
     """Numbers, prices and addresses of the web mean the same in every language."""
     letters = sum(char.isalpha() for char in text)
     return 2 * letters <= len(text.replace(" ", "")) or _WEB.search(text) is not None
-
-
-def _extent(line: TextLine) -> float:
-    return (line.box.x1 - line.box.x0) * (line.box.y1 - line.box.y0)
 
 
 def _around(box: Box) -> Box:

@@ -144,5 +144,4 @@ def overlap(a: Box, b: Box) -> float:
     if width <= 0 or height <= 0:
         return 0.0
     shared = width * height
-    area = (a.x1 - a.x0) * (a.y1 - a.y0) + (b.x1 - b.x0) * (b.y1 - b.y0)
-    return shared / (area - shared)
+    return shared / (a.area + b.area - shared)

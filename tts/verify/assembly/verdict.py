@@ -30,7 +30,6 @@ _R = weights("radii")
 _OTHER_CANDIDATE_KM = _R["other_candidate_km"]
 OTHER_CANDIDATE_90 = _R["other_candidate_90"]
 _OTHER_CANDIDATE_MOST_KM = HALF_CIRCUMFERENCE_KM / OTHER_CANDIDATE_90
-_OF_A_POINT = frozenset({"country_at", "reverse_geocode"})  # tools that answer about a point the rollout put in
 _ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
 
 
@@ -159,12 +158,12 @@ def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | 
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
-    """Orders are none; nor are calls that distinguish no places, nor that a point lies in its country, where the caller
-    asked for points in it."""
+    """Orders are none; nor are calls that distinguish no places. Where the caller asked for points in an area, nor is
+    that a point lies in its country, nor what a tool says about a point that the rollout put in."""
     if entry.about == "order" or entry.finding is Finding.UNDECIDED:
         return False
     circular = within is not None and entry.finding is Finding.SUPPORTED
-    return not (circular and (entry.about == "country" or entry.tool in _OF_A_POINT))
+    return not (circular and (entry.about == "country" or entry.of_own_point))
 
 
 def _rank(entry: LedgerEntry) -> tuple[int, int]:

@@ -112,10 +112,6 @@ def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterat
     shown = {line.text for reading in readings for line in reading.lines}
     shown |= {fact.text for t in stating for result in t.results for fact in result.facts if isinstance(fact, TextFact)}
     stated = Counter(line for t in stating if t.best is not None for line in set(t.best.read))
-    for line in sorted(stated, key=lambda line: (line.language, -_area(line), line.model_dump_json())):
+    for line in sorted(stated, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
         if (line.text in shown or stated[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
             yield line
-
-
-def _area(line: TextLine) -> float:
-    return (line.box.x1 - line.box.x0) * (line.box.y1 - line.box.y0)

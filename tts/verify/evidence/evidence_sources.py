@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tts.decision_weights import weights
 from tts.domain.reading import Reading
-from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, WebFact
+from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolCall, ToolResult, ViewFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
 from tts.verify.evidence.ledger import About, Finding, LedgerEntry
@@ -38,6 +38,11 @@ class Source:
         return self.call is not None and bool(_OWN_POINT_ARGUMENTS & set(self.call.arguments))
 
     @property
+    def tells_of_own_point(self) -> bool:
+        """Whether it only says what lies at a point the rollout itself put in; a picture of the place shows more."""
+        return self.echo and not isinstance(self.fact, ViewFact)
+
+    @property
     def query(self) -> str:
         """All texts among the arguments of the call, normalised, in one line; empty when the call is not known."""
         if self.call is None:
@@ -63,6 +68,7 @@ class Source:
             quote=quote[:300],
             url=url,
             retrieved_at=self.result.retrieved_at,
+            of_own_point=self.tells_of_own_point,
         )
 
 

@@ -132,6 +132,7 @@ def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Find
         tool=result.name,
         quote=claim.quote,
         retrieved_at=result.retrieved_at,
+        of_own_point=all(source.tells_of_own_point for source in own),
     )
 
 

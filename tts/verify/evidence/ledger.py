@@ -47,7 +47,11 @@ About = Literal[
 
 
 class LedgerEntry(Value):
-    """One claim and what became of it. `against`: it is true, and speaks against the point of its rollout."""
+    """One claim and what became of it.
+
+    `against`: it is true, and speaks against the point of its rollout.
+    `of_own_point`: it rests on what a tool says about a point that the rollout itself put in.
+    """
 
     about: About
     claim: str
@@ -58,6 +62,7 @@ class LedgerEntry(Value):
     url: str | None = None
     retrieved_at: str = ""
     against: bool = False
+    of_own_point: bool = False
 
     @property
     def supports(self) -> bool:

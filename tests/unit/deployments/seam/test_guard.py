@@ -8,20 +8,26 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+import ray
 from ray._private import ray_constants, utils, worker
 from ray.serve._private import http_util, replica
 
 import deployments
 from deployments.http.server.head_limits import LimitedHttp
-from deployments.seam.guard import ATTRIBUTES, NAMES, missing_attributes, missing_names, other_versions
+from deployments.seam.guard import (
+    ATTRIBUTES,
+    NAMES,
+    missing_attributes,
+    missing_names,
+    other_versions,
+    set_by_constructor,
+)
 from deployments.seam.uvicorn import HttpToolsProtocol
 
 ROOT = Path(deployments.__file__).parents[1]
+SCANNED = ["deployments", "tools", "tts", "geotts_benchmarks", "geotts_client", "ray_configs", "scripts", "examples"]
 OUTSIDE = [
-    path
-    for package in ("deployments", "tools", "tts", "geotts_benchmarks", "geotts_client")
-    for path in (ROOT / package).rglob("*.py")
-    if "seam" not in path.relative_to(ROOT).parts
+    path for package in SCANNED for path in (ROOT / package).rglob("*.py") if "seam" not in path.relative_to(ROOT).parts
 ]
 INTERNALS = ("uvicorn.config", "uvicorn.protocols")
 
@@ -50,8 +56,11 @@ def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
 
 
 UVICORN = "uvicorn.protocols.http.httptools_impl"
-PENDING = "ray.serve._private.request_router.common:PendingRequest"
+PENDING = "ray.serve.request_router:PendingRequest"
+METADATA = "ray.serve._private.common:RequestMetadata"
+REPLICA_ID = "ray.serve.request_router:ReplicaID"
 HEAD_LIMITS = "deployments/http/server/head_limits.py"
+ROUTER = "deployments/serve/request_router.py"
 CALLED_BY_HTTPTOOLS = {
     "on_body", "on_header", "on_headers_complete", "on_message_begin", "on_message_complete", "on_url",
 }  # fmt: skip
@@ -63,18 +72,30 @@ CALLED_BY_HTTPTOOLS = {
         (f"{UVICORN}:HttpToolsProtocol", "self", HEAD_LIMITS),
         (f"{UVICORN}:RequestResponseCycle", "cycle", HEAD_LIMITS),
         (PENDING, "pending", "deployments/seam/ray.py"),
+        (PENDING, "pending_request", ROUTER),
+        (METADATA, "pending_request.metadata", ROUTER),
+        (REPLICA_ID, "replica.replica_id", ROUTER),
     ],
 )
 def test_no_attribute_of_uvicorn_and_serve_is_used_that_is_not_guarded(name, owner, file):
-    given = set(resolve_name(name).__init__.__code__.co_names)
-    tree = ast.parse((ROOT / file).read_text())
-    used = {
+    used = attributes_of(owner, file) & set_by_constructor(resolve_name(name))
+    assert used
+    assert used <= set(ATTRIBUTES[name])
+
+
+def test_no_property_of_a_replica_is_used_that_is_not_guarded():
+    used = attributes_of("replica", ROUTER)
+    assert "routing_stats" in used
+    assert {f"ray.serve.request_router:RunningReplica.{name}" for name in used} <= set(NAMES["ray"])
+
+
+def attributes_of(owner, file):
+    """What the code of a file reads, sets and calls on the object that it calls `owner`."""
+    return {
         node.attr
-        for node in ast.walk(tree)
+        for node in ast.walk(ast.parse((ROOT / file).read_text()))
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (owner, f"self.{owner}")
     }
-    assert used & given
-    assert used & given <= set(ATTRIBUTES[name])
 
 
 def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
@@ -85,9 +106,10 @@ def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
     assert {f"{UVICORN}:HttpToolsProtocol.{name}" for name in overridden} <= set(NAMES["uvicorn"])
 
 
-def test_a_field_of_a_pending_request_that_serve_took_away_is_reported(monkeypatch):
-    monkeypatch.setattr(f"{PENDING.replace(':', '.')}.__init__", lambda self, metadata: None)
-    assert f"{PENDING}.future" in missing_attributes()
+@pytest.mark.parametrize(("name", "field"), [(PENDING, "future"), (METADATA, "session_id"), (REPLICA_ID, "unique_id")])
+def test_a_field_that_serve_took_away_is_reported(monkeypatch, name, field):
+    monkeypatch.setattr(f"{name.replace(':', '.')}.__init__", lambda self, other: None)
+    assert f"{name}.{field}" in missing_attributes()
 
 
 def test_no_private_attribute_of_ray_is_used_that_is_not_guarded():
@@ -115,6 +137,31 @@ def test_ray_sets_its_handlers_by_the_functions_that_are_kept_from_it():
     assert ray_constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER is False
 
 
+RAY = Path(ray.__file__).parent
+CORE = RAY / "core/src/ray/raylet/raylet"
+READ_BY_THE_CORE = {
+    "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_prestart_worker_first_driver", "RAY_worker_niceness",
+}  # fmt: skip
+
+
+def variables_in(file):
+    """The environment variables of Ray and Serve that the code of a file sets or reads by their whole names."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        name = node.value if isinstance(node, ast.Constant) else node.arg if isinstance(node, ast.keyword) else None
+        if isinstance(name, str) and re.fullmatch(r"RAY_\w+[A-Za-z]", name):
+            yield name
+
+
+def test_every_environment_variable_that_is_set_is_one_of_ray_or_serve():
+    """Both pass over a name that they do not know, so a renamed variable would be unset without a word."""
+    used = {*variables_in("deployments/serve/ray_env.py"), *variables_in("geotts_benchmarks/machines/ray_nodes.py")}
+    assert {"RAY_SERVE_THROUGHPUT_OPTIMIZED", "RAY_SERVE_DIRECT_INGRESS_MIN_HTTP_PORT", *READ_BY_THE_CORE} <= used
+    python = "".join(path.read_text() for path in RAY.rglob("*.py") if "test" not in path.name)
+    assert {name for name in used - READ_BY_THE_CORE if f'"{name}"' not in python} == set()
+    core = CORE.read_bytes()
+    assert {name for name in READ_BY_THE_CORE if f"{name}\0".encode() not in core} == set()
+
+
 def internals_in(source):
     """Modules and attributes of Ray, Serve and uvicorn that are not their public interface."""
     for node in ast.walk(ast.parse(source)):
@@ -136,6 +183,7 @@ def internals_in(source):
 
 
 def test_no_module_outside_the_seam_uses_internals():
+    assert {path.relative_to(ROOT).parts[0] for path in OUTSIDE} == set(SCANNED)
     found = {str(path.relative_to(ROOT)): names for path in OUTSIDE if (names := [*internals_in(path.read_text())])}
     assert found == {}
 

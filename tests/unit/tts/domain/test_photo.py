@@ -188,6 +188,7 @@ def test_a_box_gives_pixels_and_overlap_and_is_never_empty():
     assert box.pixels(400, 200) == (100, 100, 300, 200)
     assert Box(x0=0, y0=0, x1=0.0001, y1=0.0001).pixels(10, 10) == (0, 0, 1, 1)
     assert box.iou(box) == pytest.approx(1)
+    assert box.area == pytest.approx(0.25)
     assert box.iou(Box(x0=0.25, y0=0.75, x1=0.75, y1=1.0)) == pytest.approx(0.5)
     assert box.iou(Box(x0=0.8, y0=0, x1=1, y1=0.2)) == 0
     assert box.iou(box.model_copy(update={"photo": 1})) == 0

@@ -9,10 +9,11 @@ from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.domain.answer import Answer, RunCount, StopReason, Timing
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.geo import Countries, LatLon, distance_km
 from tts.domain.geojson import answer_geojson
 from tts.domain.hypothesis import Claim
 from tts.domain.request import LocateOptions
+from tts.domain.tooling import CountryFact
 from tts.eval.runs.solvers import LocalSolver
 from tts.ports.verification import VerifyRequest
 from tts.verify.consensus.calibration import shipped
@@ -49,6 +50,25 @@ def test_an_assembled_answer_has_the_recorded_form_and_evidence(verdict):
 def test_warnings_name_what_was_made_up_and_what_gave_orders(verdict):
     assert any("instructions" in warning and "web_search" in warning for warning in verdict.warnings)
     assert any("rollout 2" in warning and "satellite" in warning for warning in verdict.warnings)
+
+
+@pytest.mark.parametrize("name", ["country_at", "district_at"])
+def test_inside_the_callers_area_no_tool_is_evidence_that_was_asked_about_the_rollouts_own_point(
+    gazetteer, countries, name
+):
+    """Also a tool of another package: its arguments say that it was given a point."""
+    fact = CountryFact(point=COIMBRA, country_code="PT", country="Portugal")
+    run = answered_rollout(
+        0, COIMBRA, facts=[fact], name=name, arguments={"latitude": COIMBRA.lat, "longitude": COIMBRA.lon},
+        country="Portugal", claims=[Claim(text="it is in Portugal", call_id="c1", quote="Portugal")],
+    )  # fmt: skip
+    verifier = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+
+    def tools(options):
+        return {one.tool for one in verifier.decide(VerifyRequest(a_context(), (), options, (run,))).evidence}
+
+    assert name in tools(LocateOptions())
+    assert name not in tools(LocateOptions(within=Countries(codes=("PT",))))
 
 
 def test_the_radius_is_a_polygon_around_the_answer(verdict):
