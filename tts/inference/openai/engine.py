@@ -40,7 +40,7 @@ from tts.inference.openai.endpoint.sent_pictures import PictureCache
 from tts.inference.openai.endpoint.traits import HOSTED, EndpointTraits
 from tts.inference.openai.endpoint.truncation_check import CUTS_SILENTLY, TruncationCheck, needed_tokens
 from tts.inference.openai.request_json import ChatBody, body_for, refused_request
-from tts.inference.openai.retry import Backoff
+from tts.inference.openai.retry import AskAgain, Backoff
 from tts.inference.openai.streamed_completion import Completion, SseLines, usage_in
 from tts.net.url_secrets import bare_url
 from tts.ports.model_client import Delta, ModelRequest
@@ -133,7 +133,7 @@ class OpenAIModel:
                         passed_on = passed_on or not delta.is_aside
                         yield delta
                 return
-            except _AskAgain as again:
+            except AskAgain as again:
                 forms += 1
                 max_tokens = again.max_tokens or max_tokens
                 if forms > _MOST_FORMS:
@@ -333,18 +333,18 @@ class OpenAIModel:
     ) -> GeoTTSError:
         """The failure, or the wish to ask in another form. Siblings may have found that form meanwhile."""
         if self._traits != used:
-            return _AskAgain(failure)
+            return AskAgain(failure)
         adaptation = adapt(used, refusal, refused_request(written, request, used))
         forgotten = refusal.status in ADAPTABLE_STATUS and not overflows_context(refusal)
         if adaptation is None and written.referenced and forgotten:
             if self._held.lost(written.referenced):
                 self._traits = used.model_copy(update={"pictures": "inline"})
-            return _AskAgain(failure)
+            return AskAgain(failure)
         if adaptation is None:
             return failure
         self._traits = adaptation.traits
         _log.info("%s refused a request (%s): asked again in another form", self._model, refusal.message[:200])
-        return _AskAgain(failure, adaptation.max_tokens)
+        return AskAgain(failure, adaptation.max_tokens)
 
     async def _text_of_reply(
         self, response: httpx.Response, deadline: Deadline, completion: Completion
@@ -398,12 +398,3 @@ def _parsed(response: httpx.Response) -> Any:
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(response.content)
     return None
-
-
-class _AskAgain(GeoTTSError):
-    """The endpoint refused this form of the request, another is known. `failure` is what to say when it is not."""
-
-    def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
-        super().__init__(failure.detail)
-        self.failure = failure
-        self.max_tokens = max_tokens

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from tts.errors import GeoTTSError
+
 RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _MAX_PAUSE_S = 30.0
 
@@ -44,3 +46,12 @@ def _seconds_until(header: str) -> float | None:
         return None
     aware = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
     return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+
+
+class AskAgain(GeoTTSError):
+    """The endpoint refused this form of the request, another is known. `failure` is what to say when it is not."""
+
+    def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+        self.max_tokens = max_tokens
