@@ -58,7 +58,13 @@ _STDOUT = TextConsole()
     help="Form of --photos. folder: photos with labels.jsonl, with a CSV table, or with positions in their EXIF.",
 )
 @click.option(
-    "-n", "--n", "n", type=click.IntRange(1, MAX_PARALLEL), default=8, show_default=True, help="Rollouts per photo."
+    "-n",
+    "--n",
+    "n",
+    type=click.IntRange(1, MAX_PARALLEL),
+    default=8,
+    show_default=True,
+    help="Attempts (rollouts) per photo.",
 )
 @click.option(
     "--minutes",
@@ -75,7 +81,7 @@ _STDOUT = TextConsole()
 @click.option(
     "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of the rollouts.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of the attempts.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file. Default: a file in runs/.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write the report as one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of Markdown.")

@@ -32,7 +32,7 @@ from tts.geodata.area_from_text import WAYS
     "-n",
     "--n-parallel",
     type=click.IntRange(1, MAX_PARALLEL),
-    help="Number of blind rollouts, which do not get the claim.",
+    help="Number of attempts (blind rollouts), which do not get the claim.",
 )
 @shared_options.depth
 @shared_options.as_json
@@ -51,7 +51,7 @@ def command(
 ) -> int:  # fmt: skip
     """Check whether PHOTOs were taken at the place of --claim.
 
-    The verdict is supported, contradicted or not decidable. The exit code is 0 if every photo was checked, whatever
+    The verdict is supported, contradicted or cannot be decided. The exit code is 0 if every photo was checked, whatever
     the verdict; 1 if some failed; 2 if a claim names no known place.
     """
     if len(claims) > MAX_CLAIMED:

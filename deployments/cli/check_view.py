@@ -6,10 +6,10 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text as RichText
 
-from deployments.cli.plain_words import plain
 from deployments.cli.views import clean
 from tts.domain.answer import Evidence
 from tts.domain.claim import CheckedPlace, ClaimCheck
+from tts.report.plain_words import VERDICTS, plain
 
 _COLOURS = {"supported": "green", "contradicted": "red", "not_decidable": "yellow"}
 _SHOWN = 6
@@ -18,7 +18,10 @@ _SHOWN = 6
 def check_panel(check: ClaimCheck) -> RenderableType:
     """The check in a frame."""
     colour = _COLOURS[check.verdict]
-    lines: list[RenderableType] = [RichText(_title(check), f"bold {colour}"), RichText(clean(plain(check.text), 800))]
+    lines: list[RenderableType] = [
+        RichText(VERDICTS[check.verdict], f"bold {colour}"),
+        RichText(clean(plain(check.text), 800)),
+    ]
     if len(check.places) > 1:
         lines += [RichText(_place_text(number, place)) for number, place in enumerate(check.places, start=1)]
     for heading, evidence in (("for it", check.evidence_for), ("against it", check.evidence_against)):
@@ -28,14 +31,9 @@ def check_panel(check: ClaimCheck) -> RenderableType:
     return Panel(Group(*lines), border_style=colour, expand=False)
 
 
-def _title(check: ClaimCheck) -> str:
-    kind = f" ({check.kind})" if check.kind else ""
-    return f"{check.verdict.replace('_', ' ')}{kind}"
-
-
 def _place_text(number: int, place: CheckedPlace) -> str:
     sure = "" if place.mass is None else f", probability {place.mass:.1%}"
-    return clean(f" {number}. {place.place}: {place.verdict.replace('_', ' ')}{sure}", 200)
+    return clean(f" {number}. {place.place}: {VERDICTS[place.verdict]}{sure}", 200)
 
 
 def _evidence_text(item: Evidence) -> str:

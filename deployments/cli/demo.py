@@ -30,7 +30,7 @@ _STDOUT = TextConsole()
 @click.option("--photo", "photos", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="A photo of your own instead of the two samples. Repeatable.")  # fmt: skip
 @click.option("-n", "--n-parallel", type=click.IntRange(1, 32), default=4, show_default=True,
-              help="Rollouts per photo.")  # fmt: skip
+              help="Attempts (rollouts) per photo.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Leave the service running until Ctrl-C.")
 @config_option
 def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool) -> int:

@@ -53,17 +53,19 @@ class _Show(Protocol):
     type=click.Path(path_type=Path),
     help="Run file. Default: named by the options, such as runs/DATASET-n4-auto-seed0.jsonl.",
 )
-@click.option("--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Rollouts per photo.")
+@click.option(
+    "--n", "n", type=click.IntRange(1, 32), default=4, show_default=True, help="Attempts (rollouts) per photo."
+)
 @click.option(
     "--depth",
     type=click.Choice([depth.value for depth in Depth]),
     default=Depth.AUTO.value,
     show_default=True,
-    help="auto: as users get it. deep: all rollouts, to compare in `geotts eval report`.",
+    help="auto: as users get it. deep: all attempts, to compare in `geotts eval report`.",
 )
 @click.option(
     "--stop",
-    help="Stop policy, by which rollouts that agree stop the others. Default: routing.stop of the configuration.",
+    help="Stop policy, by which attempts that agree stop the others. Default: routing.stop of the configuration.",
 )
 @click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True, help="Target radius, in km.")

@@ -21,7 +21,6 @@ from deployments.cli.console import EXIT_FAILED, STDERR, config_option, profile_
 from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, BudgetType, Input, Together, collect
-from deployments.cli.plain_words import plain
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
@@ -51,6 +50,7 @@ from tts.pipeline import solve
 from tts.ports.closable import close_each
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
+from tts.report.plain_words import plain
 
 Photos = bytes | list[bytes]
 Source = Callable[[Photos, LocateOptions], AsyncIterator[Event]]
@@ -81,7 +81,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     "-n",
     "--n-parallel",
     type=click.IntRange(1, MAX_PARALLEL),
-    help="Rollouts in parallel (default: 4, or what the profile says).",
+    help="Attempts (rollouts) in parallel (default: 4, or what the profile says).",
 )
 @shared_options.depth
 @click.option(
@@ -136,7 +136,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 )
 @click.option(
     "--stop",
-    help="Stop policy, by which rollouts that agree stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
+    help="Stop policy, by which attempts that agree stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
     "loss[:points] (docs/routing.md).",
 )
 @click.option(
@@ -152,7 +152,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
 @click.option(
     "--verifier-questions",
     type=click.IntRange(0, MAX_QUESTIONS),
-    help="Tool calls that the verifier itself may make to decide between the leading places.",
+    help="Tool calls that the comparison (verifier) itself may make to decide between the leading places.",
 )
 @shared_options.diverse_first_calls
 @click.option("--hint", help="What you already know about the place, in words.")

@@ -21,7 +21,7 @@ seed = click.option(
 diverse_first_calls = click.option(
     "--diverse-first-calls/--no-diverse-first-calls",
     default=None,
-    help="Whether rollouts begin with different tool calls (docs/routing.md). Default: what the configuration says.",
+    help="Whether attempts begin with different tool calls (docs/routing.md). Default: what the configuration says.",
 )
 deadline = click.option(
     "--deadline",
@@ -38,7 +38,7 @@ include = click.option(
     type=click.Choice(["none", "summary", "full"]),
     default="summary",
     show_default=True,
-    help="How much of the trajectories --json contains.",
+    help="How much of the records of the attempts (trajectories) --json contains.",
 )
 local = click.option(
     "--local", is_flag=True, help="Run in this process, also if GEOTTS_URL is set. The default without --url."

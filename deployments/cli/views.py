@@ -16,7 +16,6 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text as RichText
 
-from deployments.cli.plain_words import plain
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer, Radius, StopReason
 from tts.domain.events import (
     Accepted,
@@ -35,6 +34,7 @@ from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.domain.usage import Usage
 from tts.report.certainty import percentage_adds
+from tts.report.plain_words import ENDS, counted, plain
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -96,10 +96,10 @@ class PlainView:
         elif isinstance(event, Hypothesised):
             self._line(f"  [{self._lane(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
-            self._line(f"  [{self._lane(event.rollout_id)}] {event.stop_reason}: {end_text(event)}")
+            self._line(f"  [{self._lane(event.rollout_id)}] {_ended(event)}")
 
     def _asker(self, event: ToolCalled | ToolResulted) -> str:
-        return "verifier" if event.asker == "verifier" else self._lane(event.rollout_id)
+        return "comparison" if event.asker == "verifier" else self._lane(event.rollout_id)
 
     def _lane(self, rollout_id: int) -> str:
         return lane_text(rollout_id, self._sources.get(rollout_id, ""))
@@ -165,7 +165,7 @@ class LiveView:
             lanes.add_row(*self._lane(trajectory))
         if calls := sum(len(turn.calls) for turn in self._run.inquiry):
             lanes.add_row(
-                RichText("? verifier", "cyan"), RichText(f"{calls} calls", "dim"), RichText(self._asked, "dim")
+                RichText("? comparison", "cyan"), RichText(counted(calls, "call"), "dim"), RichText(self._asked, "dim")
             )
         parts.append(lanes)
         if candidates := _candidates(self._run):
@@ -196,7 +196,7 @@ class LiveView:
 
     def _counts(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
-        return RichText(f"{len(trajectory.turns)} turns {calls} calls", "dim")
+        return RichText(f"{counted(len(trajectory.turns), 'step')} {counted(calls, 'call')}", "dim")
 
 
 def _remarks(answer: Answer) -> list[RenderableType]:
@@ -341,6 +341,14 @@ def end_text(event: RolloutFinished | Trajectory) -> str:
     return belief_text(event.answer)
 
 
+def _ended(event: RolloutFinished) -> str:
+    """How a rollout ended, and with what."""
+    text = end_text(event)
+    if event.stop_reason in (StopReason.ANSWERED, StopReason.FAILED):
+        return f"{ENDS[event.stop_reason]}: {text}"
+    return f"{text} ({ENDS[event.stop_reason]})" if event.answer or event.error or event.failure else text
+
+
 def belief_text(belief: Hypothesis | None) -> str:
     """A belief in a few words."""
     if belief is None:
@@ -367,8 +375,8 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     return (
-        f"\n{plain(answer.rollouts_text)} · {usage.turns} turns · {usage.tool_calls} tool calls"
-        f" · {usage.completion_tokens} tokens · {answer.timing.total_s:.1f} s{_remote_text(usage)}"
+        f"\n{plain(answer.rollouts_text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
+        f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )
 

@@ -8,6 +8,7 @@ from tts.domain.answer import Answer, Evidence
 from tts.domain.claim import CheckedPlace
 from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, el
+from tts.report.plain_words import VERDICTS, plain
 
 
 def claim_section(answer: Answer) -> Child:
@@ -18,8 +19,8 @@ def claim_section(answer: Answer) -> Child:
     rows = [_row(place) for place in check.places]
     head = el("tr", [el("th", name) for name in ("claimed place", "verdict", "probability")])
     return [
-        el("h2", f"The claim: {check.verdict.replace('_', ' ')}"),
-        el("p", check.text),
+        el("h2", f"The claim: {VERDICTS[check.verdict]}"),
+        el("p", plain(check.text)),
         el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll"),
         _evidence("For the claim", check.evidence_for, "for"),
         _evidence("Against the claim", check.evidence_against, "against"),
@@ -50,7 +51,7 @@ def file_section(answer: Answer) -> Child:
 
 def _row(place: CheckedPlace) -> Child:
     mass = "not calibrated" if place.mass is None else f"{place.mass:.1%}"
-    return el("tr", el("td", place.place), el("td", place.verdict.replace("_", " ")), el("td", mass))
+    return el("tr", el("td", place.place), el("td", VERDICTS[place.verdict]), el("td", mass))
 
 
 def _evidence(heading: str, items: tuple[Evidence, ...], kind: Literal["for", "against"]) -> Child:

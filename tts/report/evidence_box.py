@@ -15,7 +15,7 @@ def evidence_box(item: Evidence, kind: Literal["for", "against", "unsupported"],
         for part in (
             remark,
             item.tool,
-            f"rollout {item.rollout_id}" if item.rollout_id is not None else "",
+            f"attempt {item.rollout_id}" if item.rollout_id is not None else "",
             f"call {item.call_id}" if item.call_id else "",
             item.retrieved_at,
         )

@@ -1,4 +1,4 @@
-"""One answer as one HTML file: map, evidence, rollouts, provenance. It loads nothing and runs nothing."""
+"""One answer as one HTML file: map, evidence, attempts, provenance. It loads nothing and runs nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tts.report import sections
 from tts.report.answer_map import answer_map, overview_map
 from tts.report.claim_section import claim_section, file_section
 from tts.report.markup import Child, Html, data_uri, el, page
+from tts.report.plain_words import plain
 
 _PHOTO_SIDE_PX = 900
 _JPEG_QUALITY = 85
@@ -41,7 +42,7 @@ def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None
         sections.per_photo(answer),
         sections.warnings(answer),
         _pictures(run, cartographer, photo),
-        [el("h2", "Why"), el("p", answer.explanation)] if answer.explanation else None,
+        [el("h2", "Why"), el("p", plain(answer.explanation))] if answer.explanation else None,
         el("h2", "Evidence"),
         sections.evidence(answer),
         sections.candidates(answer),

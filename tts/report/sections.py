@@ -14,6 +14,7 @@ from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.report.certainty import percentage_adds
 from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
+from tts.report.plain_words import ENDS, REQUEST_ENDS, counted, plain
 
 _MAX_TEXT = 6000  # characters of one turn or result that a report shows
 
@@ -55,7 +56,7 @@ def headline(answer: Answer) -> Html:
 def contradictions(answer: Answer) -> Child:
     """What was found against the caller's area, hint or photos; shown above everything else."""
     return [
-        el("p", contradiction.text, class_="warn contradiction", role="alert")
+        el("p", plain(contradiction.text), class_="warn contradiction", role="alert")
         for contradiction in answer.contradictions
     ]
 
@@ -100,7 +101,7 @@ def _photo(one: PhotoAnswer, *, percent: bool) -> Html:
 def warnings(answer: Answer) -> Iterator[Html]:
     """The warnings of the answer, and the positions in the metadata of the files, which were not used."""
     for warning in answer.warnings:
-        yield el("p", warning, class_="warn")
+        yield el("p", plain(warning), class_="warn")
     for claim in answer.file_claims:
         if claim.point is not None:
             away = f", {distance(claim.distance_km)} from this answer" if claim.distance_km is not None else ""
@@ -118,7 +119,7 @@ def candidates(answer: Answer) -> Child:
     """A heading and a table, numbered from 1 in the order of the answer; None without candidates."""
     if not answer.candidates:
         return None
-    columns = ("", "place", "point", "weight of evidence", within(answer), "rollouts", "against")
+    columns = ("", "place", "point", "weight of evidence", within(answer), "attempts", "against")
     head = el("tr", [el("th", name) for name in columns])
     rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
     return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
@@ -128,7 +129,7 @@ def rollouts(run: Run) -> Child:
     """Every rollout with its texts, its calls and their results; folded away."""
     if not run.trajectories:
         return None
-    return [el("h2", "Rollouts"), [_rollout(trajectory) for trajectory in run.trajectories], _inquiry(run)]
+    return [el("h2", "Attempts"), [_rollout(trajectory) for trajectory in run.trajectories], _inquiry(run)]
 
 
 def provenance(answer: Answer) -> Html:
@@ -139,22 +140,22 @@ def provenance(answer: Answer) -> Html:
         ("as sent", " ".join(known.source_sha256)),
         ("answered", known.answered_at),
         ("engine", f"{known.engine} {known.model}" if known.model != known.engine else known.engine),
-        ("dialect", f"{known.dialect} (prompt {known.prompt_sha256[:12]})"),
-        ("verifier", known.verifier),
+        ("form of requests", f"{known.dialect} (prompt {known.prompt_sha256[:12]})"),
+        ("compared by", known.verifier),
         ("providers", ", ".join(known.providers)),
         ("data", ", ".join(f"{name} {version}" for name, version in sorted(known.data_versions.items()))),
-        ("seed", str(known.seed)),
+        ("start number", str(known.seed)),
         ("version", f"GeoTTS {known.version}"),
         ("radii", _radii(answer)),
-        ("stopped because", answer.stop_reason.value),
+        ("end", REQUEST_ENDS[answer.stop_reason]),
         (
-            "rollouts",
+            "attempts",
             f"{answer.n.asked} requested, {answer.n.planned} planned, "
             f"{answer.n.run} started, {answer.n.answered - answer.n.abstained} answered, "
             f"{answer.n.abstained} do not know",
         ),
         ("cost", _cost(answer)),
-        ("depth", f"{answer.route.plan.depth.value}: {answer.route.plan.reason}" if answer.route else ""),
+        ("depth", f"{answer.route.plan.depth.value}: {plain(answer.route.plan.reason)}" if answer.route else ""),
     ]
     return el("dl", [[el("dt", name), el("dd", value)] for name, value in rows if value.strip()])
 
@@ -210,15 +211,15 @@ def _candidate(number: int, candidate: Candidate) -> Html:
 
 
 def _rollout(trajectory: Trajectory) -> Html:
-    stop = trajectory.stop_reason.value if trajectory.stop_reason else "running"
+    end = ENDS[trajectory.stop_reason] if trajectory.stop_reason else "running"
     calls = sum(len(turn.calls) for turn in trajectory.turns)
     outcome = trajectory.error or _belief(trajectory.answer)
-    counts = f"{len(trajectory.turns)} turns, {calls} tool calls"
-    name = f"Rollout {trajectory.rollout_id}{f' by {trajectory.source}' if trajectory.source else ''}"
+    counts = f"{counted(len(trajectory.turns), 'step')}, {counted(calls, 'tool call')}"
+    name = f"Attempt {trajectory.rollout_id}{f' by {trajectory.source}' if trajectory.source else ''}"
     summary = el(
         "summary",
         f"{name}: {outcome} ",
-        el("span", f"({stop}; {counts})", class_="soft"),
+        el("span", f"({end}; {counts})", class_="soft"),
     )
     return el("details", summary, [_turn(turn) for turn in trajectory.turns], class_="box")
 
@@ -228,13 +229,13 @@ def _inquiry(run: Run) -> Child:
     if not run.inquiry:
         return None
     calls = sum(len(turn.calls) for turn in run.inquiry)
-    summary = el("summary", "The verifier's questions ", el("span", f"({calls} tool calls)", class_="soft"))
+    summary = el("summary", "Comparison ", el("span", f"({counted(calls, 'tool call')})", class_="soft"))
     return el("details", summary, [_turn(turn) for turn in run.inquiry], class_="box")
 
 
 def _turn(turn: Turn) -> Child:
     results = {result.call_id: result for result in turn.results}
-    shown: list[Child] = [el("p", f"Turn {turn.index + 1}", class_="who small")]
+    shown: list[Child] = [el("p", f"Step {turn.index + 1}", class_="who small")]
     if turn.text.strip():
         shown.append(el("pre", _cut(turn.text.strip())))
     for call in turn.calls:
@@ -260,7 +261,8 @@ def _cost(answer: Answer) -> str:
     usage = answer.usage
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.prompt_tokens else ""
     money = f"${usage.cost_usd:.4f}" if usage.cost_usd else ""
-    parts = (f"{answer.timing.total_s:.1f} s", f"{usage.turns} turns", f"{usage.tool_calls} tool calls", tokens, money)
+    work = (counted(usage.turns, "step"), counted(usage.tool_calls, "tool call"))
+    parts = (f"{answer.timing.total_s:.1f} s", *work, tokens, money)
     return ", ".join(part for part in parts if part)
 
 

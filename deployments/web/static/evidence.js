@@ -57,7 +57,7 @@ function linksOf(item, live) {
 function content(item, live, heading = null, word = "") {
   const lane = laneOf(item, live);
   const shown = lane === null ? ""
-    : el("button", { type: "button", class: "as-link", onclick: () => live.reveal(lane, item.call_id) }, item.rollout_id === null ? "verifier" : `attempt ${lane}`);
+    : el("button", { type: "button", class: "as-link", onclick: () => live.reveal(lane, item.call_id) }, item.rollout_id === null ? "comparison" : `attempt ${lane}`);
   const onMap = lane !== null && item.call_id && live.placesOf(item).length
     ? el("button", { type: "button", class: "as-link", onclick: () => live.map.pick(linkOf.call(lane, item.call_id)) }, "show on the map") : "";
   const source = [word ? el("b", {}, word) : "", item.tool ? el("code", {}, item.tool) : "", shown, onMap,

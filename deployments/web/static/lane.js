@@ -195,7 +195,7 @@ export class Lane {
       if (Number(node.dataset.turn) > fromTurn) node.classList.add("void");
     }
     this.message = null;
-    this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `The process that did this was lost; another one continues ${fromTurn < 0 ? "from the start" : `after turn ${fromTurn + 1}`}.`));
+    this.#add(fromTurn, el("p", { class: "note small" }, moved ? `${cut(moved, 300)}; another model goes on.` : `The process that did this was lost; another one continues ${fromTurn < 0 ? "from the start" : `after step ${fromTurn + 1}`}.`));
   }
 
   #finished({ stop_reason: reason, answer, error, usage }) {

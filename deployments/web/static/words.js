@@ -1,9 +1,11 @@
 // The words of this page for what the service calls otherwise (docs/glossary.md): who reads it need not know its code.
 
-const PLAIN = [[/\brollouts\b/g, "attempts"], [/\brollout\b/g, "attempt"], [/\bRollouts\b/g, "Attempts"], [/\bRollout\b/g, "Attempt"]];
+const PLAIN = { rollouts: "attempts", rollout: "attempt", Rollouts: "Attempts", Rollout: "Attempt", verifier: "comparison", Verifier: "Comparison" };
+// Not a part of a name, a path or a configuration key, as in `verifier.max_tokens`.
+const SERVICE_WORD = new RegExp(`(^|[^\\w./=-])(${Object.keys(PLAIN).join("|")})(?![\\w/=-]|\\.\\w)`, "g");
 
 /** A sentence of the service in the words of the page. Not for what a photo, a person or a tool says. */
-export const plain = (text) => PLAIN.reduce((words, [code, word]) => words.replace(code, word), String(text ?? ""));
+export const plain = (text) => String(text ?? "").replace(SERVICE_WORD, (_, before, word) => before + PLAIN[word]);
 
 /** How many attempts named a place, and how many ended with “I do not know”. `n` is that of an answer. */
 export function answeredWords({ n: { run, answered, abstained = 0 }, rollouts }) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tts.domain.answer import Candidate
 from tts.domain.claim import ClaimCheck, RolloutAgreement
 
-_WHY = {
-    "indeterminate": "the evidence points both ways",
-    "inconclusive": "there is too little evidence",
-    "not_feasible": "nothing in the photo says where it was taken",
+WHY = {
+    "indeterminate": "The evidence points both ways: some of it speaks for the claim, and some against it.",
+    "inconclusive": "There is too little evidence to decide it.",
+    "not_feasible": "Nothing in the photo says where it was taken.",
 }
 NO_ODDS = (
     "No odds are given: nothing was calibrated for this engine and its tools (`geotts accept` does it). "
@@ -25,7 +25,7 @@ def check_text(check: ClaimCheck) -> str:
         parts.append(NO_ODDS)
     if check.verdict != "supported" and check.alternative is not None:
         parts.append(f"The best place elsewhere is {_name(check.alternative)}.")
-    parts += [text for text in (_agreement(check.blind, "not told of the claim"),) if text]
+    parts += [text for text in (_agreement(check.blind, "that did not get the claim"),) if text]
     parts += [text for text in (_agreement(check.testing, "asked to test it"),) if text]
     return " ".join(parts)
 
@@ -39,7 +39,7 @@ def _verdict_text(check: ClaimCheck) -> str:
     if check.verdict == "contradicted":
         return f"The photo contradicts the claim: {where}."
     which = f"whether it is {where}" if len(check.places) == 1 else f"which of the {len(check.places)} places it is"
-    return f"It cannot be decided {which}: {_WHY[check.kind or 'inconclusive']}."
+    return f"It cannot be decided {which}. {WHY[check.kind or 'inconclusive']}"
 
 
 def _agreement(rollouts: RolloutAgreement, which: str) -> str:

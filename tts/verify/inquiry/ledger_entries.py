@@ -52,18 +52,17 @@ def _undecided(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int
     outcome, line = one.outcomes[number], one.question.line
     if _decides(one, number, counted):
         found = "found, which is not enough" if outcome.found else "not found"
-        claim = (
-            f"the verifier searched for “{line}” at {inquiry.candidates[number].name}, which no rollout names: {found}"
-        )
+        name = inquiry.candidates[number].name
+        claim = f"the comparison searched for “{line}” at {name}, which no rollout names: {found}"
     else:
         names = " and at ".join(inquiry.candidates[i].name for i in sorted(one.outcomes))
-        claim = f"the verifier searched for “{line}” at {names}, which decided nothing: {_reason(one)}"
+        claim = f"the comparison searched for “{line}” at {names}, which decided nothing: {_reason(one)}"
     return _without_weight(claim, one.question, outcome)
 
 
 def _of_open_search(one: OpenSearch) -> LedgerEntry:
     led_to = f"it led to {' and '.join(one.found)}" if one.found else "it led to no other place"
-    return _without_weight(f"the verifier searched for “{one.question.line}” everywhere: {led_to}", one.question, one)
+    return _without_weight(f"the comparison searched for “{one.question.line}” everywhere: {led_to}", one.question, one)
 
 
 def _without_weight(claim: str, question: Question, source: Outcome | OpenSearch) -> LedgerEntry:
@@ -102,7 +101,7 @@ def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEn
             continue
         outcome, line = one.outcomes[number], one.question.line
         others = ", ".join(inquiry.candidates[i].name for i in sorted(counted) if i != number)
-        asked = f"the verifier searched for “{line}” here and at {others} alike"
+        asked = f"the comparison searched for “{line}” here and at {others} alike"
         yield LedgerEntry(
             about="asked",
             claim=f"{asked}: {'found' if outcome.found else 'not found'} at {name}",

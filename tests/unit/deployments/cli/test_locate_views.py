@@ -174,6 +174,24 @@ def test_an_attempt_without_an_answer_says_why(end, text):
     assert end_text(RolloutFinished(rollout_id=0, **end)) == text
 
 
+@pytest.mark.parametrize(
+    ("end", "line"),
+    [
+        ({"stop_reason": StopReason.QUORUM}, "stopped early: the others already agreed"),
+        (
+            {"stop_reason": StopReason.BUDGET, "answer": Hypothesis(country="Peru")},
+            "does not know (Peru) (budget used up)",
+        ),
+        ({"stop_reason": StopReason.FAILED, "error": "no room"}, "failed: no room"),
+        ({"stop_reason": StopReason.ANSWERED, "answer": Hypothesis(country="Peru")}, "answered: does not know (Peru)"),
+    ],
+)
+def test_a_plain_line_says_once_and_in_words_how_an_attempt_ended(end, line):
+    out = io.StringIO()
+    PlainView(Console(file=out, width=120, color_system=None), "x").show(RolloutFinished(rollout_id=2, **end))
+    assert out.getvalue() == f"  [2] {line}\n"
+
+
 @pytest.mark.parametrize(("view_class", "terminal"), [(PlainView, False), (LiveView, True)])
 def test_calls_of_the_verifier_are_shown_as_its_own(view_class, terminal):
     out = io.StringIO()
@@ -185,6 +203,6 @@ def test_calls_of_the_verifier_are_shown_as_its_own(view_class, terminal):
         view.show(ToolCalled(rollout_id=2, turn=0, call=call, asker="verifier"))
         if terminal:
             console.print(view._draw())
-    line = next(line for line in out.getvalue().splitlines() if "verifier" in line)
+    line = next(line for line in out.getvalue().splitlines() if "comparison" in line)
     assert "Linden Avenue 33 Kaunas" in line
     assert "2 attempts" in out.getvalue()

@@ -99,9 +99,11 @@ def test_it_says_what_the_run_says(cartographer, sign_photo):
     page_text = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
     for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
                  "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
-                 "stated, not confirmed by a tool",
+                 "stated, not confirmed by a tool", "Attempt 0: ", "(answered; 1 step, 1 tool call)", "Step 1",
+                 "(failed; 0 steps, 0 tool calls)", "attempt 0", "The attempts came to their end.", "start number",
                  "The metadata of the file says 1.00000, 2.00000, 5,100 km from this answer"):  # fmt: skip
         assert part in page_text
+    assert not re.search(r"rollout|verifier|dialect|\bseed\b|\bturns?\b", page_text, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(("target_km", "shown"), [(1.0, True), (25.0, False), (100.0, False)])

@@ -120,7 +120,7 @@ async def test_a_place_that_nobody_answers_is_recovered_by_at_most_four_calls(lo
     assert not is_right(before, lost[kind])
     assert is_right(after, lost[kind])
     assert 0 < tools.calls <= 4
-    shown = [one for one in verdict(after).evidence if one.claim.startswith("the verifier searched for")]
+    shown = [one for one in verdict(after).evidence if one.claim.startswith("the comparison searched for")]
     made = {item.call.id for item in after if isinstance(item, ToolCalled)}
     assert shown
     assert {one.call_id for one in shown} <= made
@@ -183,7 +183,7 @@ async def test_each_call_that_changes_nothing_is_explained(lost, world, answer, 
     after, _ = await asked(lost["answered"], world, 4, answer)
     said = verdict(after).explanation.removeprefix(verdict(before).explanation)
     queries = {str(item.call.arguments["query"]) for item in after if isinstance(item, ToolCalled)}
-    lines = re.findall("The verifier searched for “(.*?)” at", said)
+    lines = re.findall("The comparison searched for “(.*?)” at", said)
     assert queries
     assert all(any(line in query for line in lines) for query in queries)
     assert said.count(f"which decided nothing: {reason}") == len(lines)
