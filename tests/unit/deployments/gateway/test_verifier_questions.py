@@ -7,7 +7,6 @@ does, and asks the same of both towns.
 import asyncio
 import base64
 import json
-from html import escape
 from typing import Any
 
 import httpx
@@ -159,7 +158,7 @@ async def test_the_bundle_replays_to_the_byte_without_the_service(runs):
     for questions in (0, 9):
         entries = checked_entries(runs[questions][1])
         assert (await replayed(entries, runs["args"])).equal
-        assert (escape("The verifier's questions") in entries[REPORT].decode()) == bool(questions)
+        assert ("<summary>Comparison " in entries[REPORT].decode()) == bool(questions)
 
 
 TRAJECTORIES = VerifierConfig(kind="model", mode="trajectories")
@@ -195,7 +194,7 @@ def test_the_command_line_refuses_them_too(tmp_path):
     command = ["locate", str(photo), "--local", "--verifier-questions", "2", "--set", "engine.name=scripted"]
     command += ["--set", "verifier.kind=model", "--set", "verifier.mode=trajectories"]
     result = CliRunner().invoke(cli, command)
-    assert "verifier_questions: the verifier of this service asks no questions" in result.output
+    assert "verifier_questions: the comparison of this service asks no questions" in result.output
 
 
 @pytest.mark.parametrize(("mode", "asks"), [("select", True), ("trajectories", False)])

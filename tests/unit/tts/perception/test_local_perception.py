@@ -8,6 +8,7 @@ import pytest
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
+from tts.errors import ReaderFailed
 from tts.perception.local import LocalPerception
 
 CONTEXT = RequestContext(id="loc_1", remaining_s=10.0)
@@ -71,7 +72,7 @@ async def test_one_reading_after_the_other_needs_one_reader(reader, photo):
 async def test_a_failed_reading_is_tried_again(reader, photo):
     perception = LocalPerception(reader, threads=1)
     reader.made[0].fail = True
-    with pytest.raises(ValueError, match="broken"):
+    with pytest.raises(ReaderFailed, match="reading the text in the photo"):
         await perception.read(photo, LEFT, CONTEXT)
     reader.made[0].fail = False
     assert (await perception.read(photo, LEFT, CONTEXT)).version == "test"
