@@ -15,7 +15,7 @@ import numpy as np
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.eval.answer_parsers import ParserName
-from tts.eval.calibration_fitting import Judged, judged, known_areas, measured, part_of, with_regions
+from tts.eval.calibration_fitting import VerdictColumns, judged, known_areas, measured, part_of, with_regions
 from tts.eval.labelled_cases import Case, cases_of_panels, thinned
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
@@ -44,11 +44,11 @@ class LogFamily:
         single = [errors_km([panel.guesses[i] for panel in panels], panels) for i in range(len(names))]
         return cls(names, panels, np.stack(single, axis=1))
 
-    def judged(self, world: World) -> Judged:
+    def judged(self, world: World) -> VerdictColumns:
         """Verdicts of all photos."""
         return judged(self._cases(), world)
 
-    def thinned(self, world: World) -> Judged:
+    def thinned(self, world: World) -> VerdictColumns:
         """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
         return judged(thinned(self._cases()), world)
 

@@ -30,7 +30,7 @@ class HandSet(_Row):
     reason: Annotated[str, Field(min_length=20)]
 
 
-class Fitted(_Row):
+class FittedWeight(_Row):
     """A weight that was chosen by what `command` measures on `data`."""
 
     source: Literal["fitted"]
@@ -45,7 +45,7 @@ class WeightsFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1]
-    weights: dict[str, Annotated[HandSet | Fitted, Field(discriminator="source")]]
+    weights: dict[str, Annotated[HandSet | FittedWeight, Field(discriminator="source")]]
 
 
 def weights_file(name: str) -> WeightsFile:

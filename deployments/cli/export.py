@@ -18,7 +18,7 @@ from tts.domain.request import REQUEST_ID
 from tts.domain.trajectory import fold
 from tts.errors import DataError
 from tts.eval.runs.located_files import read_located
-from tts.export.export_source import Located, located_from
+from tts.export.export_source import LocatedPhoto, located_from
 from tts.export.formats import FORMATS, Format
 
 _REQUEST = re.compile(REQUEST_ID)
@@ -60,19 +60,19 @@ def command(
         _write(output, data)
 
 
-def _items(source: str, url: str, api_key: str | None) -> list[Located]:
+def _items(source: str, url: str, api_key: str | None) -> list[LocatedPhoto]:
     if not _REQUEST.fullmatch(source):
         return read_located(Path(source).expanduser())
     with SyncClient(url, api_key=api_key) as client:
         return [located_from(source, fold(client.events(source)))]
 
 
-def _with_outlines(item: Located, data_dir: str | None) -> Located:
+def _with_outlines(item: LocatedPhoto, data_dir: str | None) -> LocatedPhoto:
     """With the outlines of countries and regions, where the map data is built here."""
     return item.model_copy(update={"outlines": answer_outlines(item.answer, data_dir)})
 
 
-def _write_each(items: Sequence[Located], chosen: Format, folder: Path) -> int:
+def _write_each(items: Sequence[LocatedPhoto], chosen: Format, folder: Path) -> int:
     """One file a photo, named after it; photos of one name are numbered. A photo without an answer has no sidecar."""
     taken: set[str] = set()
     for item in items:

@@ -28,7 +28,7 @@ from tts.verify.verifiers.consensus import judge, trust_in
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class VerdictColumns:
     """Verdicts of cases as columns of one length; cases without any point are left out. `beliefs` are what regions are
     made of."""
 
@@ -50,7 +50,7 @@ class KnownBelief:
         return RegionCase(tuple(peaks_of(self.clusters, self.lines, p90_km)), p90_km, self.truth)
 
 
-class Held(Value):
+class CalibrationQuality(Value):
     """How a calibration did on runs it was not made from.
 
     `radius_saved` is the share by which the mean 90 % radius lies below the one constant radius that covers as many.
@@ -78,7 +78,7 @@ def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
     return thinned((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
 
 
-def judged(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> Judged:
+def judged(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> VerdictColumns:
     """Verdicts and their errors in km. Without `reliability` all sources count the same."""
     spreads, errors, beliefs = [], [], []
     for case in cases:
@@ -87,10 +87,12 @@ def judged(cases: Iterable[Case], world: World, reliability: Reliability | None 
             spreads.append(verdict.spread)
             errors.append(distance_km(verdict.clusters[0].centre, case.truth))
             beliefs.append(KnownBelief(verdict.clusters, verdict.lines, case.truth))
-    return Judged(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
+    return VerdictColumns(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
 
 
-def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0, stated: bool = False) -> Held:
+def held_out(
+    all_judged: VerdictColumns, *, seed: int, target_km: float = 25.0, stated: bool = False
+) -> CalibrationQuality:
     """Calibrate on a random half, measure on the other."""
     order = np.random.default_rng(seed).permutation(len(all_judged.spreads))
     half = len(order) // 2
@@ -98,7 +100,9 @@ def held_out(all_judged: Judged, *, seed: int, target_km: float = 25.0, stated: 
     return measured(made, *_rows(all_judged, order[half:]), target_km=target_km)
 
 
-def measured(calibration: Calibration, spreads: Sequence[Spread], errors_km: Floats, *, target_km: float) -> Held:
+def measured(
+    calibration: Calibration, spreads: Sequence[Spread], errors_km: Floats, *, target_km: float
+) -> CalibrationQuality:
     """What a calibration promises for verdicts, against what became of them."""
     radii = [calibration.radius(spread) for spread in spreads]
     p50, p90 = np.array([radius.p50 for radius in radii]), np.array([radius.p90 for radius in radii])
@@ -106,7 +110,7 @@ def measured(calibration: Calibration, spreads: Sequence[Spread], errors_km: Flo
     right = np.asarray(errors_km < target_km)
     cover = cover_percent(errors_km, p90) or 0.0
     constant = float(np.quantile(errors_km, cover / 100.0, method="higher"))
-    return Held(
+    return CalibrationQuality(
         cover90=cover,
         cover50=cover_percent(errors_km, p50) or 0.0,
         ece=expected_calibration_error(confidence, right) or 0.0,
@@ -116,25 +120,27 @@ def measured(calibration: Calibration, spreads: Sequence[Spread], errors_km: Flo
     )
 
 
-def mean_of(rows: Sequence[Held]) -> Held:
+def mean_of(rows: Sequence[CalibrationQuality]) -> CalibrationQuality:
     """Figures averaged over splits."""
-    return Held(**{name: float(np.mean([getattr(row, name) for row in rows])) for name in Held.model_fields})
+    return CalibrationQuality(
+        **{name: float(np.mean([getattr(row, name) for row in rows])) for name in CalibrationQuality.model_fields}
+    )
 
 
-def with_regions(calibration: Calibration, runs: Judged, *, origin: str = "") -> Calibration:
+def with_regions(calibration: Calibration, runs: VerdictColumns, *, origin: str = "") -> Calibration:
     """The calibration with the rule for regions that fits these verdicts; with none where few have several peaks."""
     rule = fit_regions(region_cases(calibration, runs), origin=origin or calibration.origin)
     return calibration.model_copy(update={"regions": rule})
 
 
-def region_cases(calibration: Calibration, runs: Judged) -> list[RegionCase]:
+def region_cases(calibration: Calibration, runs: VerdictColumns) -> list[RegionCase]:
     """The peaks of verdicts under a calibration, with their true places; without abstentions."""
     radii = [calibration.radius(spread) for spread in runs.spreads]
     pairs = zip(runs.beliefs, radii, strict=True)
     return [belief.under(radius.p90) for belief, radius in pairs if radius.p50 <= CONTINENT_KM]
 
 
-def known_areas(calibration: Calibration, runs: Judged) -> list[KnownArea]:
+def known_areas(calibration: Calibration, runs: VerdictColumns) -> list[KnownArea]:
     """The regions or circles of verdicts under a calibration, with their true places; without abstentions."""
     found = []
     for belief, spread in zip(runs.beliefs, runs.spreads, strict=True):
@@ -147,11 +153,11 @@ def known_areas(calibration: Calibration, runs: Judged) -> list[KnownArea]:
     return found
 
 
-def part_of(whole: Judged, index: np.ndarray) -> Judged:
+def part_of(whole: VerdictColumns, index: np.ndarray) -> VerdictColumns:
     """Some of the verdicts."""
     beliefs = tuple(whole.beliefs[int(i)] for i in index)
-    return Judged(tuple(whole.spreads[int(i)] for i in index), whole.errors_km[index], beliefs)
+    return VerdictColumns(tuple(whole.spreads[int(i)] for i in index), whole.errors_km[index], beliefs)
 
 
-def _rows(whole: Judged, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:
+def _rows(whole: VerdictColumns, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:
     return [whole.spreads[int(i)] for i in index], whole.errors_km[np.asarray(index, dtype=int)]

@@ -14,24 +14,24 @@ import orjson
 
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 
 VERSION = "ATIF-v1.4"
 _ASKED = "Where was this photo taken?"
 Json = dict[str, Any]
 
 
-def to_atif(items: Sequence[Located]) -> bytes:
+def to_atif(items: Sequence[LocatedPhoto]) -> bytes:
     """JSON lines: one trajectory in each."""
     return b"".join(orjson.dumps(one) + b"\n" for item in items for one in trajectories_of(item))
 
 
-def trajectories_of(item: Located) -> list[Json]:
+def trajectories_of(item: LocatedPhoto) -> list[Json]:
     """The rollouts of a request in order; none where the source holds the answer alone."""
     return [_trajectory(item, trajectory) for trajectory in item.run.trajectories]
 
 
-def _trajectory(item: Located, trajectory: Trajectory) -> Json:
+def _trajectory(item: LocatedPhoto, trajectory: Trajectory) -> Json:
     turns = [_turn(number, turn, before) for number, turn, before in _with_usage_before(trajectory)]
     return {
         "schema_version": VERSION,
@@ -57,7 +57,7 @@ def _trajectory(item: Located, trajectory: Trajectory) -> Json:
     }
 
 
-def _agent(item: Located) -> Json:
+def _agent(item: LocatedPhoto) -> Json:
     made = item.answer.provenance if item.answer is not None else None
     accepted = item.run.accepted
     extra = {

@@ -12,7 +12,7 @@ from tts.domain.value import Value
 Outcome = Literal["answered", "abstained", "failed"]
 
 
-class Located(Value):
+class LocatedPhoto(Value):
     """`name` is how people call the photo, `answer` is None where the request failed, and then `failure` says why.
 
     `run` has no trajectories where the source holds the answer alone. `outlines` are those of the countries and
@@ -34,10 +34,10 @@ class Located(Value):
         return "abstained" if self.answer.abstained else "answered"
 
 
-def located_from(name: str, run: Run) -> Located:
+def located_from(name: str, run: Run) -> LocatedPhoto:
     """The request whose events were folded into `run`."""
     request_id = run.accepted.request_id if run.accepted is not None else ""
     failure = ""
     if run.answer is None:
         failure = run.failure.detail if run.failure is not None else "it has not ended with an answer"
-    return Located(name=name, request_id=request_id, answer=run.answer, run=run, failure=failure)
+    return LocatedPhoto(name=name, request_id=request_id, answer=run.answer, run=run, failure=failure)

@@ -11,7 +11,7 @@ import orjson
 from tts.domain.geojson import answer_geojson
 from tts.errors import DataError
 from tts.export.atif import to_atif
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 from tts.export.geo_uri import geo_uri
 from tts.export.kml import to_kml
 from tts.export.tables import to_csv, to_geoparquet
@@ -26,12 +26,12 @@ class Format:
     name: str
     media_type: str
     suffix: str
-    write: Callable[[Sequence[Located]], bytes]
+    write: Callable[[Sequence[LocatedPhoto]], bytes]
     sidecar: bool = False
     binary: bool = False
 
 
-def _geojson(items: Sequence[Located]) -> bytes:
+def _geojson(items: Sequence[LocatedPhoto]) -> bytes:
     """RFC 7946: all features of all photos; `name` says of which photo."""
     features = []
     for item in items:
@@ -44,7 +44,7 @@ def _geojson(items: Sequence[Located]) -> bytes:
     return orjson.dumps({"type": "FeatureCollection", "features": features})
 
 
-def _uris(items: Sequence[Located]) -> bytes:
+def _uris(items: Sequence[LocatedPhoto]) -> bytes:
     """RFC 2483 `text/uri-list`: the photo in a comment, then its URI."""
     lines = []
     for item in items:
@@ -58,7 +58,7 @@ def _uris(items: Sequence[Located]) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
-def _one_xmp(items: Sequence[Located]) -> bytes:
+def _one_xmp(items: Sequence[LocatedPhoto]) -> bytes:
     if len(items) != 1:
         raise DataError(f"an XMP sidecar is for one photo, and there are {len(items)}: name a folder with -o")
     return to_xmp(items[0])

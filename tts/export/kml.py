@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from tts.domain.answer import Answer, Candidate
 from tts.domain.geo import LatLon
 from tts.domain.geojson import area_geometry, claimed_geometries, outline_of
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 from tts.export.rows import row_of
 from tts.export.xml_text import add_text, xml_bytes, xml_text
 
@@ -27,7 +27,7 @@ _SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
 _SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
 
 
-def to_kml(items: Sequence[Located]) -> bytes:
+def to_kml(items: Sequence[LocatedPhoto]) -> bytes:
     """One document; a photo without a point has a folder that says why."""
     root = ET.Element("kml", {"xmlns": _NAMESPACE})
     document = ET.SubElement(root, "Document")
@@ -41,7 +41,7 @@ def to_kml(items: Sequence[Located]) -> bytes:
     return xml_bytes(root)
 
 
-def _folder(document: ET.Element, item: Located) -> None:
+def _folder(document: ET.Element, item: LocatedPhoto) -> None:
     folder = ET.SubElement(document, "Folder")
     add_text(folder, "name", item.name)
     answer = item.answer
@@ -65,7 +65,7 @@ def _folder(document: ET.Element, item: Located) -> None:
     _claimed(folder, item, answer)
 
 
-def _claimed(folder: ET.Element, item: Located, answer: Answer) -> None:
+def _claimed(folder: ET.Element, item: LocatedPhoto, answer: Answer) -> None:
     """What a check was about, with its verdict."""
     if answer.check is None:
         return

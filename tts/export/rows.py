@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 from tts.export.geo_uri import geo_uri
 
 Cell = str | float | int | None
@@ -39,7 +39,7 @@ COLUMNS: dict[str, str] = {
 }
 
 
-def row_of(item: Located) -> dict[str, Cell]:
+def row_of(item: LocatedPhoto) -> dict[str, Cell]:
     """The cells by column; None where there is nothing to say."""
     row: dict[str, Cell] = dict.fromkeys(COLUMNS)
     row |= {"name": item.name, "request_id": item.request_id, "outcome": item.outcome, "failure": item.failure or None}

@@ -13,13 +13,13 @@ from shapely.geometry import Point, shape
 
 from tts.domain.geojson import area_geometry
 from tts.errors import DataError
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 from tts.export.rows import COLUMNS, Cell, row_of
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(items: Sequence[Located]) -> bytes:
+def to_csv(items: Sequence[LocatedPhoto]) -> bytes:
     """A header and one row for each photo, in UTF-8.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front: names and explanations come from
@@ -37,7 +37,7 @@ def _safe(value: Cell) -> Cell:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def to_geoparquet(items: Sequence[Located]) -> bytes:
+def to_geoparquet(items: Sequence[LocatedPhoto]) -> bytes:
     """The columns of CSV, `geometry` (the point) and `area_90` (the 90 % region or circle): WKB, null where unknown.
 
     Raises:
@@ -57,7 +57,7 @@ def to_geoparquet(items: Sequence[Located]) -> bytes:
     return out.getvalue()
 
 
-def _shapes(item: Located) -> dict[str, Any]:
+def _shapes(item: LocatedPhoto) -> dict[str, Any]:
     answer = item.answer
     area = None if answer is None else area_geometry(answer, 90)
     if answer is None or answer.point is None or area is None:
@@ -65,7 +65,7 @@ def _shapes(item: Located) -> dict[str, Any]:
     return {"geometry": to_wkb(Point(answer.point.lon, answer.point.lat)), "area_90": to_wkb(shape(area))}
 
 
-def _geo_metadata(items: Sequence[Located]) -> dict[str, Any]:
+def _geo_metadata(items: Sequence[LocatedPhoto]) -> dict[str, Any]:
     """No `crs`: the default is OGC:CRS84, longitude before latitude on WGS-84."""
     points = [item.answer.point for item in items if item.answer is not None and item.answer.point is not None]
     point: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["Point"]}

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from tts.domain.answer import Answer
 from tts.errors import DataError
-from tts.export.export_source import Located
+from tts.export.export_source import LocatedPhoto
 from tts.export.xml_text import add_text, xml_bytes
 
 MEDIA_TYPE = "application/rdf+xml"
@@ -24,7 +24,7 @@ _SPACES = {
 }
 
 
-def to_xmp(item: Located) -> bytes:
+def to_xmp(item: LocatedPhoto) -> bytes:
     """The sidecar of one photo; without a point it says what is known, and no position.
 
     Raises:
@@ -67,7 +67,7 @@ def _names(answer: Answer) -> dict[str, str]:
     }
 
 
-def _estimate(item: Located, answer: Answer) -> dict[str, str]:
+def _estimate(item: LocatedPhoto, answer: Answer) -> dict[str, str]:
     """What has no property of its own in the standards, in a namespace of GeoTTS."""
     radius = answer.radius_km
     return {

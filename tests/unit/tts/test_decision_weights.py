@@ -12,7 +12,7 @@ import deployments.web
 import tts
 from tts.clues.clue_tables import HandSetTable, TableSources, tables
 from tts.clues.plate_forms import plate_forms
-from tts.decision_weights import Fitted, HandSet, WeightsFile, weights, weights_file
+from tts.decision_weights import FittedWeight, HandSet, WeightsFile, weights, weights_file
 from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM
 
 FOLDER = Path(tts.__file__).parent
@@ -48,7 +48,7 @@ def test_a_file_without_a_source_for_each_weight_is_refused(tmp_path, monkeypatc
 def test_each_weight_is_fitted_or_set_by_hand_for_a_reason(name):
     rows = weights_file(name).weights
     assert rows
-    assert all(isinstance(row, HandSet | Fitted) for row in rows.values())
+    assert all(isinstance(row, HandSet | FittedWeight) for row in rows.values())
     assert weights(name) == {key: row.value for key, row in rows.items()}
 
 
@@ -78,7 +78,7 @@ def test_a_weight_without_its_source_is_refused(row):
 def test_the_limits_of_claims_name_the_data_and_the_command_that_they_were_chosen_by():
     rows = weights_file("claims").weights
     limits = [rows["supported_from"], rows["contradicted_to"]]
-    assert all(isinstance(row, Fitted) and row.command.startswith("geotts bench check") for row in limits)
+    assert all(isinstance(row, FittedWeight) and row.command.startswith("geotts bench check") for row in limits)
 
 
 @pytest.mark.parametrize("name", ["calibration/*.yaml", "claims/*.yaml", "budget/*.yaml", "stopping.yaml"])

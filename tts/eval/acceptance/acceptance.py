@@ -9,7 +9,7 @@ from tts.domain.value import Value
 from tts.eval.acceptance.costs import Costs, costs
 from tts.eval.acceptance.faults import FaultRates, fault_rates, frequent_failures, frequent_mistakes, frequent_problems
 from tts.eval.acceptance.findings import Finding, Words, findings
-from tts.eval.acceptance.fitting import Fitted
+from tts.eval.acceptance.fitting import CalibrationFit
 from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.quality import Quality, quality
 from tts.eval.metrics.name_agreement import PlaceNames
@@ -40,7 +40,7 @@ class Acceptance(Value):
     samples: Quality | None
     published: tuple[Table, ...]
     findings: tuple[Finding, ...]
-    calibration: Fitted
+    calibration: CalibrationFit
     run_file: str
 
     @property
@@ -53,7 +53,7 @@ def assess(
     records: Sequence[Record],
     args: PipelineConfig,
     names: PlaceNames,
-    fitted: Fitted,
+    fitted: CalibrationFit,
     *,
     dataset: str,
     rollouts: int,

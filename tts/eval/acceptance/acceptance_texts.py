@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tts.eval.acceptance.acceptance import Acceptance
 from tts.eval.acceptance.costs import Costs
 from tts.eval.acceptance.faults import FaultRates
-from tts.eval.acceptance.fitting import Fitted
+from tts.eval.acceptance.fitting import CalibrationFit
 from tts.eval.acceptance.quality import Quality
 from tts.eval.acceptance.rate import Rate
 from tts.eval.metrics.intervals import Interval
@@ -89,7 +89,7 @@ def quality_rows(found: Quality) -> list[Row]:
     return rows
 
 
-def calibration_lines(fitted: Fitted) -> Iterator[str]:
+def calibration_lines(fitted: CalibrationFit) -> Iterator[str]:
     """What became of the calibration, a sentence a line."""
     if fitted.installed:
         before = f", in place of one fitted to {fitted.replaced_photos}" if fitted.replaced_photos else ""

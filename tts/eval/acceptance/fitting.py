@@ -11,7 +11,7 @@ from typing import Literal
 from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
-from tts.eval.calibration_fitting import Held, held_out, judged, mean_of, with_regions
+from tts.eval.calibration_fitting import CalibrationQuality, held_out, judged, mean_of, with_regions
 from tts.eval.labelled_cases import Case, thinned
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
@@ -22,7 +22,7 @@ from tts.verify.evidence.world import World
 _SPLITS = 20
 
 
-class Fitted(Value):
+class CalibrationFit(Value):
     """What became of the calibration.
 
     `photos` had an answer that it could be fitted to, `needed` is the least number of them. `held` is how calibrations
@@ -39,7 +39,7 @@ class Fitted(Value):
     replaced_photos: int = 0
     overruled_by: str = ""
     state: Literal["fitted", "transferred"] = "transferred"
-    held: Held | None = None
+    held: CalibrationQuality | None = None
 
     @property
     def installed(self) -> bool:
@@ -55,7 +55,7 @@ def fit_and_install(
     origin: str,
     keep: bool,
     readings: Mapping[str, tuple[Reading, ...]] | None = None,
-) -> Fitted:
+) -> CalibrationFit:
     """Fit on `records` of photos with known places; install it if `keep`. Takes a second for a hundred photos.
 
     `readings` are the text and clues of its photo that a verifier gets, by sample: a run file does not keep them.
@@ -71,11 +71,13 @@ def fit_and_install(
     whole = judged(thinned(cases), world, reliability_in_use(args))
     photos = len(whole.spreads)
     if photos < MIN_RUNS:
-        return Fitted(photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state)
+        return CalibrationFit(
+            photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state
+        )
     made = with_regions(fit(whole.spreads, whole.errors_km, origin=origin), whole)
     before, file = installed(args), install(made, args) if keep else None
     named = args.verifier.calibration
-    return Fitted(
+    return CalibrationFit(
         photos=photos,
         origin=origin,
         held=mean_of([held_out(whole, seed=seed) for seed in range(_SPLITS)]) if photos >= 2 * MIN_RUNS else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tts.eval.metrics.accuracy import accuracy_percent
 from tts.eval.published import PublishedRow, published_rows
 from tts.eval.runs.report import Table, TableRow
-from tts.eval.runs.run_metrics import Measured
+from tts.eval.runs.run_metrics import RecordColumns
 
 # dialect → what the papers call the system with the released weights
 _SYSTEMS = {
@@ -18,7 +18,7 @@ _SYSTEMS = {
 }
 
 
-def compare_with_published(dialect: str, dataset: str, measured: Measured) -> tuple[Table, ...]:
+def compare_with_published(dialect: str, dataset: str, measured: RecordColumns) -> tuple[Table, ...]:
     """A table for each benchmark that was published for the dialect's system, at its thresholds, with this run in it.
 
     Only where `dataset` is the benchmark were the photos the same; otherwise the run's row says that they were not.
@@ -30,7 +30,7 @@ def compare_with_published(dialect: str, dataset: str, measured: Measured) -> tu
     return tuple(_table(name, [row for row in rows if row.benchmark == name], dataset, measured) for name in shown)
 
 
-def _table(benchmark: str, rows: list[PublishedRow], dataset: str, measured: Measured) -> Table:
+def _table(benchmark: str, rows: list[PublishedRow], dataset: str, measured: RecordColumns) -> Table:
     part = benchmark.removeprefix(dataset).removeprefix("_")
     same = benchmark.startswith(dataset)
     mine = measured.part(lambda record: part in record.tags) if same and part else measured

@@ -15,7 +15,7 @@ from tts.eval.metrics.accuracy import hits, median_km
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.runs.kind_of_n import kind_of_records
-from tts.eval.runs.run_metrics import Measured, rollout_errors_km
+from tts.eval.runs.run_metrics import RecordColumns, rollout_errors_km
 
 _FAR_KM = 200.0
 _ONE_PLACE_KM = 25.0
@@ -63,7 +63,7 @@ class Quality(Value):
     covers: tuple[Cover, ...]
 
 
-def quality(measured: Measured, rollouts: int) -> Quality:
+def quality(measured: RecordColumns, rollouts: int) -> Quality:
     """Of the records that are no failures. A photo with fewer than `rollouts` rollouts counts the others as misses."""
     table = np.full((len(measured.records), rollouts), np.nan)
     for row, record in zip(table, measured.records, strict=True):
@@ -81,7 +81,7 @@ def quality(measured: Measured, rollouts: int) -> Quality:
     )
 
 
-def _at(threshold_km: float, measured: Measured, table: Floats) -> AtDistance:
+def _at(threshold_km: float, measured: RecordColumns, table: Floats) -> AtDistance:
     slack = measured.slack_km
     right = hits(measured.errors_km, threshold_km, slack)
     single = hits(table, threshold_km, slack[:, None]).mean(axis=1)
@@ -101,7 +101,7 @@ def _gain(points: Floats) -> Interval:
     return bootstrap_mean(points)
 
 
-def _in_one_place(measured: Measured) -> npt.NDArray[np.bool_]:
+def _in_one_place(measured: RecordColumns) -> npt.NDArray[np.bool_]:
     """(n,) whether an answer lies far off, and within 25 km of the point around which most such answers lie."""
     found = np.zeros(len(measured.records), dtype=bool)
     far = np.flatnonzero(measured.errors_km > _FAR_KM)
@@ -113,7 +113,7 @@ def _in_one_place(measured: Measured) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _covers(measured: Measured) -> tuple[Cover, ...]:
+def _covers(measured: RecordColumns) -> tuple[Cover, ...]:
     """One for each state of calibration among the answers: an earlier run may have installed one."""
     rows: dict[str, list[tuple[float, float, float]]] = {}
     for error, slack, record in zip(measured.errors_km, measured.slack_km, measured.records, strict=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tts.domain.value import Value
-from tts.eval.card.card_row import Answered, CardRow, Cost, RolloutCost
+from tts.eval.card.card_row import AnsweredPoint, CardRow, Cost, RolloutCost
 from tts.eval.metrics.accuracy import CLASSIC_KM, hits
 from tts.eval.metrics.intervals import Interval, bootstrap_mean, share_interval
 from tts.eval.runs.kind_of_n import kinds_in_words
@@ -119,7 +119,7 @@ def _group(name: str, rows: Sequence[CardRow]) -> Group:
     )
 
 
-def _cover(answers: Sequence[Answered], inside: Callable[[Answered], bool | None]) -> Interval | None:
+def _cover(answers: Sequence[AnsweredPoint], inside: Callable[[AnsweredPoint], bool | None]) -> Interval | None:
     known = [found for answer in answers if (found := inside(answer)) is not None]
     return share_interval(np.array(known)) if known else None
 

@@ -24,7 +24,7 @@ _NOWHERE = "no country"
 _LOGS_TARGET_KM = 25.0
 
 
-class Answered(Value):
+class AnsweredPoint(Value):
     """What an answer with a point says, and how far off it is. Distances in km; `right`: within the wanted radius. An
     answer no farther off than `slack_km`, how exactly the truth is known, is within every distance."""
 
@@ -65,7 +65,7 @@ class CardRow(Value):
     target_km: float
     tags: tuple[str, ...] = ()
     failed: bool = False
-    answered: Answered | None = None
+    answered: AnsweredPoint | None = None
     cost: Cost | None = None
     rollouts: RolloutsOfAnswer | None = None
     models: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def _from_record(record: Record, world: World) -> CardRow:
     if answer.point is None:
         return row.model_copy(update={"cost": cost})
     error_km, radius = distance_km(answer.point, truth.point), answer.radius_km
-    answered = Answered(
+    answered = AnsweredPoint(
         error_km=error_km,
         slack_km=truth.slack_km,
         right=error_km < max(target_km, truth.slack_km),
@@ -139,7 +139,7 @@ def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
     if not verdict.clusters or verdict.spread is None:
         return row
     error_km, radius = distance_km(verdict.clusters[0].centre, case.truth), calibration.radius(verdict.spread)
-    answered = Answered(
+    answered = AnsweredPoint(
         error_km=error_km,
         right=error_km < _LOGS_TARGET_KM,
         confidence=calibration.probability_within(verdict.spread, _LOGS_TARGET_KM),

@@ -30,7 +30,7 @@ Form = Literal["released", "paper"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
-class Rewarded(Value):
+class RewardResult(Value):
     """`reward` is None when `missing` names something; `parts` are there all the same."""
 
     sample: str
@@ -41,11 +41,11 @@ class Rewarded(Value):
     missing: tuple[str, ...] = ()
 
 
-def rewarded(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> Rewarded:
+def rewarded(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> RewardResult:
     """The reward of `case` as the authors' code gives it, or as their paper states it where that differs."""
     make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
     reward, parts, missing = make(case, inputs)
-    return Rewarded(
+    return RewardResult(
         sample=case.sample,
         rollout=case.rollout,
         system=system,

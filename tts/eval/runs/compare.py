@@ -15,7 +15,7 @@ from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, s
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
-from tts.eval.runs.run_metrics import Measured, measure
+from tts.eval.runs.run_metrics import RecordColumns, measure
 
 
 class Difference(Value):
@@ -66,7 +66,7 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
     )
 
 
-def _hit(measured: Measured, threshold_km: float) -> Bools:
+def _hit(measured: RecordColumns, threshold_km: float) -> Bools:
     return hits(measured.errors_km, threshold_km, measured.slack_km)
 
 
@@ -89,5 +89,5 @@ def _row(name: str, a: Floats, b: Floats, p: float) -> Difference:
     )
 
 
-def _seconds(measured: Measured) -> Floats:
+def _seconds(measured: RecordColumns) -> Floats:
     return np.array([record.elapsed_s for record in measured.records], dtype=np.float64)

@@ -17,12 +17,12 @@ from tts.domain.events import Event, parse_event
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.errors import DataError
 from tts.eval.runs.record import read_records
-from tts.export.export_source import Located, located_from
+from tts.export.export_source import LocatedPhoto, located_from
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
-def read_located(path: Path) -> list[Located]:
+def read_located(path: Path) -> list[LocatedPhoto]:
     """All requests of a file, or of the files of a folder (at any depth, in order).
 
     Raises:
@@ -36,7 +36,7 @@ def read_located(path: Path) -> list[Located]:
     return [item for file in files for item in _of_file(file)]
 
 
-def _of_file(path: Path) -> list[Located]:
+def _of_file(path: Path) -> list[LocatedPhoto]:
     objects = list(_objects(path))
     try:
         if "seq" in objects[0] and "type" in objects[0]:
@@ -68,7 +68,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
     yield from parts
 
 
-def _of_events(path: Path, objects: list[dict[str, Any]]) -> list[Located]:
+def _of_events(path: Path, objects: list[dict[str, Any]]) -> list[LocatedPhoto]:
     """One event log, or several one after the other: each begins with `accepted`."""
     logs: list[list[Event]] = []
     for one in objects:
@@ -80,12 +80,12 @@ def _of_events(path: Path, objects: list[dict[str, Any]]) -> list[Located]:
     return [located_from(f"{path.stem}-{n}" if several else path.stem, fold(log)) for n, log in enumerate(logs, 1)]
 
 
-def _of_record(record: Any) -> Located:
+def _of_record(record: Any) -> LocatedPhoto:
     run = (record.run or Run()).model_copy(update={"answer": record.answer})
     return located_from(record.sample, run).model_copy(update={"failure": record.failure})
 
 
-def _of_reply(path: Path, number: int, reply: dict[str, Any]) -> Located:
+def _of_reply(path: Path, number: int, reply: dict[str, Any]) -> LocatedPhoto:
     """`LocateResponse`, `RunStatus`, a line of `geotts locate --json`, or an answer alone."""
     name = str(reply.get("photo") or (path.stem if number == 1 else f"{path.stem}-{number}"))
     raw_answer: Any = reply.get("answer", reply if "abstained" in reply else None)
@@ -94,8 +94,8 @@ def _of_reply(path: Path, number: int, reply: dict[str, Any]) -> Located:
         failure = str(problem.get("detail", "it has no answer")) if isinstance(problem, dict) else "it has no answer"
         if not problem and "request_id" not in reply:
             raise DataError(f"{path}, object {number} is no answer of GeoTTS")
-        return Located(name=name, request_id=str(reply.get("request_id", "")), failure=failure)
+        return LocatedPhoto(name=name, request_id=str(reply.get("request_id", "")), failure=failure)
     answer = Answer.model_validate_json(orjson.dumps(raw_answer))
     rollouts = [Trajectory.model_validate_json(orjson.dumps(one)) for one in reply.get("trajectories", ())]
     run = Run(answer=answer, rollouts={one.rollout_id: one for one in rollouts})
-    return Located(name=name, request_id=str(reply.get("request_id", "")), answer=answer, run=run)
+    return LocatedPhoto(name=name, request_id=str(reply.get("request_id", "")), answer=answer, run=run)

@@ -14,7 +14,7 @@ from tts.eval.published import PublishedRow, published_for
 from tts.eval.runs.dependence import RunDependence, dependence_between_models, run_dependence
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
-from tts.eval.runs.run_metrics import Figures, Measured, figures, measure
+from tts.eval.runs.run_metrics import Figures, RecordColumns, figures, measure
 from tts.verify.evidence.world import World
 
 
@@ -169,14 +169,16 @@ def _or_dash(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _tables(benchmark: str, measured: Measured) -> list[Table]:
+def _tables(benchmark: str, measured: RecordColumns) -> list[Table]:
     grouped: dict[tuple[float, ...], list[PublishedRow]] = {}
     for row in published_for(benchmark):
         grouped.setdefault(row.thresholds_km, []).append(row)
     return [_table(benchmark, thresholds, rows, measured) for thresholds, rows in grouped.items()]
 
 
-def _table(benchmark: str, thresholds: tuple[float, ...], rows: Sequence[PublishedRow], measured: Measured) -> Table:
+def _table(
+    benchmark: str, thresholds: tuple[float, ...], rows: Sequence[PublishedRow], measured: RecordColumns
+) -> Table:
     exact = accuracy_percent(measured.errors_km, thresholds, measured.slack_km)
     ours = TableRow(
         system="GeoTTS, this run",

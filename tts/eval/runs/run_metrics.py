@@ -68,7 +68,7 @@ class Figures(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RecordColumns:
     """Records without failures as columns of one length."""
 
     records: tuple[Record, ...]
@@ -78,15 +78,15 @@ class Measured:
     country: npt.NDArray[np.bool_]
     city: npt.NDArray[np.bool_]
 
-    def part(self, keep: Callable[[Record], bool]) -> Measured:
+    def part(self, keep: Callable[[Record], bool]) -> RecordColumns:
         """The records that `keep` likes; failures stay with the whole."""
         chosen = np.array([keep(record) for record in self.records], dtype=bool)
         records = tuple(record for record, kept in zip(self.records, chosen, strict=True) if kept)
         columns = (self.errors_km[chosen], self.slack_km[chosen], self.country[chosen], self.city[chosen])
-        return Measured(records, 0, *columns)
+        return RecordColumns(records, 0, *columns)
 
 
-def measure(records: Sequence[Record], names: PlaceNames) -> Measured:
+def measure(records: Sequence[Record], names: PlaceNames) -> RecordColumns:
     """Errors and names of records; failures are only counted."""
     answered = tuple(record for record in records if not record.failure)
     errors, country, city = [], [], []
@@ -95,7 +95,7 @@ def measure(records: Sequence[Record], names: PlaceNames) -> Measured:
         errors.append(np.nan if point is None else distance_km(point, record.truth.point))
         country.append(right_country(record, names))
         city.append(_right_city(record, names))
-    return Measured(
+    return RecordColumns(
         answered,
         len(records) - len(answered),
         np.array(errors, dtype=np.float64),
@@ -105,7 +105,7 @@ def measure(records: Sequence[Record], names: PlaceNames) -> Measured:
     )
 
 
-def figures(measured: Measured, *, intervals: bool = False) -> Figures:
+def figures(measured: RecordColumns, *, intervals: bool = False) -> Figures:
     """All figures; `intervals` adds 95 % intervals to `acc`."""
     errors, slack, n = measured.errors_km, measured.slack_km, len(measured.records)
     if not n:
@@ -167,7 +167,7 @@ def _right_city(record: Record, names: PlaceNames) -> bool:
     return names.same_city(answer.city, truth.city, truth.country_code or truth.country)
 
 
-def _calibration(measured: Measured) -> dict[str, float | None]:
+def _calibration(measured: RecordColumns) -> dict[str, float | None]:
     """Of the answers with a point: is the confidence the share of hits at the wanted radius, does the circle hold?"""
     rows = [
         (e, s, a.radius_km.p90 if a.radius_km else np.nan, a.confidence, a.target_radius_km)
@@ -189,7 +189,7 @@ def _calibration(measured: Measured) -> dict[str, float | None]:
     }
 
 
-def _rollouts(measured: Measured) -> dict[str, float | tuple[float, ...] | dict[int, float] | None]:
+def _rollouts(measured: RecordColumns) -> dict[str, float | tuple[float, ...] | dict[int, float] | None]:
     """best@N and pass@K. Samples with fewer rollouts than most (stopped early) count their missing ones as misses."""
     single = [rollout_errors_km(record) for record in measured.records]
     most = max((len(row) for row in single), default=0)
@@ -207,7 +207,7 @@ def _rollouts(measured: Measured) -> dict[str, float | tuple[float, ...] | dict[
     }
 
 
-def _shared(measured: Measured) -> float | None:
+def _shared(measured: RecordColumns) -> float | None:
     """Percent of the first calls of all records with several rollouts; None if there are none."""
     runs = [record.run.trajectories for record in measured.records if record.run is not None]
     pairs = [shared_calls(trajectories) for trajectories in runs if len(trajectories) > 1]

@@ -92,7 +92,7 @@ def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> I
     return picture
 
 
-class _Sized:
+class _SizedFace:
     """A face and the size at which a line fills its width."""
 
     def __init__(self, face: Face, size: int, weight: int) -> None:
@@ -104,13 +104,13 @@ class _Sized:
         return self._face.font(size, self._weight)
 
 
-def _fitted(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _Sized:
+def _fitted(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _SizedFace:
     face = shelf.pick(rng, script, line.text)
     if face is None:
         raise LookupError(f"no font has all of {line.text!r}")
     size = int(120 * line.size)
     length = face.font(size, weight).getlength(line.text)
-    return _Sized(face, max(12, int(size * min(1.0, width / max(1.0, length)))), weight)
+    return _SizedFace(face, max(12, int(size * min(1.0, width / max(1.0, length)))), weight)
 
 
 def _direction(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, Any]:

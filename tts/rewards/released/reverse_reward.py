@@ -34,7 +34,7 @@ _WEIGHTS = (0.6, 0.1, 0.3)
 Pair = tuple[float, float]
 
 
-class Placed(NamedTuple):
+class PlaceScore(NamedTuple):
     """`place` in [0, 1], `form` one of 0, 0.8 and 1; `km` to a thousandth, None without a position."""
 
     place: float
@@ -93,16 +93,16 @@ def format_reward(text: str) -> float:
     return 0.8 if _MARKED.search(text) is None else 1.0
 
 
-def place(text: str, truth: str) -> Placed:
+def place(text: str, truth: str) -> PlaceScore:
     """Place and format of a whole output. `truth` is read as an answer is; one without a position asks for equality."""
     form = format_reward(text)
     true, guess = read_for_reward(truth), read_for_reward(text)
     if true is None:
-        return Placed(float(text.strip() == truth.strip()), form, None, _hits(None))
+        return PlaceScore(float(text.strip() == truth.strip()), form, None, _hits(None))
     if guess is None:
-        return Placed(0.0, form, None, _hits(None))
+        return PlaceScore(0.0, form, None, _hits(None))
     km = haversine_km(*guess, *true)
-    return Placed(place_reward(km), form, round(km, 3), _hits(km))
+    return PlaceScore(place_reward(km), form, round(km, 3), _hits(km))
 
 
 def overlap(a: Sequence[float], b: Sequence[float]) -> float:
@@ -125,7 +125,7 @@ def tools_reward(rewards: Sequence[float]) -> float:
     return min(max(sum(rewards), _TOOLS_MIN), _TOOLS_MAX) if rewards else 0.0
 
 
-def total(placed: Placed, tools: Sequence[float], *, with_format: bool = True) -> Total:
+def total(placed: PlaceScore, tools: Sequence[float], *, with_format: bool = True) -> Total:
     """0.6 place + 0.1 format + 0.3 tools. `with_format=False` is what the training scripts run."""
     form, tool = placed.form if with_format else 0.0, tools_reward(tools)
     value = _WEIGHTS[0] * placed.place + _WEIGHTS[1] * form + _WEIGHTS[2] * tool

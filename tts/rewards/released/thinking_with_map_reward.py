@@ -35,7 +35,7 @@ class Reading(NamedTuple):
         return None if self.lat is None or self.lon is None else loose_position(self.lat, self.lon)
 
 
-class Scored(NamedTuple):
+class ScoredReading(NamedTuple):
     """`score` in [0, 1]; `within` says 1.0 or 0 for each threshold."""
 
     reading: Reading
@@ -75,12 +75,12 @@ def read_verdict(text: str) -> Reading:
     return Reading(_field_number(text, "lat"), _field_number(text, "lon"), *(_field_text(text, k) for k in _KEYS[2:]))
 
 
-def score(reading: Reading, truth: Mapping[str, Any]) -> Scored:
+def score(reading: Reading, truth: Mapping[str, Any]) -> ScoredReading:
     """The staircase over the geodesic to `truth` (lat and lon in degrees); no position scores 0."""
     guess, true = reading.position, loose_position(truth["lat"], truth["lon"])
     away_km = None if guess is None or true is None else geodesic_km(guess, true)
     within = {f"acc_{name}": float(away_km is not None and away_km < limit) for name, limit in _WITHIN_KM}
-    return Scored(reading, distance_reward(away_km), within)
+    return ScoredReading(reading, distance_reward(away_km), within)
 
 
 def _balanced(text: str) -> Iterable[str]:

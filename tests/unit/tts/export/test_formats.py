@@ -31,7 +31,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.errors import DataError
-from tts.export.export_source import Located, located_from
+from tts.export.export_source import LocatedPhoto, located_from
 from tts.export.formats import FORMATS
 from tts.export.geo_uri import geo_uri
 from tts.verify.consensus.answer_regions import RegionRule, regions_of
@@ -53,7 +53,7 @@ radii = st.floats(0.01, 20_000)
 def located(point=None, p90=40.0, name="a.jpg", text="Bellinzona", run=None):
     moved = {} if point is None else {"lat": point.lat, "lon": point.lon}
     answer = an_answer(text, radius_km=Radius(p50=p90 / 3, p90=p90), **moved)
-    return Located(name=name, request_id="loc_0", answer=answer, run=run or Run(answer=answer))
+    return LocatedPhoto(name=name, request_id="loc_0", answer=answer, run=run or Run(answer=answer))
 
 
 def with_regions(*places):
@@ -62,15 +62,15 @@ def with_regions(*places):
     regions = regions_of(peaks, 400.0, RegionRule(origin="made", scale_50=0.2, scale_90=0.8, cases=40))
     answer = located(places[0], 400.0).answer
     update = {"region_50": regions.region_50, "region_90": regions.region_90}
-    return Located(name="r.jpg", answer=answer.model_copy(update=update))
+    return LocatedPhoto(name="r.jpg", answer=answer.model_copy(update=update))
 
 
 def abstained():
     silent = an_answer(lat=None, lon=None, radius_km=None, abstained=True, level=Level.COUNTRY)
-    return Located(name="b.jpg", request_id="loc_1", answer=silent)
+    return LocatedPhoto(name="b.jpg", request_id="loc_1", answer=silent)
 
 
-BROKEN = Located(name="c.jpg", request_id="loc_2", failure="the engine is down")
+BROKEN = LocatedPhoto(name="c.jpg", request_id="loc_2", failure="the engine is down")
 
 
 @pytest.fixture(scope="module")

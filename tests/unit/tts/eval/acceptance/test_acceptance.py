@@ -22,7 +22,7 @@ from tts.eval.acceptance.acceptance import OWN, SAMPLE, assess
 from tts.eval.acceptance.allowance import Allowance
 from tts.eval.acceptance.costs import costs
 from tts.eval.acceptance.faults import fault_rates
-from tts.eval.acceptance.fitting import Fitted, fit_and_install
+from tts.eval.acceptance.fitting import CalibrationFit, fit_and_install
 from tts.eval.acceptance.photos import acceptance_photos
 from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.rate import Rate
@@ -95,7 +95,7 @@ def record(number=0, *rollouts, tag=OWN, failure="", answer=None, seconds=2.0, *
 
 def assessed(records, args, names, **more):
     given = {"dataset": "folder", "rollouts": 2, "left": 0, "offers_tools": True, "run_file": "r.jsonl", **more}
-    return assess(records, args, names, Fitted(photos=0, why="nothing was fitted"), **given)
+    return assess(records, args, names, CalibrationFit(photos=0, why="nothing was fitted"), **given)
 
 
 def test_each_fault_is_counted_on_its_own_base():
