@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
 from tts.domain.budget import Budget, BudgetUse
-from tts.domain.continued import Continued, change_of
+from tts.domain.continued import EarlierRequest, change_of
 from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
@@ -28,7 +28,7 @@ def answer_from(
     marks: dict[str, float],
     file_claims: tuple[FileClaim, ...] = (),
     check_files: bool = False,
-    continued: Continued | None = None,
+    continued: EarlierRequest | None = None,
     budget: Budget | None = None,
 ) -> Answer:
     """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;

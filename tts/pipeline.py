@@ -26,7 +26,7 @@ from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.ensemble.consensus_watch import ConsensusWatch
-from tts.ensemble.ensemble import Beside, Ensemble, Planned, Sink
+from tts.ensemble.ensemble import Ensemble, GroupPlan, LeaderPhase, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failed_tools import is_for_tools
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
@@ -199,18 +199,18 @@ class Solution:
         planned: list[tuple[Plan, Routing]] = []
         automatic = self._options.depth is Depth.AUTO and opening.n_planned > 1
 
-        async def join(routing: Routing) -> Planned:
+        async def join(routing: Routing) -> GroupPlan:
             planned.append((await self._decide(routing, opening), routing))
-            return Planned(self._group(planned[0][0], routing), planned[0][0].n_planned)
+            return GroupPlan(self._group(planned[0][0], routing), planned[0][0].n_planned)
 
         group = self._group(opening, _UNRATED)
         width = self._ports.watch.width if automatic else "full"
         async with beside(self._rated_after_leader()) as rating:
-            company = Beside(
+            company = LeaderPhase(
                 rate=rating,
                 join=join,
                 rule=LeaderRule.of(self._options, self._ports.watch, opening.n_planned, self._deadline, width),
-                planned=None if automatic else Planned(group, opening.n_planned),
+                planned=None if automatic else GroupPlan(group, opening.n_planned),
             )
             cut = await ensemble.lead(group, company, self._until(group))
             if not planned:

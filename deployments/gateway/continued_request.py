@@ -27,7 +27,7 @@ from tts.clues.rejected_place import rejected_place
 from tts.clues.ruled_out import labels
 from tts.domain.call_key import call_key
 from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.continued import Continued, KeptResult, answered_place
+from tts.domain.continued import EarlierRequest, KeptResult, answered_place
 from tts.domain.events import Event
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
@@ -67,7 +67,7 @@ class Continuation:
 
     options: LocateOptions
     photos: tuple[Photo, ...]
-    continued: Continued
+    continued: EarlierRequest
     kept: tuple[KeptResult, ...]
     file_claims: tuple[FileClaim, ...] = ()
 
@@ -94,7 +94,7 @@ async def continuation_of(
     same = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
     moved = options.within != earlier.within
     kept = await kept_results(store, meta.request_id, run, moved=moved) if same else ()
-    continued = Continued(
+    continued = EarlierRequest(
         request_id=meta.request_id,
         before=None if run.answer is None else answered_place(run.answer),
         found=_notes(run),

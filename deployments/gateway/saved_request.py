@@ -18,7 +18,7 @@ from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.stored_values import value_of
 from geotts_client.file_claim import FileClaim
 from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.continued import Continued, KeptResult
+from tts.domain.continued import EarlierRequest, KeptResult
 from tts.domain.events import Event
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
@@ -42,7 +42,7 @@ class SavedRequest(Value):
 
     options: CheckOptions | LocateOptions
     claimed: tuple[ClaimedPlace, ...] = ()
-    continued: Continued | None = None
+    continued: EarlierRequest | None = None
     trace: TraceContext | None = None
     file_claims: tuple[FileClaim, ...] = ()
     followed: bool = True
@@ -142,7 +142,7 @@ def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:
     return by_clock if saved.deadline_s is None else min(by_clock, saved.deadline_s - elapsed_s)
 
 
-async def _kept(store: RunStore, continued: Continued | None) -> tuple[KeptResult, ...]:
+async def _kept(store: RunStore, continued: EarlierRequest | None) -> tuple[KeptResult, ...]:
     """Results of tools in the earlier request, as far as they are still there: a call too many is no harm."""
     if continued is None or not continued.keeps:
         return ()

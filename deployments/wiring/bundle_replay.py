@@ -16,7 +16,7 @@ from tts.config import VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import CheckOptions
-from tts.domain.continued import Continued
+from tts.domain.continued import EarlierRequest
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
@@ -112,10 +112,10 @@ def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> 
     return answer.model_copy(update={"usage": recorded.usage, "budget": recorded.budget, "provenance": provenance})
 
 
-def _continued(recorded: Answer) -> Continued | None:
+def _continued(recorded: Answer) -> EarlierRequest | None:
     """What the answer says of the earlier request."""
     change = recorded.changed
-    return None if change is None else Continued(request_id=change.continues, before=change.before, why=change.why)
+    return None if change is None else EarlierRequest(request_id=change.continues, before=change.before, why=change.why)
 
 
 def _photo(entries: Mapping[str, bytes], sha256: str) -> Photo:

@@ -18,7 +18,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import to_gcj02
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderFailure,
@@ -228,7 +228,7 @@ def failure_in(content: bytes) -> ProviderFailure | None:
     return _failure_of(_Answer.model_validate_json(content))
 
 
-def judge_picture(reply: Fetched) -> ProviderFailure | None:
+def judge_picture(reply: HttpReply) -> ProviderFailure | None:
     """Refusals of the static map come as JSON with status 200.
 
     Args:

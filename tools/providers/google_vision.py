@@ -20,7 +20,7 @@ from tools.providers.provider import Provider, Service
 from tools.region_search.picture import RegionPicture
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     FailureKind,
     KeyPlace,
@@ -104,7 +104,7 @@ class GoogleVision(Service):
         return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]
 
 
-def judge(reply: Fetched) -> ProviderFailure | None:
+def judge(reply: HttpReply) -> ProviderFailure | None:
     """A key that is none comes as 400, with its reason in the body.
 
     Args:

@@ -16,7 +16,7 @@ from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderFailure,
@@ -75,7 +75,7 @@ class SerpapiLens(Service):
         ]
 
 
-def judge(reply: Fetched) -> ProviderFailure | None:
+def judge(reply: HttpReply) -> ProviderFailure | None:
     """Too many requests an hour and no searches left are both 429; the body tells which.
 
     Args:

@@ -10,7 +10,7 @@ from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact, WebFact
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderFailure,
@@ -116,7 +116,7 @@ class SerperPlaces(Service):
         return await self._reverse.reverse(point, limit=limit, context=context)
 
 
-def judge(reply: Fetched) -> ProviderFailure | None:
+def judge(reply: HttpReply) -> ProviderFailure | None:
     """Used-up credits come as 400 with a message.
 
     Args:

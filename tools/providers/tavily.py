@@ -9,7 +9,7 @@ from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
     ProviderFailure,
@@ -52,7 +52,7 @@ class Tavily(Service):
         ]
 
 
-def judge(reply: Fetched) -> ProviderFailure | None:
+def judge(reply: HttpReply) -> ProviderFailure | None:
     """432 and 433 say that a plan's or a pay-as-you-go limit is reached.
 
     Args:

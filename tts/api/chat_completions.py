@@ -32,19 +32,19 @@ _LONGEST_RESULT = 400
 _REQUEST_ID = re.compile(REQUEST_ID)
 
 
-class Open(BaseModel):
+class OpenModel(BaseModel):
     """Of what a client sends, unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 # The address of a picture, which may be a `data:` URL.
-class ImageUrl(Open):  # noqa: D101  would change the golden schema
+class ImageUrl(OpenModel):  # noqa: D101  would change the golden schema
     url: str
 
 
 # One part of a message: a text, or a picture.
-class Part(Open):  # noqa: D101  would change the golden schema
+class Part(OpenModel):  # noqa: D101  would change the golden schema
     type: str
     text: str = ""
     image_url: ImageUrl | str | None = None
@@ -56,7 +56,7 @@ class Part(Open):  # noqa: D101  would change the golden schema
 
 
 # One message of the conversation, in the form of OpenAI's API.
-class ChatMessage(Open):  # noqa: D101  would change the golden schema
+class ChatMessage(OpenModel):  # noqa: D101  would change the golden schema
     role: str
     content: str | tuple[Part, ...] | None = None
 
@@ -94,11 +94,11 @@ def answered_request(content: str) -> str | None:
 
 
 # Options of a stream: whether its last piece has the usage.
-class StreamOptions(Open):  # noqa: D101  would change the golden schema
+class StreamOptions(OpenModel):  # noqa: D101  would change the golden schema
     include_usage: bool = False
 
 
-class ResponseFormat(Open):
+class ResponseFormat(OpenModel):
     """`text` and `json_object` get the same: the answer is one JSON object."""
 
     type: str
@@ -132,7 +132,7 @@ def options_of(model: str, seed: int | None, max_tokens: int | None) -> dict[str
     return {name: value for name, value in implied.items() if value is not None}
 
 
-class ChatRequest(Open):
+class ChatRequest(OpenModel):
     """The body of `POST /v1/chat/completions`. `geotts` holds any further option of `POST /locate`."""
 
     model: str = Field(default=MODEL, examples=[MODEL])

@@ -13,7 +13,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tts.api.chat_completions import MODEL, MODELS, Narrator, Open, Unsupported, check_tools, content_of, options_of
+from tts.api.chat_completions import (
+    MODEL,
+    MODELS,
+    Narrator,
+    OpenModel,
+    Unsupported,
+    check_tools,
+    content_of,
+    options_of,
+)
 from tts.domain.answer import Answer
 from tts.domain.events import Accepted, Answered, Done, Event, Failed
 from tts.domain.usage import Usage
@@ -24,7 +33,7 @@ PREVIOUS = r"^resp_[0-9a-f]{20}$"
 _TERMINAL = {"completed": "response.completed", "failed": "response.failed", "cancelled": "response.incomplete"}
 
 
-class InputPart(Open):
+class InputPart(OpenModel):
     """A part of an input message: `input_text`, or `input_image` with an address or the id of an upload."""
 
     type: str
@@ -34,7 +43,7 @@ class InputPart(Open):
 
 
 # One message of the input: text, or parts of text and images.
-class InputMessage(Open):  # noqa: D101  would change the golden schema
+class InputMessage(OpenModel):  # noqa: D101  would change the golden schema
     type: str = "message"
     role: str = "user"
     content: str | tuple[InputPart, ...] = ""
@@ -48,16 +57,16 @@ class InputMessage(Open):  # noqa: D101  would change the golden schema
 
 
 # The form of the text that the caller asks for, by its name in OpenAI's API.
-class TextFormat(Open):  # noqa: D101  would change the golden schema
+class TextFormat(OpenModel):  # noqa: D101  would change the golden schema
     type: str = "text"
 
 
 # The options for the text of a response.
-class TextOptions(Open):  # noqa: D101  would change the golden schema
+class TextOptions(OpenModel):  # noqa: D101  would change the golden schema
     format: TextFormat = TextFormat()
 
 
-class ResponsesRequest(Open):
+class ResponsesRequest(OpenModel):
     """The body of `POST /v1/responses`. `geotts` holds any further option of `POST /locate`."""
 
     model: str = Field(default=MODEL, examples=[MODEL])

@@ -48,7 +48,7 @@ Regions = Mapping[str, Mapping[str, float]]
 Mask = npt.NDArray[np.bool_]
 
 
-class Excluded(Protocol):
+class ExcludedArea(Protocol):
     """Where nothing of a belief may lie."""
 
     def covers(self, lat: Floats, lon: Floats, code: str, world: Weigher) -> Mask:
@@ -124,7 +124,7 @@ class Weigher:
         mentions: Sequence[Mention],
         allowed: frozenset[str] | None = None,
         claimed: Sequence[Mention] = (),
-        excluded: Excluded | None = None,
+        excluded: ExcludedArea | None = None,
     ) -> Belief:
         """The belief from everything that was found; `allowed` restricts it to some countries, and nothing of it lies
         where it is `excluded`. `claimed` are names in the caller's hint: they change the weight of places that
@@ -156,7 +156,7 @@ class Weigher:
                 for code in {m.place.country_code for m in mention.matches if m.place.kind != "country"} & set(plain):
                     plain[code] += found
 
-    def _included_towns(self, excluded: Excluded | None) -> dict[str, Mask]:
+    def _included_towns(self, excluded: ExcludedArea | None) -> dict[str, Mask]:
         """By country, which of its towns are not excluded; only where something is."""
         if excluded is None:
             return {}
@@ -206,7 +206,7 @@ class Weigher:
         plain: dict[str, float],
         regions: Regions,
         claimed: Sequence[Mention],
-        excluded: Excluded | None,
+        excluded: ExcludedArea | None,
     ) -> tuple[list[Place], list[float]]:
         """Places that some name or position points to, with their log-weights."""
         found: dict[str, Place] = {}
@@ -257,7 +257,7 @@ class Weigher:
         return plain + _FAME * float(max(shares, default=_W["unknown_fame"]))
 
 
-def _is_excluded(place: Place, excluded: Excluded | None, weigher: Weigher) -> bool:
+def _is_excluded(place: Place, excluded: ExcludedArea | None, weigher: Weigher) -> bool:
     if excluded is None:
         return False
     at = place.point

@@ -65,7 +65,7 @@ _NAMESAKES = _W["namesakes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedPlaces:
     """`names`: for each name the places that may be meant, the best known first; a country alone. `near`: the hint says
     near it; `asked`: a question, or several places of which only one can be right; `denied`: it is none of them."""
 
@@ -75,20 +75,20 @@ class Stated:
     denied: bool = False
 
 
-def stated_in(text: str, reader: ClueReader) -> Stated | None:
+def stated_in(text: str, reader: ClueReader) -> StatedPlaces | None:
     """What a hint states; None where it states no place."""
     names = _Names(reader)
     if whole := names.resolve(text.strip(" .!,")):
-        return Stated((whole,))
+        return StatedPlaces((whole,))
     sentences = _SENTENCE.split(text)
     denials = {sentence: places for sentence in sentences if (places := _denied(sentence, names))}
     stated = (_of_sentence(sentence, names) for sentence in sentences if sentence not in denials)
     found = [one for one in stated if one is not None]
     if not found:
         denied = tuple(dict.fromkeys(name for places in denials.values() for name in places))
-        return Stated(denied, denied=True) if denied else None
+        return StatedPlaces(denied, denied=True) if denied else None
     joined = _narrowed([name for stated in found for name in stated.names])
-    return Stated(joined, any(s.near for s in found), len(joined) > 1 or any(s.asked for s in found))
+    return StatedPlaces(joined, any(s.near for s in found), len(joined) > 1 or any(s.asked for s in found))
 
 
 def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
@@ -104,7 +104,7 @@ def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
     return tuple(parts)
 
 
-def _of_sentence(sentence: str, names: _Names) -> Stated | None:
+def _of_sentence(sentence: str, names: _Names) -> StatedPlaces | None:
     tokens = _TOKEN.findall(sentence)
     words = [token.lower().replace("’", "'") for token in tokens]
     question = sentence.rstrip().endswith(("?", "？"))
@@ -122,7 +122,7 @@ def _of_sentence(sentence: str, names: _Names) -> Stated | None:
         found, asked = _listed(tokens, 0, names)
         if not asked:
             return None
-    return Stated(_narrowed(found), near, asked) if found else None
+    return StatedPlaces(_narrowed(found), near, asked) if found else None
 
 
 def _starts(words: Sequence[str], *, question: bool) -> Iterator[tuple[int, int]]:

@@ -27,25 +27,25 @@ class KnownProvider(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class _OwnProvider:
     pictures: Pictures = "none"
 
 
 _OWN: Final[Mapping[str, KnownProvider]] = {
-    "offline": _Own(),
-    "amap": _Own(),
-    "google": _Own(),
-    "osm": _Own(),
-    "opencage": _Own(),
-    "serper": _Own(),
-    "tavily": _Own(),
-    "ydc": _Own(),
-    "brave": _Own(),
-    "searxng": _Own(),
-    "tape": _Own(),
-    "serper_lens": _Own(pictures="by_url"),
-    "google_vision": _Own(pictures="in_request"),
-    "serpapi_lens": _Own(pictures="by_url"),
+    "offline": _OwnProvider(),
+    "amap": _OwnProvider(),
+    "google": _OwnProvider(),
+    "osm": _OwnProvider(),
+    "opencage": _OwnProvider(),
+    "serper": _OwnProvider(),
+    "tavily": _OwnProvider(),
+    "ydc": _OwnProvider(),
+    "brave": _OwnProvider(),
+    "searxng": _OwnProvider(),
+    "tape": _OwnProvider(),
+    "serper_lens": _OwnProvider(pictures="by_url"),
+    "google_vision": _OwnProvider(pictures="in_request"),
+    "serpapi_lens": _OwnProvider(pictures="by_url"),
 }
 """Each has a file in `tools/providers`, except `offline` (the embedded data) and `tape` (recorded results)."""
 OWN_NAMES: Final = tuple(_OWN)

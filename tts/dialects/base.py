@@ -14,7 +14,7 @@ from typing import Protocol
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import Continued
+from tts.domain.continued import EarlierRequest
 from tts.domain.cues import Cues
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -41,7 +41,7 @@ class Task:
     tools: tuple[ToolSchema, ...] = ()
     similar: tuple[SimilarPhoto, ...] = ()
     testing: tuple[ClaimedPlace, ...] = ()
-    continued: Continued | None = None
+    continued: EarlierRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from tts.clues.ruled_out import labels
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import Continued
+from tts.domain.continued import EarlierRequest
 
 _LONGEST = 240  # characters of a note
 
 
-def continued_text(continued: Continued | None, not_there: Sequence[ClaimedPlace]) -> str:
+def continued_text(continued: EarlierRequest | None, not_there: Sequence[ClaimedPlace]) -> str:
     """A paragraph to follow the question; empty for a request that continues none and rules nothing out."""
     lines = []
     if continued is not None:

@@ -15,7 +15,7 @@ from tts.domain.value import Value
 _SAME_KM = 1.0
 
 
-class Continued(Value):
+class EarlierRequest(Value):
     """`before` is the earlier answer; `found` is what spoke for and against it; `why` is what the caller added. `keeps`
     says which results of tools are not asked for again: all, or those that depend on the photos alone.
     """
@@ -47,7 +47,7 @@ def answered_place(verdict: Verdict) -> AnsweredPlace:
     )
 
 
-def change_of(continued: Continued, verdict: Verdict) -> Change:
+def change_of(continued: EarlierRequest, verdict: Verdict) -> Change:
     """What a verdict changes of the earlier answer."""
     before, after = continued.before, answered_place(verdict)
     km = _between(before, after)

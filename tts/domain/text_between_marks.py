@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Enclosed(NamedTuple):
+class EnclosedText(NamedTuple):
     """`text` lies between the marks; `start` is where the opening mark begins and `end` where the closing one ends."""
 
     start: int
@@ -27,7 +27,7 @@ class Enclosure:
     opening: re.Pattern[str]
     closing: re.Pattern[str]
 
-    def search(self, text: str) -> Enclosed | None:
+    def search(self, text: str) -> EnclosedText | None:
         """The first enclosed part; None when there is none."""
         return next(self.finditer(text), None)
 
@@ -35,7 +35,7 @@ class Enclosure:
         """Every enclosed part, in order."""
         return [found.text for found in self.finditer(text)]
 
-    def finditer(self, text: str) -> Iterator[Enclosed]:
+    def finditer(self, text: str) -> Iterator[EnclosedText]:
         """Parts in order; they do not overlap. A part without a closing mark is none, and neither is what follows."""
         end = 0
         while (opened := self.opening.search(text, end)) is not None:
@@ -43,7 +43,7 @@ class Enclosure:
             if closed is None:
                 return
             end = closed.end()
-            yield Enclosed(opened.start(), text[opened.end() : closed.start()], end)
+            yield EnclosedText(opened.start(), text[opened.end() : closed.start()], end)
 
 
 def between_tags(name: str, flags: int = 0) -> Enclosure:

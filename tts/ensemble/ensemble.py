@@ -30,7 +30,7 @@ from tts.rollout.group import split
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class GroupPlan:
     """The plan that was made while the leader ran: the total number of rollouts, and the group of the others."""
 
     group: GroupRequest
@@ -38,7 +38,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class LeaderPhase:
     """Work while a leader runs: `rate` rates the photo, `join` makes a plan from the rating and emits it.
 
     `planned` is known from the start where the caller named the depth, or where the photo was rated before; then
@@ -46,9 +46,9 @@ class Beside:
     """
 
     rate: Callable[[], Awaitable[Routing]] | None
-    join: Callable[[Routing], Awaitable[Planned]] | None
+    join: Callable[[Routing], Awaitable[GroupPlan]] | None
     rule: LeaderRule
-    planned: Planned | None = None
+    planned: GroupPlan | None = None
 
 
 _RolloutMerge = GrowingMerge[Sequence[RolloutItem | Routing]]
@@ -96,8 +96,8 @@ class Ensemble:
         self._hedged = False
         self._wanted = 0
         self._shown: object = None
-        self._beside: Beside | None = None
-        self._planned: Planned | None = None
+        self._beside: LeaderPhase | None = None
+        self._planned: GroupPlan | None = None
         wait_s = settings.prefix_wait_s or 0.0 if settings.observer else 0.0
         self._description = FirstDescription(wait_s)
 
@@ -119,7 +119,7 @@ class Ensemble:
         The first rollouts of a request wait for the directions of their leader if the `rule` says so.
         """
         if rule is not None and rule.directions_wait_s is not None and not self._started:
-            return await self.lead(group, Beside(None, None, rule, Planned(group, added)), deadline)
+            return await self.lead(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
         self._wanted = len(self._started) + added
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
@@ -155,7 +155,7 @@ class Ensemble:
             await self._close_open(reason)
         return reason
 
-    async def lead(self, group: GroupRequest, beside: Beside, deadline: Deadline) -> StopReason | None:
+    async def lead(self, group: GroupRequest, beside: LeaderPhase, deadline: Deadline) -> StopReason | None:
         """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
 
         All start at once where the plan is known and they do not wait for directions: in a group of their own an

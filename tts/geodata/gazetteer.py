@@ -36,7 +36,7 @@ from rapidfuzz.process import cdist
 from tts.domain.geo import SHORTEST_DEGREE_KM, LatLon, arc_km, distance_km, unit_vector, unit_vectors
 from tts.errors import DataError
 from tts.geodata.names import normalise, trigrams
-from tts.geodata.nearby import Nearby
+from tts.geodata.nearby import NearbyTowns
 
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2
@@ -97,7 +97,7 @@ class Gazetteer:
             self._labels = _map(folder / "labels.blob")
             self._country_codes: list[str] = self._meta["countries"]
             self._admin1_names: list[str] = self._meta["admin1"]
-            self._nearby = Nearby(self._a)
+            self._nearby = NearbyTowns(self._a)
             self._namesakes = lru_cache(maxsize=4096)(self._read_namesakes)
             self._division = lru_cache(maxsize=4096)(self._read_division)
             self._place = lru_cache(maxsize=16_384)(self._read_place)
@@ -272,13 +272,13 @@ class Gazetteer:
 
     def _lookup(self, wanted: str) -> int | None:
         lexical = self._a["lexical"]
-        at = bisect.bisect_left(_Lazy(self, lexical), wanted.encode())
+        at = bisect.bisect_left(_LexicalNames(self, lexical), wanted.encode())
         if at < len(lexical) and self._name(int(lexical[at])) == wanted:
             return int(lexical[at])
         return None
 
     def _prefix_range(self, wanted: str) -> tuple[int, int]:
-        lazy = _Lazy(self, self._a["lexical"])
+        lazy = _LexicalNames(self, self._a["lexical"])
         key = wanted.encode()
         return bisect.bisect_left(lazy, key), bisect.bisect_left(lazy, key + b"\xff")
 
@@ -364,7 +364,7 @@ class Gazetteer:
         return {place_id: number for number, place_id in enumerate(ids)}
 
 
-class _Lazy:
+class _LexicalNames:
     """The names in text order as a sequence of bytes, read as bisect asks for them."""
 
     def __init__(self, gazetteer: Gazetteer, lexical: Ints) -> None:

@@ -30,7 +30,7 @@ class _Block:
     vectors: npt.NDArray[np.float64]
 
 
-class Nearby:
+class NearbyTowns:
     """Look-ups over the gazetteer's arrays: `lat, lon, kind, population, cell_start, cell_places`.
 
     Blocks of cells are remembered: the rollouts of a photo, and whoever verifies them, ask about one neighbourhood.

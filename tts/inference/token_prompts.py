@@ -52,7 +52,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownPrompt:
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     token_ids: tuple[int, ...]
@@ -63,7 +63,7 @@ class TokenPrompts:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _KnownPrompt] = OrderedDict()
 
     def prompt(self, session_id: str, messages: Sequence[Message], tools: tuple[ToolSchema, ...]) -> Prompt:
         """`tools` are those the conversation lists, the same in all its turns."""
@@ -73,10 +73,10 @@ class TokenPrompts:
             ids = [*before.token_ids, *self._after(all_messages, len(before.messages), tools)]
         else:
             ids = self._from_start(all_messages, tools)
-        self._remember(session_id, _Known(all_messages, tools, tuple(ids)))
+        self._remember(session_id, _KnownPrompt(all_messages, tools, tuple(ids)))
         return Prompt(ids, tuple(image for message in all_messages for image in message.images))
 
-    def _remember(self, session_id: str, known: _Known) -> None:
+    def _remember(self, session_id: str, known: _KnownPrompt) -> None:
         self._known[session_id] = known
         self._known.move_to_end(session_id)
         while len(self._known) > _SESSIONS:
@@ -113,7 +113,7 @@ class TokenPrompts:
         return self._tokenizer.render(plain, [wire_schema(tool) for tool in tools] if tools and native else None)
 
 
-def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _Known) -> bool:
+def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _KnownPrompt) -> bool:
     """The same conversation, at most some turns on."""
     kept = len(before.messages)
     if tools != before.tools or messages[:kept] != before.messages:

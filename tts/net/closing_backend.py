@@ -18,12 +18,12 @@ import httpx
 class ClosingBackend(httpcore.AnyIOBackend):
     """httpcore's backend for asyncio, with a handshake that leaves nothing open."""
 
-    async def connect_tcp(self, host: str, port: int, *args: typing.Any, **options: typing.Any) -> _Plain:
+    async def connect_tcp(self, host: str, port: int, *args: typing.Any, **options: typing.Any) -> _PlainConnection:
         """A connection without TLS; it is closed when a handshake on it fails or is cancelled."""
-        return _Plain(await super().connect_tcp(host, port, *args, **options))
+        return _PlainConnection(await super().connect_tcp(host, port, *args, **options))
 
 
-class _Plain(httpcore.AsyncNetworkStream):
+class _PlainConnection(httpcore.AsyncNetworkStream):
     """A connection without TLS, on which a handshake may follow."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:

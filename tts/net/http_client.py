@@ -35,7 +35,7 @@ _LONGEST_RETRY_AFTER_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class HttpReply:
     """A whole reply. `url` is where it finally came from, without keys."""
 
     url: str
@@ -99,7 +99,7 @@ class SafeHttpClient:
         timeout_s: float | None = None,
         any_status: bool = False,
         request_id: str = "",
-    ) -> Fetched:
+    ) -> HttpReply:
         """Fetch a reply of 2xx, or of any status with `any_status`.
 
         Args:
@@ -136,7 +136,7 @@ class SafeHttpClient:
         content_types: Sequence[str],
         max_bytes: int,
         note: Callable[[httpx.Request], None],
-    ) -> Fetched:
+    ) -> HttpReply:
         for _ in range(self.limits.max_redirects + 1):
             request.extensions[ON_SEND] = partial(note, request)
             response = await self._opened().handle_async_request(request)
@@ -176,7 +176,7 @@ class SafeHttpClient:
 
     async def _read(
         self, request: httpx.Request, response: httpx.Response, content_types: Sequence[str], max_bytes: int
-    ) -> Fetched:
+    ) -> HttpReply:
         self._check_head(response, content_types, max_bytes)
         inflater = Inflater(response.headers.get("content-encoding", ""), max_bytes)
         parts: list[bytes] = []
@@ -191,7 +191,7 @@ class SafeHttpClient:
             inflater.finish()
         headers = {name: self.scrubber.scrub(value) for name, value in response.headers.items() if name != "set-cookie"}
         content = self.scrubber.scrub_bytes(b"".join(parts)) if _is_text(headers) else b"".join(parts)
-        return Fetched(self.scrubber.scrub(str(request.url)), response.status_code, headers, content)
+        return HttpReply(self.scrubber.scrub(str(request.url)), response.status_code, headers, content)
 
     @staticmethod
     def _check_head(response: httpx.Response, content_types: Sequence[str], max_bytes: int) -> None:
@@ -219,7 +219,7 @@ class SafeHttpClient:
         self._record(outgoing if self._record_query else outgoing.without_query())
 
 
-def status_error(reply: Fetched) -> FetchError:
+def status_error(reply: HttpReply) -> FetchError:
     """A reply that is not 2xx as an error, with its Retry-After."""
     return FetchError(
         f"the server answered {reply.status}",

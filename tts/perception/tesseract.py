@@ -36,7 +36,7 @@ _PAD_PX = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledModels:
     """Where the models are and which languages of `SCRIPT_OF` they cover."""
 
     folder: Path | None
@@ -49,15 +49,15 @@ class Installed:
 
 
 @lru_cache(maxsize=1)
-def installed_models() -> Installed:
+def installed_models() -> InstalledModels:
     """Look through TESSDATA_PREFIX and the usual folders; the one with most of our languages wins."""
-    best = Installed(None, ())
+    best = InstalledModels(None, ())
     for name in (os.environ.get("TESSDATA_PREFIX", ""), *_FOLDERS):
         folder = Path(name)
         if name and folder.is_dir():
             here = tuple(code for code in SCRIPT_OF if (folder / f"{code}.traineddata").is_file())
             if len(here) > len(best.languages):
-                best = Installed(folder, here)
+                best = InstalledModels(folder, here)
     return best
 
 

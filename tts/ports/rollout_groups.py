@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tts.domain.answer import StopReason
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import Continued, KeptResult
+from tts.domain.continued import EarlierRequest, KeptResult
 from tts.domain.description import Description
 from tts.domain.events import Event
 from tts.domain.geo import LatLon
@@ -119,7 +119,7 @@ class GroupRequest:
     warm: bool = False
     kv_tokens: int = 0
     testing: tuple[ClaimedPlace, ...] = ()
-    continued: Continued | None = None
+    continued: EarlierRequest | None = None
     kept: tuple[KeptResult, ...] = ()
     diverse_first_calls: bool = False
     may_begin: MayBegin | None = None

@@ -29,7 +29,7 @@ def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Blanked:
+class ErasureResult:
     """How many lines went, and where the first line begins that is not blank."""
 
     erased: int
@@ -38,7 +38,7 @@ class Blanked:
 
 def blank_from(
     file: IO[bytes], start: int, doomed: Callable[[bytes], bool], *, enough: Callable[[bytes], bool] | None = None
-) -> Blanked:
+) -> ErasureResult:
     """Overwrite whole lines from the byte `start` on for which `doomed` holds, up to one that is `enough`.
 
     Args:
@@ -68,4 +68,4 @@ def blank_from(
     file.flush()
     if erased:
         os.fsync(file.fileno())
-    return Blanked(erased, at if kept_from is None else kept_from)
+    return ErasureResult(erased, at if kept_from is None else kept_from)

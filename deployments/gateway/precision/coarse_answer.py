@@ -12,7 +12,7 @@ from typing import Any
 from deployments.gateway.precision.coarse_check import coarse_check
 from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
 from tts.domain.answer import Answer, Candidate, Contradiction, PhotoAnswer, Radius, Verdict
-from tts.domain.continued import Change, Continued, change_of
+from tts.domain.continued import Change, EarlierRequest, change_of
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.radius_consistency import rough_exactness
@@ -55,7 +55,7 @@ def _changed(change: Change | None, coarse: Answer) -> Change | None:
     out."""
     if change is None:
         return None
-    return change_of(Continued(request_id=change.continues, before=change.before, why=("what you added",)), coarse)
+    return change_of(EarlierRequest(request_id=change.continues, before=change.before, why=("what you added",)), coarse)
 
 
 def note_of(precision: Precision) -> str:

@@ -24,7 +24,7 @@ from geotts_benchmarks.released_rows.thinking_with_map.subject import (
 )
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.hermes_tool_parser import as_plain_chat
-from tts.dialects.released.thinking_with_map.demo_tool_parser import Called, Piece, taken_apart
+from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, Piece, taken_apart
 from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.domain.messages import ImagePart, Message
 
@@ -75,7 +75,7 @@ async def _verl(row: Row, corpus: Corpus) -> Judged:
 
 async def _demo(row: Row, corpus: Corpus) -> Judged:
     pieces = taken_apart(row["assistant"])
-    called = [piece for piece in pieces if isinstance(piece, Called)]
+    called = [piece for piece in pieces if isinstance(piece, CallMessage)]
     played = await _played(row, corpus, [row["assistant"]], _NO_PLACE)
     return compared(
         calls=(row["calls"], [{"name": call.name, "arguments": call.arguments} for call in called]),
@@ -108,7 +108,7 @@ async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, 
 def _first_called(output: str, path: str) -> str:
     """The tool that an output calls first, which decides the set that the run must have had; empty for none."""
     if path == "demo":
-        return next((piece.name for piece in taken_apart(output) if isinstance(piece, Called)), "")
+        return next((piece.name for piece in taken_apart(output) if isinstance(piece, CallMessage)), "")
     return next((call.name for call in calls_found(output, turn=0)), "")
 
 
@@ -132,7 +132,7 @@ def _demo_messages(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     number = 0
     for piece in pieces:
-        if isinstance(piece, Called):
+        if isinstance(piece, CallMessage):
             number += 1
             call = {"name": piece.name, "arguments": piece.arguments}
             messages.append(

@@ -13,7 +13,7 @@ from tools.released.sources.reply import raw_reply
 from tools.tool_provider import ToolProvider
 from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
@@ -96,7 +96,7 @@ class TavilyPages(Service):
         return pages_of(raw_reply(fetched).body)
 
 
-def _judge(reply: Fetched) -> ProviderFailure | None:
+def _judge(reply: HttpReply) -> ProviderFailure | None:
     """Used-up keys and failing servers are the client's; other refusals are worded as in the authors' library."""
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderFailure("quota", "the key is used up")

@@ -17,7 +17,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
 from tts.geodata.place_facts import wgs84_point
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"
@@ -103,7 +103,7 @@ def _poi(place: PlaceFact) -> dict[str, Any]:
     }
 
 
-def _judge(reply: Fetched) -> ProviderFailure | None:
+def _judge(reply: HttpReply) -> ProviderFailure | None:
     """AMap's refusals come with status 200 and a code; keys and quotas are handled by the client."""
     if (failure := judge_status(reply)) is not None:
         return failure
@@ -113,5 +113,5 @@ def _judge(reply: Fetched) -> ProviderFailure | None:
         return ProviderFailure("passing", "the reply cannot be read")
 
 
-def _anything(_: Fetched) -> ProviderFailure | None:
+def _anything(_: HttpReply) -> ProviderFailure | None:
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tts.errors import ToolError, ToolErrorKind
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 
 JsonObject = dict[str, Any]
 
@@ -20,7 +20,7 @@ class RawReply:
     body: Any
 
 
-def raw_reply(fetched: Fetched) -> RawReply:
+def raw_reply(fetched: HttpReply) -> RawReply:
     """The reply with its body read as JSON.
 
     Args:

@@ -14,7 +14,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.place_facts import wgs84_point
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"
@@ -89,5 +89,5 @@ def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
 
 
-def _anything(_: Fetched) -> ProviderFailure | None:
+def _anything(_: HttpReply) -> ProviderFailure | None:
     return None

@@ -24,7 +24,7 @@ from tts.geodata.maps.furniture import (
     strip_boxes,
 )
 from tts.geodata.maps.ground import paint_ground
-from tts.geodata.maps.labels import Name, Placed, Sheet
+from tts.geodata.maps.labels import Name, PlacedName, Sheet
 from tts.geodata.maps.lettering import glyph_run, stamp, writable, write
 from tts.geodata.maps.palette import PALETTES, Palette, Style
 from tts.geodata.maps.rasters import Pixels, Rasters
@@ -67,7 +67,7 @@ class Cartographer:
         draw_strip(canvas, view, palette)
         return Image.fromarray(canvas)
 
-    def names(self, view: View, style: Style = "map", *, pins: Sequence[Pin] = ()) -> list[Placed]:
+    def names(self, view: View, style: Style = "map", *, pins: Sequence[Pin] = ()) -> list[PlacedName]:
         """The names the map carries, the most important first; no two touch."""
         palette = PALETTES[style]
         sheet = Sheet(view.width, view.height, [*pin_boxes(view, pins), *strip_boxes(view)])
@@ -104,7 +104,7 @@ class Cartographer:
                 )
 
 
-def write_name(canvas: Pixels, placed: Placed, palette: Palette) -> None:
+def write_name(canvas: Pixels, placed: PlacedName, palette: Palette) -> None:
     """Write a name with its dot; what falls outside the canvas is cut off."""
     name = placed.name
     if name.dot_px:

@@ -44,7 +44,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedName:
     """A name and the pixels that its text takes."""
 
     name: Name
@@ -59,15 +59,15 @@ class Sheet:
     height: int
     taken: list[Rect] = field(default_factory=list)
 
-    def place(self, names: Iterable[Name], *, limit: int) -> list[Placed]:
+    def place(self, names: Iterable[Name], *, limit: int) -> list[PlacedName]:
         """Places for as many names as fit, at most `limit`, in the order given."""
-        placed: list[Placed] = []
+        placed: list[PlacedName] = []
         for name in names:
             if len(placed) >= limit:
                 break
             box = self._free_place(name)
             if box is not None:
-                placed.append(Placed(name, box))
+                placed.append(PlacedName(name, box))
                 self.taken.append(_grown(box, _GAP))
                 if name.dot_px:
                     self.taken.append(_around(name.x, name.y, _DOT))

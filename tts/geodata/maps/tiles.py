@@ -14,7 +14,7 @@ from PIL import Image
 
 from tts.geodata.maps.cartographer import Cartographer, write_name
 from tts.geodata.maps.ground import paint_ground
-from tts.geodata.maps.labels import Name, Placed, Rect
+from tts.geodata.maps.labels import Name, PlacedName, Rect
 from tts.geodata.maps.palette import PALETTES
 from tts.geodata.maps.rasters import Pixels
 from tts.geodata.maps.tile_names import TILE_PX, TileName, TileNames, tile_middle
@@ -56,7 +56,7 @@ class TileArtist:
         return canvas
 
 
-def _moved(name: TileName, dx: int, dy: int) -> Placed:
+def _moved(name: TileName, dx: int, dy: int) -> PlacedName:
     box = Rect(name.box.left + dx, name.box.top + dy, name.box.right + dx, name.box.bottom + dy)
     dot_px = (2.6 if name.style.weight == "strong" else 2.0) if name.has_dot else 0.0
-    return Placed(Name(name.text, name.x + dx, name.y + dy, name.style, dot_px), box)
+    return PlacedName(Name(name.text, name.x + dx, name.y + dy, name.style, dot_px), box)

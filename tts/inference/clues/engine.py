@@ -37,7 +37,7 @@ _LAST_QUESTIONS = 2  # turns in which it asks; then it answers
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class CluesTurn:
     """What a turn makes of the notes: leads, and the belief they add up to."""
 
     notes: Notes
@@ -92,7 +92,7 @@ class CluesModel:
                 return f"{explanation}\n{asked.why}", asked.calls
         return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
-    def _questions(self, request: ModelRequest, thought: Thought) -> Questions:
+    def _questions(self, request: ModelRequest, thought: CluesTurn) -> Questions:
         """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance.
 
         A rollout whose share is empty begins as if it were alone: it would answer at once, and its answer could stop
@@ -107,7 +107,7 @@ class CluesModel:
                 return asked
         return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
 
-    def _think(self, request: ModelRequest, temperature: float | None = None) -> Thought:
+    def _think(self, request: ModelRequest, temperature: float | None = None) -> CluesTurn:
         known = notes(request, self._config.temperature if temperature is None else temperature)
         lines = self._reader.lines
         answered, beside = pair_lookups(known.calls, known.results), lines.beside(known.lines)
@@ -117,7 +117,7 @@ class CluesModel:
         options = request.options
         hint = hint_of(options.hint, self._reader)
         belief = believed(weighed, self._reader, options.within, hint, RuledOut.of(options))
-        return Thought(known, weighed, belief)
+        return CluesTurn(known, weighed, belief)
 
 
 def _usage(request: ModelRequest, written: int) -> Usage:

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundEntry:
     """An entry and where it came from."""
 
     entry: Entry
@@ -83,7 +83,7 @@ class Broker:
         self._ttl_s = dict(ttl_s or {})
         self._photo_kept_s = photo_kept_s
         self._erased = ErasedNames()
-        self._single_flight: SingleFlight[_Found] = SingleFlight()
+        self._single_flight: SingleFlight[_FoundEntry] = SingleFlight()
         self._counters = {name: ToolCounter() for name in self._tools}
         self._store_errors = 0
 
@@ -149,7 +149,7 @@ class Broker:
         parts: Sequence[Arguments] = tool.splitting.split(arguments)
         results = await asyncio.gather(*(self._part(tool, part, context) for part in parts))
         opened = [_opened(result) for result in results]
-        found_parts = [result for result in results if isinstance(result, _Found)]
+        found_parts = [result for result in results if isinstance(result, _FoundEntry)]
         cached = len(found_parts) == len(results) and all(result.source != "call" for result in found_parts)
         try:
             observation = tool.splitting.join(arguments, opened, context)
@@ -160,22 +160,22 @@ class Broker:
         oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
         return _Outcome(observation, cached, oldest.retrieved_at)
 
-    async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found | ToolError:
+    async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry | ToolError:
         try:
             return await self._find(tool, arguments, context)
         except ToolError as error:
             return error
 
-    async def _find(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found:
+    async def _find(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         counter = self._counters[tool.spec.name]
         if not tool.spec.cacheable:
             counter.came_from("call")
-            return _Found(self._entry(tool, await run_tool(tool, arguments, context), context), "call")
+            return _FoundEntry(self._entry(tool, await run_tool(tool, arguments, context), context), "call")
         key = call_key(tool, arguments, context)
         entry = self._near.peek(key)
         if entry is not None and entry.fresh(self._now()):
             counter.came_from("hit")
-            return _Found(entry, "hit")
+            return _FoundEntry(entry, "hit")
         limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
         try:
             async with asyncio.timeout(limit_s):
@@ -184,9 +184,9 @@ class Broker:
             raise timed_out(tool, limit_s) from None
         source: Source = "joined" if joined and found.source == "call" else found.source
         counter.came_from(source)
-        return _Found(found.entry, source)
+        return _FoundEntry(found.entry, source)
 
-    async def _lead(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _Found:
+    async def _lead(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         """Find or make the entry, alone in this process and, while the lease lasts, in all of them."""
         kept = await self._guarded(self._store.get(key), None)
         if kept is not None and kept.fresh(self._now()):
@@ -202,7 +202,7 @@ class Broker:
 
     async def _make(
         self, key: str, tool: Tool, arguments: Arguments, context: ToolContext, kept: Entry | None
-    ) -> _Found:
+    ) -> _FoundEntry:
         # others may wait for this call: it gets the tool's whole time, however little its first caller has left
         mark = self._erased.mark()
         unhurried = context.request.model_copy(update={"remaining_s": tool.spec.timeout_s})
@@ -214,7 +214,7 @@ class Broker:
                 entry = self._entry(tool, error, context)
             elif kept is not None and kept.usable(self._now()):
                 _log.info("%s: an older result stands in: %s", tool.spec.name, error.kind.value)
-                return _Found(kept, "stale")
+                return _FoundEntry(kept, "stale")
             else:
                 raise
         if not self._erased.since(mark, entry.photos):
@@ -251,10 +251,10 @@ class Broker:
             photos=context.photo_hashes() if spec.of_photo else (),
         )
 
-    def _remember(self, key: str, entry: Entry, source: Source) -> _Found:
+    def _remember(self, key: str, entry: Entry, source: Source) -> _FoundEntry:
         if not entry.photos:  # what belongs to a photo stays in the store, where `forget` finds it for all replicas
             self._near.keep(key, entry)
-        return _Found(entry, source)
+        return _FoundEntry(entry, source)
 
     async def _guarded(self, work: Awaitable[T], otherwise: T) -> T:
         try:
@@ -265,7 +265,7 @@ class Broker:
             return otherwise
 
 
-def _opened(result: _Found | ToolError) -> Observation | ToolError:
+def _opened(result: _FoundEntry | ToolError) -> Observation | ToolError:
     if isinstance(result, ToolError):
         return result
     try:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tts.domain.request import RequestContext
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
-from tts.net.http_client import Fetched, SafeHttpClient, retry_after_s
+from tts.net.http_client import HttpReply, SafeHttpClient, retry_after_s
 from tts.net.secret import Credential, Secret
 from tts.toolkit.broker.cache_store import CacheStore, Rate, StoreError
 from tts.toolkit.broker.circuit_breaker import Breaker
@@ -54,7 +54,7 @@ def _content(_: Any) -> ProviderFailure | None:
     return None
 
 
-Judge = Callable[[Fetched], ProviderFailure | None]
+Judge = Callable[[HttpReply], ProviderFailure | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ProviderRequest:
     key_place: KeyPlace | None = None  # where this service of the provider wants it, if not where the others do
 
 
-def judge_status(reply: Fetched) -> ProviderFailure | None:
+def judge_status(reply: HttpReply) -> ProviderFailure | None:
     """What an HTTP status alone tells; providers add what their bodies say.
 
     Args:
@@ -141,7 +141,7 @@ class ProviderClient:
         for key in keys:
             client.scrubber.learn(key)
 
-    async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> Fetched:
+    async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> HttpReply:
         """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
 
         Args:
@@ -159,7 +159,7 @@ class ProviderClient:
         async with self._slots.slot(context.id):
             while True:
                 outcome = await self._attempt(request, context, judge or self._judge)
-                if isinstance(outcome, Fetched):
+                if isinstance(outcome, HttpReply):
                     return outcome
                 if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.usable:
                     continue  # ends: every round has taken a key out of the pool
@@ -190,7 +190,7 @@ class ProviderClient:
         """
         made: list[M] = []
 
-        def judge(reply: Fetched) -> ProviderFailure | None:
+        def judge(reply: HttpReply) -> ProviderFailure | None:
             failure = self._judge(reply)
             if failure is not None:
                 return failure
@@ -217,7 +217,7 @@ class ProviderClient:
 
     async def _attempt(
         self, request: ProviderRequest, context: RequestContext, judge: Judge
-    ) -> Fetched | ProviderFailure:
+    ) -> HttpReply | ProviderFailure:
         if self._breaker.state == "open":
             self._breaker.enter()  # raises before anything is waited for
         await self._rate(context)
@@ -243,7 +243,7 @@ class ProviderClient:
 
     async def _send(
         self, request: ProviderRequest, context: RequestContext, key: Secret | None, judge: Judge
-    ) -> Fetched | ProviderFailure:
+    ) -> HttpReply | ProviderFailure:
         self._requests += 1
         try:
             reply = await self._client.fetch(

@@ -21,7 +21,7 @@ from tts.verify.assembly.verdict import OTHER_CANDIDATE_90
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claimed_area import holds
-from tts.verify.claims.weighing import Rival, Weighed, Weighing
+from tts.verify.claims.weighing import Rival, WeighedPlace, Weighing
 from tts.verify.evidence.world import World
 
 _W = weights("claims")
@@ -75,7 +75,7 @@ def judge_claim(findings: ClaimFindings, calibration: ClaimCalibration | None, w
     return check.model_copy(update={"text": check_text(check)})
 
 
-def _place(one: Weighed, weighing: Weighing, calibration: ClaimCalibration | None) -> CheckedPlace:
+def _place(one: WeighedPlace, weighing: Weighing, calibration: ClaimCalibration | None) -> CheckedPlace:
     fields = one.place.model_dump()
     if calibration is None or weighing.belief is None:
         return CheckedPlace(**fields, verdict="not_decidable")
@@ -84,7 +84,7 @@ def _place(one: Weighed, weighing: Weighing, calibration: ClaimCalibration | Non
     return CheckedPlace(**fields, verdict=_verdict(p, one, rival), odds=round(p / (1.0 - p), 4), mass=round(p, 4))
 
 
-def _verdict(p: float, one: Weighed, rival_mass: float) -> ClaimVerdict:
+def _verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdict:
     if p >= SUPPORTED_FROM and one.bayes_factor >= _GAIN_FROM:
         return "supported"
     if p <= CONTRADICTED_TO and (one.bayes_factor <= _GAIN_TO or rival_mass >= _RIVAL_FROM):

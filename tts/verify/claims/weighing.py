@@ -30,7 +30,7 @@ _RIVAL_KM = weights("claims")["rival_km"]
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedPlace:
     """`mass` in [0, 1] of the belief in the place; `prior` of all photos; `best` is its likeliest point, if any."""
 
     place: ClaimedPlace
@@ -57,7 +57,7 @@ class Rival:
 class Weighing:
     """All that is said of the claimed places together; `belief` is None where nothing was read and nothing answered."""
 
-    places: tuple[Weighed, ...]
+    places: tuple[WeighedPlace, ...]
     rival: Rival | None
     belief: PlaceBelief | None
 
@@ -92,7 +92,7 @@ def weigh_claim(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, worl
             mask = inside(place, most.lat, most.lon, world)
             mass, best = _land_share(place, most, mask, world), _likeliest(most, mask)
             claimed |= mask
-        weighed.append(Weighed(place, mass, prior_of(place, priors, world), best))
+        weighed.append(WeighedPlace(place, mass, prior_of(place, priors, world), best))
     return Weighing(tuple(weighed), _rival(places, most, ~claimed, world), belief)
 
 

@@ -31,7 +31,7 @@ HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class ResultsOutsideArea:
     """What is found outside the caller's area where nothing inside is answered: if anything, clusters and a spread.
     `contradicted`: the photo speaks against the area; else it says too little to tell."""
 

@@ -36,7 +36,7 @@ _WEIGHT = weights("verdict")["pooled"]  # of the pooled vote, in units of all vo
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledVote:
     """What all lines together lead to: one more vote, or none. `doubted` when they say too little to answer and most
     of the rollouts that state them found so too: then the few that guessed do not decide. `belief` is what the lines
     say, where they say enough to answer; lines of one rollout give a belief and no vote."""
@@ -55,26 +55,26 @@ def pooled(
     hint: Hint | None = None,
     statement: str | None = None,
     ruled_out: RuledOut | None = None,
-) -> Pooled:
+) -> PooledVote:
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
     `statement` is the hint in the caller's words."""
     stating = [t for t in trajectories if t.best is not None and t.best.read]
     if world.clues is None or not stating:
-        return Pooled()
+        return PooledVote()
     lines = list(_lines(stating, readings))
     belief = _belief(lines, stating, world.clues, within, hint, ruled_out)
     if len(stating) < _LEAST_ROLLOUTS:
-        return Pooled(belief=belief)
+        return PooledVote(belief=belief)
     theirs = {t.rollout_id for t in stating}
     voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
     if belief is None:
-        return Pooled(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
+        return PooledVote(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
     found = conclusion(belief, world.clues.countries).model_copy(update={"read": tuple(lines)})
     turns = tuple(turn for t in stating for turn in t.turns)
     ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, statement)
     made = votes_from([ledger], world) if ledger is not None else []
     weight = sum(vote.weight for vote in voted) or 1.0
-    return Pooled(replace(made[0], weight=_WEIGHT * weight) if made else None, belief=belief)
+    return PooledVote(replace(made[0], weight=_WEIGHT * weight) if made else None, belief=belief)
 
 
 def read_vote(

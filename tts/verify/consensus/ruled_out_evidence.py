@@ -25,7 +25,7 @@ _READ_KM = weights("checks")["read_there_km"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedPlace:
     """A place that was ruled out and that something points to. `firmly`: more than to any place that is left."""
 
     place: ClaimedPlace
@@ -35,19 +35,19 @@ class Rejected:
 
 def rejected_of(
     ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], read: ReadBelief | None, ruled_out: RuledOut, world: World
-) -> Rejected | None:
+) -> RejectedPlace | None:
     """The place that was ruled out and has the most for it; `votes` are those for places that are left."""
     found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
     ruled_out_place = None if found is None else ruled_out.holding(found, world)
     if read is not None and found is not None and ruled_out_place is not None:
         firmly = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
-        return Rejected(ruled_out_place, read.names(found), firmly)
+        return RejectedPlace(ruled_out_place, read.names(found), firmly)
     pointed = [(ledger, held) for ledger in ledgers if (held := held_by(ledger, ruled_out, world)) is not None]
     if not pointed:
         return None
     best, place = max(pointed, key=lambda pair: (evidence_score(pair[0]), pair[1].place))
     best_remaining = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
-    return Rejected(place, False, best.grounding >= FIRM and evidence_score(best) - best_remaining > HEAVIER)
+    return RejectedPlace(place, False, best.grounding >= FIRM and evidence_score(best) - best_remaining > HEAVIER)
 
 
 def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:
@@ -56,7 +56,7 @@ def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> Claimed
     return None if point is None or not ruled_out else ruled_out.holding(point, world)
 
 
-def with_rejected(verdict: Verdict, rejected: Rejected | None) -> Verdict:
+def with_rejected(verdict: Verdict, rejected: RejectedPlace | None) -> Verdict:
     """The verdict, which says first what speaks for a place that was ruled out."""
     if rejected is None or not (rejected.firmly or verdict.abstained):
         return verdict

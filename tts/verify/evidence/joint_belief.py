@@ -48,14 +48,14 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class JointBelief:
     """`marginals`: for each photo, its belief given the others; `possible` is false when no combination is left."""
 
     marginals: tuple[Points, ...]
     possible: bool
 
 
-def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) -> Joint:
+def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) -> JointBelief:
     """The beliefs of photos whose pairs are at most `limits_km` (n, n) apart. `prior`: where photos are taken."""
     rng = np.random.default_rng(0)
     order = sorted(range(len(beliefs)), key=lambda i: (-float(beliefs[i].share.max()), i))
@@ -76,12 +76,12 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
         drawn[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
     total = float(weight.sum())
     if total <= 0.0:
-        return Joint(tuple(beliefs), possible=False)
+        return JointBelief(tuple(beliefs), possible=False)
     marginals = []
     for photo, belief in enumerate(beliefs):
         counted = np.bincount(drawn[photo], weights=weight, minlength=len(belief.share)) / total
         marginals.append(Points(belief.lat, belief.lon, counted))
-    return Joint(tuple(marginals), possible=True)
+    return JointBelief(tuple(marginals), possible=True)
 
 
 def within_reach(one: Points, other: Points, prior: Points, limit_km: float) -> float:

@@ -50,7 +50,7 @@ class OnePhoto:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class DifferentPlaces:
     """Photos that are not of one place, each by itself. `surely` is false when only their lettering speaks against one
     country: then it is unlikely, and not excluded."""
 
@@ -65,7 +65,7 @@ class Apart:
 
 def photos_apart(
     trajectories: Sequence[Trajectory], readings: Sequence[Reading], photos: int, world: World
-) -> Apart | None:
+) -> DifferentPlaces | None:
     """Every photo by itself when two of them are not of one place; None when they can be, or when nobody can tell."""
     if photos < 2 or world.clues is None:
         return None
@@ -75,7 +75,7 @@ def photos_apart(
     pairs = [(a, b) for a, b in combinations(beliefs, 2) if _away_km(a, b) > _NEIGHBOURS_KM]
     surely = any(_two_towns(a, b) or _together(a, b, priors) < _TOGETHER for a, b in pairs)
     if surely or any(_best_together(a, b, priors) < _BEST_TOGETHER for a, b in pairs):
-        return Apart(each, surely)
+        return DifferentPlaces(each, surely)
     return None
 
 

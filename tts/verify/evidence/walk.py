@@ -23,7 +23,7 @@ from tts.domain.reach import Reach
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.geodata.gazetteer import Place
-from tts.verify.evidence.joint_belief import APART_BELOW, Joint, Mask, Points, joint_belief, within_reach
+from tts.verify.evidence.joint_belief import APART_BELOW, JointBelief, Mask, Points, joint_belief, within_reach
 from tts.verify.evidence.ledger import POOLED
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo
@@ -116,7 +116,7 @@ def _has(place: Place, lat: Floats, lon: Floats) -> bool:
 
 def _given(
     readable: Sequence[OnePhoto],
-    joint: Joint,
+    joint: JointBelief,
     trajectories: Sequence[Trajectory],
     readings: Sequence[Reading],
     world: World,

@@ -40,7 +40,7 @@ class Opinion(Value):
         return None if self.lat is None or self.lon is None else LatLon(lat=self.lat, lon=self.lon)
 
 
-class Unusable(ValueError):
+class UnusableOpinion(ValueError):
     """What is wrong with an opinion, in words for the model."""
 
 
@@ -72,22 +72,22 @@ def opinion_schema(dossier: Dossier, *, synthesise: bool) -> dict[str, JsonValue
 
 
 def read_opinion(text: str, dossier: Dossier) -> Opinion:
-    """Raises Unusable with what is wrong, in words for the model."""
+    """Raises UnusableOpinion with what is wrong, in words for the model."""
     opened, closed = text.find("{"), text.rfind("}")
     if opened < 0 or closed <= opened:
-        raise Unusable("there is no JSON object in it")
+        raise UnusableOpinion("there is no JSON object in it")
     try:
         opinion = Opinion.model_validate(json.loads(text[opened : closed + 1]))
     except json.JSONDecodeError as error:
-        raise Unusable(f"the JSON is broken: {error.msg}") from error
+        raise UnusableOpinion(f"the JSON is broken: {error.msg}") from error
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:4])
-        raise Unusable(f"the JSON object has the wrong form: {wrong}") from error
+        raise UnusableOpinion(f"the JSON object has the wrong form: {wrong}") from error
     if opinion.choice != NOBODY and dossier.branch(opinion.choice) is None:
-        raise Unusable(f"there is no branch {opinion.choice[:20]!r}")
+        raise UnusableOpinion(f"there is no branch {opinion.choice[:20]!r}")
     cited = {exhibit for reason in opinion.reasons for exhibit in reason.evidence}
     if unknown := sorted(cited - dossier.exhibits.keys()):
-        raise Unusable(f"there is no evidence {', '.join(unknown)[:80]}")
+        raise UnusableOpinion(f"there is no evidence {', '.join(unknown)[:80]}")
     if not opinion.reasons or (dossier.exhibits and not cited):
-        raise Unusable("the reasons cite no evidence")
+        raise UnusableOpinion("the reasons cite no evidence")
     return opinion

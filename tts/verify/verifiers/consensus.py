@@ -21,19 +21,19 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
-from tts.verify.consensus.area_constraint import FIRM, Outside, lies_inside, outside_verdict, speaks_against
+from tts.verify.consensus.area_constraint import FIRM, ResultsOutsideArea, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
-from tts.verify.consensus.pooled_lines import Pooled, pooled, read_vote
+from tts.verify.consensus.pooled_lines import PooledVote, pooled, read_vote
 from tts.verify.consensus.reliability import Reliability
-from tts.verify.consensus.ruled_out_evidence import Rejected, held_by, rejected_of, with_rejected
+from tts.verify.consensus.ruled_out_evidence import RejectedPlace, held_by, rejected_of, with_rejected
 from tts.verify.consensus.spread_features import Spread, spread_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
-from tts.verify.evidence.several_photos import Apart, photos_apart
+from tts.verify.evidence.several_photos import DifferentPlaces, photos_apart
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.photos_and_caller import photos_verdict
 
@@ -55,10 +55,10 @@ class Judgement:
     votes: tuple[Vote, ...]
     clusters: tuple[Cluster, ...]
     spread: Spread | None
-    outside: Outside | None = None
-    apart: Apart | None = None
+    outside: ResultsOutsideArea | None = None
+    apart: DifferentPlaces | None = None
     read: ReadBelief | None = None
-    rejected: Rejected | None = None
+    rejected: RejectedPlace | None = None
     lines: Belief | None = None
 
 
@@ -155,7 +155,7 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _apart(self, apart: Apart, options: LocateOptions) -> Verdict:
+    def _apart(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
         target_km = options.target_radius_km
         answers = []
@@ -207,7 +207,7 @@ def judge(
     votes = votes_from([ledger for ledger in allowed if lies_inside(ledger, within, world)], world)
     votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
     rejected = rejected_of(ledgers, votes, read, ruled_out, world) if ruled_out else None
-    outside: Outside | None = None
+    outside: ResultsOutsideArea | None = None
     if within is not None:
         others = [row for row in allowed if lies_inside(row, None, world) and not lies_inside(row, within, world)]
         beyond = votes_from(others, world)
@@ -216,7 +216,7 @@ def judge(
             return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
     together = pooled(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
     if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
-        together = Pooled()
+        together = PooledVote()
     found = weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
     lines = None if within is not None and not isinstance(within, Countries) else together.belief
     outside = None if found.clusters else outside
@@ -253,9 +253,9 @@ def _outside(
     read: ReadBelief | None,
     within: Area,
     world: World,
-) -> Outside:
+) -> ResultsOutsideArea:
     """What votes outside the area and everything that was read lead to, weighed as if no area had been given."""
     own = read_vote(trajectories, readings, read, world)
     allowed = own is not None and not lies_inside(own.ledger, within, world)
     found = weighed((), beyond, own if allowed else None, len(trajectories), world)
-    return Outside(False, found.clusters, found.spread)
+    return ResultsOutsideArea(False, found.clusters, found.spread)

@@ -32,7 +32,7 @@ from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier
 from tts.verify.model.model_verdict import verdict_of_model, winner_of
-from tts.verify.model.opinion import NOBODY, Opinion, Unusable, opinion_schema, read_opinion
+from tts.verify.model.opinion import NOBODY, Opinion, UnusableOpinion, opinion_schema, read_opinion
 from tts.verify.model.own_point import ledgers_at, own_point
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
@@ -279,12 +279,12 @@ class _Case:
         reply = await self._generate(request, send)
         try:
             return read_opinion(without_thought(reply.text), dossier)
-        except Unusable as wrong:
+        except UnusableOpinion as wrong:
             correction = text_message("user", f"That cannot be used: {wrong}. {self._form()}")
         again = await self._generate(replace(request, messages=(*request.messages, reply, correction)), send)
         try:
             return read_opinion(without_thought(again.text), dossier)
-        except Unusable as wrong:
+        except UnusableOpinion as wrong:
             raise ModelError(f"the verifier model's opinion cannot be used: {wrong}") from wrong
 
     async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None, *, free: bool = False) -> Message:

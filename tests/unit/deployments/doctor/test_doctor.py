@@ -12,7 +12,7 @@ from deployments.doctor.installation import examine
 from deployments.sizing.gpu_plan import Gpus
 from tts.config import ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
-from tts.perception.tesseract import Installed
+from tts.perception.tesseract import InstalledModels
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_another_version_of_ray_is_reported_with_the_internals_that_it_lacks(by_
 
 
 def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor, "installed_models", lambda: Installed(None, ("rus",)))
+    monkeypatch.setattr(doctor, "installed_models", lambda: InstalledModels(None, ("rus",)))
     found = by_what(data_dir=str(tmp_path))
     for what in ("gazetteer", "maps", "Tesseract models"):
         assert found[what].state == "missing"

@@ -17,7 +17,7 @@ _MARK = value_between_tags("useful", "[]")
 _SEARCHES = (IMAGE_SEARCH, TEXT_SEARCH)
 
 
-class Marked(NamedTuple):
+class MarkedResult(NamedTuple):
     """`turn` counts messages of the model from 0; `indices` are JSON values as written, none when they are no list."""
 
     turn: int
@@ -25,16 +25,16 @@ class Marked(NamedTuple):
     indices: list[Any]
 
 
-def marks_in(messages: Sequence[Message]) -> list[Marked]:
+def marks_in(messages: Sequence[Message]) -> list[MarkedResult]:
     """Marks of a conversation. A mark that follows no search is not kept."""
-    found: list[Marked] = []
+    found: list[MarkedResult] = []
     searched: list[ToolResult] = []
     turn = -1
     for message in after_prompt(messages):
         if message.role == "assistant":
             turn += 1
             mark = _MARK.search(message.text)
-            found += [Marked(turn, result, _indices(mark.text)) for result in searched if mark is not None]
+            found += [MarkedResult(turn, result, _indices(mark.text)) for result in searched if mark is not None]
             searched = []
         elif message.result is not None and message.result.name in _SEARCHES:
             searched.append(message.result)

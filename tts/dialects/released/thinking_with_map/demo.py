@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
 from tts.dialects.released.released_dialect import is_text_of_tool
-from tts.dialects.released.thinking_with_map.demo_tool_parser import Called, taken_apart, written_again
+from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, taken_apart, written_again
 from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name
@@ -92,7 +92,7 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
     def written(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls outside the thought; the message stays as the agent writes it again."""
         pieces = taken_apart(text)
-        called = [piece for piece in pieces if isinstance(piece, Called)]
+        called = [piece for piece in pieces if isinstance(piece, CallMessage)]
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
         return ParsedTurn(calls=calls, kept=written_again(pieces))
 

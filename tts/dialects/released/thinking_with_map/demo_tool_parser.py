@@ -24,14 +24,14 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallMessage:
     """A call, a message of its own: its name, and its arguments as a text that need not be JSON."""
 
     name: str
     arguments: str
 
 
-Piece = Texts | Called
+Piece = Texts | CallMessage
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def _read(body: str, pieces: _Pieces) -> None:
         pieces.found.append(call)
 
 
-def _call(inner: str) -> Called | None:
+def _call(inner: str) -> CallMessage | None:
     """A closed call: JSON5, else cut out of the text; None for JSON5 without a name and arguments."""
     try:
         value = read_json5(inner)
@@ -84,10 +84,10 @@ def _call(inner: str) -> Called | None:
         return _cut_out(inner)
     if not isinstance(value, dict) or "name" not in value or "arguments" not in value:
         return None
-    return Called(str(value["name"]), json.dumps(value["arguments"], ensure_ascii=False))
+    return CallMessage(str(value["name"]), json.dumps(value["arguments"], ensure_ascii=False))
 
 
-def _cut_out(text: str) -> Called:
+def _cut_out(text: str) -> CallMessage:
     """Name and arguments by the marks around them, for what is no JSON5; both may be empty."""
     name = arguments = ""
     at = text.find(_NAME_BEFORE)
@@ -97,7 +97,7 @@ def _cut_out(text: str) -> Called:
     at = text.find(_ARGUMENTS_BEFORE)
     if at > 0:
         arguments = text[at + len(_ARGUMENTS_BEFORE) :].strip()
-    return Called(name, arguments[:-1] if len(arguments) > 2 else "")
+    return CallMessage(name, arguments[:-1] if len(arguments) > 2 else "")
 
 
 def written_again(pieces: tuple[Piece, ...]) -> str:
@@ -110,7 +110,7 @@ def written_again(pieces: tuple[Piece, ...]) -> str:
     return text
 
 
-def _tagged(call: Called) -> str:
+def _tagged(call: CallMessage) -> str:
     try:
         arguments = read_json5(call.arguments)
     except ValueError:

@@ -7,7 +7,7 @@ from support.basics import leftover_tasks, virtual_time
 
 from tts.domain.request import RequestContext
 from tts.errors import FetchError, FetchErrorKind, ToolError, ToolErrorKind
-from tts.net.http_client import Fetched
+from tts.net.http_client import HttpReply
 from tts.net.secret import Scrubber, Secret
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.broker.circuit_breaker import BreakerConfig
@@ -36,7 +36,7 @@ class Server:
             answer = answer(credential)
         if isinstance(answer, FetchError):
             raise answer
-        return Fetched(url, answer[0], answer[1], b"{}")
+        return HttpReply(url, answer[0], answer[1], b"{}")
 
 
 def client_of(server, *, keys=(), **limits):
