@@ -57,7 +57,7 @@ _HTTP = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Offline:
+class OfflineProviders:
     """The providers without key and network. They serve the abilities that no configured provider has."""
 
     places: PlacesProvider
@@ -86,7 +86,7 @@ class Catalog:
 
 def build_catalog(
     config: ToolsConfig,
-    offline: Offline,
+    offline: OfflineProviders,
     store: CacheStore,
     *,
     environment: Mapping[str, str],
@@ -159,7 +159,7 @@ class _Maker:
     """Makes providers, with one client for each."""
 
     config: ToolsConfig
-    offline: Offline
+    offline: OfflineProviders
     store: CacheStore
     environment: Mapping[str, str]
     record: Record

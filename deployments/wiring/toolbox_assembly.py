@@ -10,7 +10,7 @@ from pathlib import Path
 from deployments.config import AppArgs
 from deployments.wiring.released_system import released_system_of, released_texts
 from tools.external.catalog import external_tools
-from tools.provider_assembly import Catalog, Offline, build_catalog
+from tools.provider_assembly import Catalog, OfflineProviders, build_catalog
 from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
 from tools.providers.tape import TapeSearch
@@ -54,7 +54,7 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     """
     data, countries = DataStore(args.data_dir), Countries()
     places = OfflinePlaces(data.gazetteer(), countries)
-    offline = Offline(places, places, OfflineMaps(data.cartographer()))
+    offline = OfflineProviders(places, places, OfflineMaps(data.cartographer()))
     tools = args.tools
     if tools.replays:
         tools = tools.model_copy(update={"providers": ("offline",), "cache": "memory:"})

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from tools.provider_assembly import Offline, build_catalog
+from tools.provider_assembly import OfflineProviders, build_catalog
 from tools.released.catalog import released_local_tools
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.domain.geo import LatLon
@@ -33,7 +33,7 @@ async def played_toolbox(
     store, nowhere = MemoryStore(), _NoPlaces()
     catalog = build_catalog(
         config,
-        Offline(nowhere, nowhere),
+        OfflineProviders(nowhere, nowhere),
         store,
         environment=_KEYS,
         system=system,

@@ -11,7 +11,7 @@ from typing import Any
 from PIL import Image
 
 from support.rude_server import Reply, RudeServer, Seen, as_json, rude_server
-from tools.provider_assembly import Catalog, Offline, build_catalog
+from tools.provider_assembly import Catalog, OfflineProviders, build_catalog
 from tools.provider_table import PROVIDERS
 from tools.providers.offline import OfflinePlaces
 from tts.config import RegionSearchConfig, ToolsConfig
@@ -80,7 +80,7 @@ async def provided(
         places = OfflinePlaces(gazetteer, countries)
         catalog: Catalog = build_catalog(
             config_for(server, *providers, **settings),
-            Offline(places, places),
+            OfflineProviders(places, places),
             MemoryStore(),
             environment=KEYS,
             scrubber=Scrubber(),

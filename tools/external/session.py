@@ -104,7 +104,7 @@ async def _client(config: McpServerConfig, environment: Mapping[str, str]) -> As
     headers = {"Accept-Encoding": "identity"}
     if config.key_env and (key := environment.get(config.key_env)):
         headers["Authorization"] = f"Bearer {key}"
-    transport = _Bounded(config.max_bytes)
+    transport = _BoundedTransport(config.max_bytes)
     async with (
         httpx2.AsyncClient(headers=headers, timeout=config.timeout_s, transport=transport, trust_env=False) as http,
         Client(streamable_http_client(config.url, http_client=http)) as client,
@@ -112,7 +112,7 @@ async def _client(config: McpServerConfig, environment: Mapping[str, str]) -> As
         yield client
 
 
-class _Bounded(httpx2.AsyncHTTPTransport):
+class _BoundedTransport(httpx2.AsyncHTTPTransport):
     """At most so many bytes of replies in all, and none that are compressed."""
 
     def __init__(self, remaining: int) -> None:
@@ -125,12 +125,12 @@ class _Bounded(httpx2.AsyncHTTPTransport):
             await reply.aclose()
             raise httpx2.RemoteProtocolError("the reply is compressed, which was not asked for")
         assert isinstance(reply.stream, httpx2.AsyncByteStream)
-        reply.stream = _Counted(reply.stream, self)
+        reply.stream = _CountedStream(reply.stream, self)
         return reply
 
 
-class _Counted(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, budget: _Bounded) -> None:
+class _CountedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, budget: _BoundedTransport) -> None:
         self._inner = inner
         self._budget = budget
 

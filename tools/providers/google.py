@@ -37,7 +37,7 @@ class _Camel(Reply):
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
 
 
-class _Localised(_Camel):
+class _LocalisedText(_Camel):
     text: str = ""
 
 
@@ -54,7 +54,7 @@ class _Part(_Camel):
 
 class _Place(_Camel):
     id: str
-    display_name: _Localised = _Localised()
+    display_name: _LocalisedText = _LocalisedText()
     formatted_address: str = ""
     location: _Location | None = None
     primary_type: str = ""
@@ -66,15 +66,15 @@ class _Places(_Camel):
     places: tuple[_Place, ...] = ()
 
 
-class _Structured(_Camel):
-    main_text: _Localised = _Localised()
-    secondary_text: _Localised = _Localised()
+class _StructuredText(_Camel):
+    main_text: _LocalisedText = _LocalisedText()
+    secondary_text: _LocalisedText = _LocalisedText()
 
 
 class _Prediction(_Camel):
     place_id: str
-    text: _Localised = _Localised()
-    structured_format: _Structured = _Structured()
+    text: _LocalisedText = _LocalisedText()
+    structured_format: _StructuredText = _StructuredText()
     types: tuple[str, ...] = ()
 
 
@@ -101,7 +101,7 @@ class _Geometry(Reply):
     location: _OldLocation
 
 
-class _Geocoded(Reply):
+class _GeocodedPlace(Reply):
     place_id: str
     formatted_address: str = ""
     geometry: _Geometry
@@ -111,7 +111,7 @@ class _Geocoded(Reply):
 
 class _Geocodes(Reply):
     status: str
-    results: tuple[_Geocoded, ...] = ()
+    results: tuple[_GeocodedPlace, ...] = ()
 
 
 class Google:
@@ -246,7 +246,7 @@ def _tip(prediction: _Prediction, country: str | None) -> PlaceFact:
     )
 
 
-def _old_fact(found: _Geocoded) -> PlaceFact:
+def _old_fact(found: _GeocodedPlace) -> PlaceFact:
     parts = found.address_components
     return PlaceFact(
         id=found.place_id,

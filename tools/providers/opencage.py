@@ -30,7 +30,7 @@ class _Position(Reply):
     lng: float
 
 
-class _Found(Reply):
+class _Result(Reply):
     formatted: str
     geometry: _Position
     confidence: int = 0
@@ -38,7 +38,7 @@ class _Found(Reply):
 
 
 class _Results(Reply):
-    results: tuple[_Found, ...] = ()
+    results: tuple[_Result, ...] = ()
 
 
 class OpenCagePlaces(Service):
@@ -122,7 +122,7 @@ def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], co
     )
 
 
-def _fact(found: _Found) -> PlaceFact:
+def _fact(found: _Result) -> PlaceFact:
     point = LatLon(lat=found.geometry.lat, lon=found.geometry.lng)
     return place_found(found.formatted, point, found.components, found.confidence)
 

@@ -44,7 +44,7 @@ _PLACE_KEYS = (
 )
 
 
-class _Found(Reply):
+class _NominatimPlace(Reply):
     """One place of Nominatim, format jsonv2. Positions are strings there."""
 
     osm_type: str = ""
@@ -59,7 +59,7 @@ class _Found(Reply):
     error: str = ""  # of a position where there is nothing (at sea)
 
 
-class _FoundList(RootModel[tuple[_Found, ...]]):
+class _NominatimPlaces(RootModel[tuple[_NominatimPlace, ...]]):
     """Nominatim's search answers with a bare list."""
 
 
@@ -132,7 +132,7 @@ class OsmPlaces:
     ) -> Sequence[PlaceFact]:
         """Nominatim's search, names in English where there are any."""
         parameters = {"q": query, "limit": str(limit), **({"countrycodes": country.lower()} if country else {})}
-        reply = await self._client.read(self._names("search", parameters), context, _FoundList)
+        reply = await self._client.read(self._names("search", parameters), context, _NominatimPlaces)
         return [_fact(found) for found in reply.root[:limit]]
 
     async def tips(
@@ -169,7 +169,7 @@ class OsmPlaces:
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The one place that Nominatim gives at the point, whatever `limit`; nothing at sea."""
         parameters = {"lat": f"{point.lat:.7f}", "lon": f"{point.lon:.7f}", "zoom": "18"}
-        found = await self._client.read(self._names("reverse", parameters), context, _Found)
+        found = await self._client.read(self._names("reverse", parameters), context, _NominatimPlace)
         return [_fact(found)] if found.osm_id else []
 
     def _names(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
@@ -177,7 +177,7 @@ class OsmPlaces:
         return ProviderRequest(f"{self._nominatim}/{service}", {**parameters, **fixed}, self._headers)
 
 
-def _fact(found: _Found) -> PlaceFact:
+def _fact(found: _NominatimPlace) -> PlaceFact:
     return PlaceFact(
         id=f"{found.osm_type}/{found.osm_id}",
         name=found.name or found.display_name.partition(",")[0],

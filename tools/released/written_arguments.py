@@ -11,13 +11,13 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.toolkit.spec import Arguments, ToolSpec
 
 
-class Written(Arguments):
+class WrittenArguments(Arguments):
     """`written` is an object in a good call, and anything else in others."""
 
     written: Any = None
 
 
-class WrittenBox(Written):
+class WrittenBox(WrittenArguments):
     """With the picture the model saw: a box in its pixels is `scale` times as large on the photo."""
 
     scale: float = Field(default=1.0, gt=0)

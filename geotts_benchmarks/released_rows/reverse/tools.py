@@ -22,7 +22,7 @@ from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorde
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
 from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
-from tools.released.reverse.recorded import Recorded, recorded_pages, recorded_pictures
+from tools.released.reverse.recorded import RecordedResult, recorded_pages, recorded_pictures
 from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
@@ -94,7 +94,7 @@ async def _rl(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-def _recorded(row: Row, known: ReverseCache) -> Recorded | None:
+def _recorded(row: Row, known: ReverseCache) -> RecordedResult | None:
     """What the search of a row gives its loop; None for other tools and for refusals."""
     search = {"image_search_tool": recorded_pictures, "text_search_tool": recorded_pages}.get(row["tool"])
     if search is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools.released.sources.pages import PageSource
-from tools.released.written_arguments import Written, refused
+from tools.released.written_arguments import WrittenArguments, refused
 from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
@@ -25,7 +25,7 @@ def search_tool(source: PageSource) -> Tool:
         source: where the pages come from; it is asked for the query as the model wrote it.
     """
 
-    async def search(arguments: Written, context: ToolContext) -> Observation:
+    async def search(arguments: WrittenArguments, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):
             raise refused(no_attribute_get(arguments.written))
         query = arguments.written.get("query")
@@ -46,7 +46,7 @@ def search_tool(source: PageSource) -> Tool:
         exact=frozenset({"written"}),
         ttl_s=86400.0,
     )
-    return FunctionTool(spec, Written, search)
+    return FunctionTool(spec, WrittenArguments, search)
 
 
 def _facts(pages: Sequence[dict[str, Any]], query: Any) -> tuple[WebFact, ...]:

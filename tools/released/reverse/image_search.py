@@ -9,7 +9,7 @@ from tools.photo_hosts import PHOTO_HOSTS
 from tools.released.reverse.crop import checked_size, region_of
 from tools.released.reverse.lens import LensSource
 from tools.released.reverse.words import as_call_error, call_error, object_of, whole_numbers
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -21,7 +21,7 @@ from tts.toolkit.spec import FunctionTool, Observation, Splitting, Tool, ToolSpe
 _UNKNOWN_SIDE = 1000  # behind the broker there are no pixels: thousandths stand in for them
 
 
-class BoxPart(Written):
+class BoxPart(WrittenArguments):
     """One of the boxes of a call. What makes the call invalid stands in `invalid`."""
 
     box: tuple[int, ...] = ()

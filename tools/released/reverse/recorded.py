@@ -24,7 +24,7 @@ Chance = Callable[[], random.Random]
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedResult:
     """What a search of training gives: the text, its reward, and what it tells its loop (`meta`)."""
 
     text: str
@@ -33,7 +33,7 @@ class Recorded:
     facts: tuple[WebFact, ...] = ()
 
 
-def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
+def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
     """A search by picture.
 
     Args:
@@ -48,19 +48,19 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
     box = _numbers(box_of_four(written, crashed))
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
-        return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
+        return RecordedResult(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
     shown = choose_results(call.results, chance()) if iou >= IOU_MIN else ChosenResults(())
     if not shown.results:
-        return Recorded(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": iou})
+        return RecordedResult(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": iou})
     reward = image_search_reward(iou)
     lines = [f"Image search results for region {[round(side) for side in box]}:\n"]
     for number, result in enumerate(shown.results, 1):
         lines += [f"[{number}] {result.title}", f"    Source: {result.source}", f"    Link: {result.link}"]
     meta = {"success": True, "cache_hit": True, "iou": iou, "iou_reward": reward, "reward": reward, **_marks(shown)}
-    return Recorded("\n".join(lines), reward, meta, as_facts(shown.results))
+    return RecordedResult("\n".join(lines), reward, meta, as_facts(shown.results))
 
 
-def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> Recorded:
+def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
     """A search by text.
 
     Args:
@@ -71,11 +71,11 @@ def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance)
     query = query_text(written)
     call = text_call(cache, path, query)
     if call is None:
-        return Recorded(_no_pages(query), meta={"success": False, "cache_hit": False})
+        return RecordedResult(_no_pages(query), meta={"success": False, "cache_hit": False})
     asked = call.query or query
     shown = choose_results(call.results, chance())
     if not shown.results:
-        return Recorded(_no_pages(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
+        return RecordedResult(_no_pages(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
     lines = []
     for number, result in enumerate(shown.results, 1):
         lines.append(f"[{number}] {result.title}")
@@ -83,7 +83,7 @@ def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance)
         lines += [f"    {result.text[:_TEXT_CHARS]}"] if result.text else []
     text = f"Web search results for: {asked}\n\n" + "\n".join(lines)
     meta = {"success": True, "cache_hit": True, "reward": _TEXT_REWARD, **_marks(shown)}
-    return Recorded(text, _TEXT_REWARD, meta, as_facts(shown.results, asked))
+    return RecordedResult(text, _TEXT_REWARD, meta, as_facts(shown.results, asked))
 
 
 def _numbers(box: Sequence[Any]) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tools.photo_hosts import PHOTO_HOSTS
 from tools.released.reverse.pages import PageSource
 from tools.released.reverse.words import as_call_error, call_error, object_of
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import TEXT_SEARCH
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -21,7 +21,7 @@ _NO_KEY: Final = "Tavily API key not set (env TAVILY_API_KEY)"
 _USED_UP: Final = "all API keys exhausted"
 
 
-class QueryPart(Written):
+class QueryPart(WrittenArguments):
     """One of the queries of a call. What makes the call invalid stands in `invalid`."""
 
     query: str = ""

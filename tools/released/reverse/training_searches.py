@@ -8,9 +8,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tools.released.reverse.recorded import Chance, Recorded, recorded_pages, recorded_pictures
+from tools.released.reverse.recorded import Chance, RecordedResult, recorded_pages, recorded_pictures
 from tools.released.reverse.training_words import get_from
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -19,7 +19,7 @@ from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 Draw = Callable[[ToolContext, Any], random.Random]
-_Search = Callable[[ReverseCache, str, Any, Chance], Recorded]
+_Search = Callable[[ReverseCache, str, Any, Chance], RecordedResult]
 
 
 def of_request(context: ToolContext, asked: Any) -> random.Random:
@@ -47,7 +47,7 @@ def training_searches(cache: ReverseCache, draw: Draw = of_request) -> list[Tool
 
 
 def _tool(ability: str, name: str, key: str, search: _Search, cache: ReverseCache, draw: Draw) -> Tool:
-    async def run(arguments: Written, context: ToolContext) -> Observation:
+    async def run(arguments: WrittenArguments, context: ToolContext) -> Observation:
         asked = get_from(arguments.written, key)
         missing = "" if key == "query" and "query" not in arguments.written else asked
         photos = context.photo_hashes()
@@ -62,4 +62,4 @@ def _tool(ability: str, name: str, key: str, search: _Search, cache: ReverseCach
         cacheable=False,
         of_photo=True,
     )
-    return FunctionTool(spec, Written, run)
+    return FunctionTool(spec, WrittenArguments, run)

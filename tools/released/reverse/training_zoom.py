@@ -25,7 +25,7 @@ from tools.released.grown_box import (
 )
 from tools.released.picture import png, shown, view_of, zoomed_text
 from tools.released.reverse.training_words import crashed, get_from
-from tools.released.written_arguments import Written, refused
+from tools.released.written_arguments import WrittenArguments, refused
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
 from tts.dialects.released.reverse.served import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -40,7 +40,7 @@ _THOUSAND: Final = 1000.0
 def training_zoom_tool() -> Tool:
     """`image_zoom_in_tool` of the training, on the first photo. Refusals are in the words of the authors' tool."""
 
-    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+    async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         box = box_of_four(get_from(arguments.written, "bbox_2d"), crashed)
         photo = context.photos[0]
         crop, region = await asyncio.to_thread(_cropped, photo, box)
@@ -49,7 +49,7 @@ def training_zoom_tool() -> Tool:
 
     name = released_tool_name("image_zoom", RL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE's training, as released", local=True, provider="photo")
-    return FunctionTool(spec, Written, zoom)
+    return FunctionTool(spec, WrittenArguments, zoom)
 
 
 def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:

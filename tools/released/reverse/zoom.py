@@ -8,7 +8,7 @@ from typing import Any
 from tools.released.picture import jpeg, shown, view_of, zoomed_text
 from tools.released.reverse.crop import cropped
 from tools.released.reverse.words import as_call_error, object_of, whole_numbers
-from tools.released.written_arguments import Written
+from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
 from tts.dialects.released.reverse.served import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -19,7 +19,7 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 def zoom_tool() -> Tool:
     """`image_zoom_in_tool` of the evaluation: a JPEG crop of the first photo, or a failure as `call_error` tells it."""
 
-    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+    async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         photo = context.photos[0]
         with as_call_error():
             given = object_of(arguments.written)
@@ -29,7 +29,7 @@ def zoom_tool() -> Tool:
 
     name = released_tool_name("image_zoom", EVAL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE, as released", local=True, provider="photo")
-    return FunctionTool(spec, Written, zoom)
+    return FunctionTool(spec, WrittenArguments, zoom)
 
 
 def _box(box: Any) -> list[int]:

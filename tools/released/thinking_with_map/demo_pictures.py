@@ -17,7 +17,7 @@ from tools.maps import Style
 from tools.released.picture import attached, png, shown, size_of, view_of
 from tools.released.sources.map_pictures import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
-from tools.released.written_arguments import Written, refused, spec_of_written
+from tools.released.written_arguments import WrittenArguments, refused, spec_of_written
 from tts.dialects.released.thinking_with_map.demo import demo_tool
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
@@ -56,7 +56,7 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
     served = demo_tool("image_zoom_in_tool")
     schema = next((text.parameters for text in texts if text.name == served.name), served.schema().parameters)
 
-    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+    async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = demo_arguments(served.name, arguments.written, schema)
         photo = _photo(context.photos, parameters["img_idx"])
         try:
@@ -66,14 +66,14 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
         return shown(png(crop), view_of(photo, context.photos.index(photo), region))
 
     spec = ToolSpec(served.target, "image_zoom_in_tool of the notebook, as released", local=True, provider="photo")
-    return FunctionTool(spec, Written, zoom)
+    return FunctionTool(spec, WrittenArguments, zoom)
 
 
 def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]) -> Tool:
     served = demo_tool(name)
     schema = next((text.parameters for text in texts if text.name == name), served.schema().parameters)
 
-    async def show(arguments: Written, context: ToolContext) -> Observation:
+    async def show(arguments: WrittenArguments, context: ToolContext) -> Observation:
         point = demo_arguments(name, arguments.written, schema)
         marker: Marker = "red_s" if name.startswith("google") else "none"
         try:
@@ -92,7 +92,7 @@ def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]
         f"{name} of the notebook, as released",
         source,
     )
-    return FunctionTool(spec, Written, show)
+    return FunctionTool(spec, WrittenArguments, show)
 
 
 def _photo(photos: Sequence[Photo], index: Any) -> Photo:

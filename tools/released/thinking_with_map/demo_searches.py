@@ -17,7 +17,7 @@ from tools.released.sources.reply import JsonObject, RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
 from tools.released.thinking_with_map.formats import pages_text, places_text
-from tools.released.written_arguments import Written, spec_of_written
+from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.thinking_with_map.demo import DEMO_SYSTEM, demo_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
@@ -85,13 +85,13 @@ def _search(
     schema = next((text.parameters for text in texts if text.name == name), served.schema().parameters)
     (key,) = served.required
 
-    async def search(arguments: Written, context: ToolContext) -> Observation:
+    async def search(arguments: WrittenArguments, context: ToolContext) -> Observation:
         value = demo_arguments(name, arguments.written, schema)[key]
         reply: RawReply | None = None
         try:
             reply = await ask(value, context.request)
             return Observation(text=show(reply), facts=tuple(facts(reply.body, value)))
-        except _Refused as error:
+        except _RefusedReply as error:
             raise failed_as(name, error.exception, error.message, error.kind) from error
         except ToolError as error:
             raise failed_as(name, "ConnectionError", error.detail, error.kind) from error
@@ -105,10 +105,10 @@ def _search(
         f"{name} of {DEMO_SYSTEM}, as released",
         source,
     )
-    return FunctionTool(spec, Written, search)
+    return FunctionTool(spec, WrittenArguments, search)
 
 
-class _Refused(Exception):
+class _RefusedReply(Exception):
     """What the authors' tool raises for a reply it does not take. `passing`: another call would get it too."""
 
     def __init__(self, exception: str, message: str, *, passing: bool) -> None:
@@ -122,7 +122,9 @@ def _answer(reply: RawReply) -> JsonObject:
     """AMap's object, whatever the HTTP status; a refusal becomes the exception it is with the authors."""
     body: JsonObject = reply.body
     if body["status"] != "1":
-        raise _Refused("RuntimeError", str(body), passing=not str(body.get("infocode", "")).startswith(_OF_THE_CALL))
+        raise _RefusedReply(
+            "RuntimeError", str(body), passing=not str(body.get("infocode", "")).startswith(_OF_THE_CALL)
+        )
     return body
 
 
@@ -162,7 +164,9 @@ def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], st
             reason = responses.get(reply.status, "")
             message = f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}"
             spent = reply.status == 400 and "credits" in str(reply.body).lower()
-            raise _Refused("HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _OF_THE_KEY)
+            raise _RefusedReply(
+                "HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _OF_THE_KEY
+            )
         return show(reply.body)
 
     return text

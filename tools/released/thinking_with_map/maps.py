@@ -8,7 +8,7 @@ from tools.maps import Style
 from tools.released.picture import attached, shown, size_of
 from tools.released.sources.map_pictures import MapSource
 from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
-from tools.released.written_arguments import Written, spec_of_written
+from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.geo import LatLon
 from tts.domain.tooling import ViewFact
@@ -40,7 +40,7 @@ def google_maps(source: MapSource) -> list[Tool]:
 
 
 def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
-    async def show(arguments: Written, context: ToolContext) -> Observation:
+    async def show(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)
         lat, lon = parameters.get("latitude"), parameters.get("longitude")
         if not _is_degrees(lat) or not _is_degrees(lon):
@@ -61,7 +61,7 @@ def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
         f"{name} of Thinking with Map, as released",
         source,
     )
-    return FunctionTool(spec, Written, show)
+    return FunctionTool(spec, WrittenArguments, show)
 
 
 def _is_degrees(value: Any) -> TypeGuard[float]:

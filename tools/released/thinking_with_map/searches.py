@@ -13,7 +13,7 @@ from tools.released.sources.reply import RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.formats import detail_text, pages_text, places_text, pois_text, tips_text
 from tools.released.thinking_with_map.texts import answered, no_query, no_reply, object_of
-from tools.released.written_arguments import Written, spec_of_written
+from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Fact
@@ -79,7 +79,7 @@ def _search(
     show: Callable[[Any], str],
     facts: Callable[[Any, str], Sequence[Fact]],
 ) -> Tool:
-    async def search(arguments: Written, context: ToolContext) -> Observation:
+    async def search(arguments: WrittenArguments, context: ToolContext) -> Observation:
         query = object_of(arguments.written).get("query")
         if not query or not isinstance(query, str):
             raise no_query()
@@ -100,7 +100,7 @@ def _search(
         f"{name} of Thinking with Map, as released",
         source,
     )
-    return FunctionTool(spec, Written, search)
+    return FunctionTool(spec, WrittenArguments, search)
 
 
 def _is_chinese(query: str) -> bool:

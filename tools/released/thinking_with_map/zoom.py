@@ -24,7 +24,7 @@ from tools.released.grown_box import (
 )
 from tools.released.picture import check_crop, png, shown, view_of, zoomed_text
 from tools.released.thinking_with_map.texts import crashed, object_of
-from tools.released.written_arguments import Written, refused
+from tools.released.written_arguments import WrittenArguments, refused
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.ports.toolbox import ToolContext
@@ -37,7 +37,7 @@ _BROKEN: Final = (TypeError, ValueError, OverflowError, OSError, MemoryError)
 def zoom_tool() -> Tool:
     """`image_zoom_in_tool` of the training loop, on the first photo. Refusals are in the words of the authors' tool."""
 
-    async def zoom(arguments: Written, context: ToolContext) -> Observation:
+    async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)
         box, photo = box_of_four(parameters.get("bbox_2d"), crashed), context.photos[0]
         try:
@@ -49,7 +49,7 @@ def zoom_tool() -> Tool:
 
     name = released_tool_name("image_zoom", SYSTEM, "image_zoom_in_tool")
     spec = ToolSpec(name, "image_zoom_in_tool of Thinking with Map, as released", local=True, provider="photo")
-    return FunctionTool(spec, Written, zoom)
+    return FunctionTool(spec, WrittenArguments, zoom)
 
 
 def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
