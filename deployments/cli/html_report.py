@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deployments.cli.inputs import Input, Together
+from deployments.cli.inputs import Input, PhotoGroup
 from deployments.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import Run
@@ -22,7 +22,7 @@ class HtmlReports:
         self._cartographer = DataStore(args.data_dir).cartographer()
         self._written = 0
 
-    def write(self, item: Input | Together, raw: bytes, run: Run) -> Path:
+    def write(self, item: Input | PhotoGroup, raw: bytes, run: Run) -> Path:
         """Raises OSError when the file cannot be written."""
         self._written += 1
         path = self._path

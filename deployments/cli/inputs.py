@@ -34,7 +34,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class PhotoGroup:
     """Several photos of one request: how to call them on the screen, and each by itself."""
 
     photos: tuple[Input, ...]

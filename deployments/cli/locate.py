@@ -20,7 +20,7 @@ from deployments.cli.check_view import check_panel
 from deployments.cli.console import EXIT_FAILED, STDERR, config_option, profile_in_use, profile_options
 from deployments.cli.continued_request import ContinuedRequest, continued_request_of
 from deployments.cli.html_report import HtmlReports
-from deployments.cli.inputs import AreaType, BudgetType, Input, Together, collect
+from deployments.cli.inputs import AreaType, BudgetType, Input, PhotoGroup, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
@@ -200,10 +200,10 @@ def command(
     return asyncio.run(locate_inputs(asked, options, args, form, remote, api_key, reports))
 
 
-def _together(inputs: list[Input]) -> Together:
+def _together(inputs: list[Input]) -> PhotoGroup:
     if not 2 <= len(inputs) <= MAX_PHOTOS:
         raise click.BadParameter(f"needs 2 to {MAX_PHOTOS} photos, not {len(inputs)}", param_hint="--within-km")
-    return Together(tuple(inputs))
+    return PhotoGroup(tuple(inputs))
 
 
 def _continued(
@@ -232,7 +232,7 @@ async def _continue_at(
 
 
 async def locate_inputs(
-    inputs: Sequence[Input | Together], options: LocateOptions, args: AppArgs, form: str | None, url: str | None,
+    inputs: Sequence[Input | PhotoGroup], options: LocateOptions, args: AppArgs, form: str | None, url: str | None,
     api_key: str | None, reports: HtmlReports | None,
 ) -> int:  # fmt: skip
     """Locate each photo, here or at `url`, and print it in a form; the exit code. With `CheckOptions`, check a claim.
@@ -263,7 +263,7 @@ async def locate_inputs(
     return EXIT_FAILED if failed else 0
 
 
-async def _reported(reports: HtmlReports, item: Input | Together, photos: Photos, run: Run) -> bool:
+async def _reported(reports: HtmlReports, item: Input | PhotoGroup, photos: Photos, run: Run) -> bool:
     """Whether the report with the first photo was written. The result is printed in both cases."""
     raw = photos if isinstance(photos, bytes) else photos[0]
     try:

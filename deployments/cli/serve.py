@@ -41,7 +41,7 @@ from tts.errors import ConfigError
 from tts.geodata.store import DataStore
 
 if TYPE_CHECKING:
-    from deployments.launch.cluster import Served
+    from deployments.launch.cluster import ServedApplication
 
 _PORT_PATIENCE_S = 5.0  # processes of a service that was killed take seconds to notice
 _WATCH_S = 1.0
@@ -98,7 +98,9 @@ def command(
         return  # it was asked to stop, and has
 
 
-def _run_until_stopped(start: AbstractContextManager[Served], stop: threading.Event, *, with_keys: bool) -> None:
+def _run_until_stopped(
+    start: AbstractContextManager[ServedApplication], stop: threading.Event, *, with_keys: bool
+) -> None:
     """Returns when a signal came and the service is down. Ends this process with 1 when the cluster under it dies."""
     from deployments.serve.cluster_watch import ClusterLost  # noqa: PLC0415  it imports Ray
 
@@ -114,7 +116,7 @@ def _run_until_stopped(start: AbstractContextManager[Served], stop: threading.Ev
         os._exit(EXIT_FAILED)  # Ray's threads are waiting for a cluster that is gone, and would abort the process
 
 
-def _say_ready(service: Served, *, with_keys: bool) -> None:
+def _say_ready(service: ServedApplication, *, with_keys: bool) -> None:
     STDERR.print(styled(("ready", "bold green"), f" at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)"))
     STDERR.print("  open it in a browser, or:")
     key = '-H "Authorization: Bearer $GEOTTS_API_KEY" ' if with_keys else ""

@@ -55,7 +55,7 @@ _ATTACHING_S = 5.0  # photos go to the store beside the first turn
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedRequest:
     """`replayed`: the same request was sent before under the same key; this is its id."""
 
     request_id: str
@@ -140,7 +140,7 @@ class Gateway:
         trace: TraceContext | None = None,
         webhook: str = "",
         continuation: Continuation | None = None,
-    ) -> Started:
+    ) -> StartedRequest:
         """Check and clean the photos, start the work. Unless `attended`, it goes on without readers.
 
         `arrival`: whose request it is, and what went out for it already.
@@ -199,13 +199,13 @@ class Gateway:
             if (earlier := await self._opened(request, meta, arrival, attended=attended)) is not None:
                 arrival.request_id = earlier
                 settled = True
-                return Started(earlier, replayed=True)
+                return StartedRequest(earlier, replayed=True)
             settled = True
         finally:
             if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
                 spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
         arrival.launched = True
-        return Started(request.id)
+        return StartedRequest(request.id)
 
     async def _photos(
         self, raw: Sequence[bytes], continuation: Continuation | None, rollouts_started: Milestone

@@ -29,7 +29,7 @@ APP_NAME = "geotts"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedApplication:
     """A running application. `watch.check()` raises ClusterLost when what it runs on has died."""
 
     url: str
@@ -44,7 +44,7 @@ def served(
     ray_address: str | None = None,
     log_to_driver: bool = False,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[Served]:
+) -> Iterator[ServedApplication]:
     """Run the application until the block ends. Without `ray_address` a private cluster is started on loopback.
 
     `stopped` is asked while it starts: a KeyboardInterrupt may come where Ray or Python drops it.
@@ -76,7 +76,7 @@ def serving(
     log_to_driver: bool = False,
     drain_s: float = 20.0,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[Served]:
+) -> Iterator[ServedApplication]:
     """Run any application where the gateway's would be, and drain it for `drain_s` at most when the block ends.
 
     Raises:
@@ -91,7 +91,7 @@ def serving(
     with _taken_down(stop_ray, when_lost=abandon_ray):
         _leave_if(stopped)
         with run(make, gateway, drain_s, stopped) as url:
-            yield Served(url, round(time.perf_counter() - started, 2), ClusterWatch.of_this_process())
+            yield ServedApplication(url, round(time.perf_counter() - started, 2), ClusterWatch.of_this_process())
 
 
 @contextmanager

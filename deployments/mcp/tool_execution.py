@@ -46,7 +46,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LocateRequest:
     options: LocateOptions
     photos: list[bytes]
     continuation: Continuation | None = None
@@ -90,25 +90,25 @@ class McpTools:
         """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
         cancels the request. Raises GeoTTSError."""
 
-        async def read(arrival: Arrival) -> _Asked:
+        async def read(arrival: Arrival) -> _LocateRequest:
             options = await asked.options()
-            return _Asked(options, await self._photos(asked, call.caller, arrival))
+            return _LocateRequest(options, await self._photos(asked, call.caller, arrival))
 
         return await self._answered(read, call)
 
     async def continue_(self, asked: ContinueArguments, call: Call) -> tuple[str, Answer]:
         """As `locate`, for a request that continues an earlier one of the same caller."""
 
-        async def read(arrival: Arrival) -> _Asked:
+        async def read(arrival: Arrival) -> _LocateRequest:
             await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
             photos = await self._photos(asked, call.caller, arrival) if asked.names_a_photo() else []
             found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
-            return _Asked(found.options, photos, found)
+            return _LocateRequest(found.options, photos, found)
 
         return await self._answered(read, call)
 
-    async def _answered(self, read: Callable[[Arrival], Awaitable[_Asked]], call: Call) -> tuple[str, Answer]:
+    async def _answered(self, read: Callable[[Arrival], Awaitable[_LocateRequest]], call: Call) -> tuple[str, Answer]:
         async with self.gateway.arriving(call.caller) as arrival:
             asked = await read(arrival)
             started = await self.gateway.start(

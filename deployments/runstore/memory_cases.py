@@ -9,7 +9,7 @@ from deployments.runstore.case_record import CaseRecord
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CaseEntry:
     record: CaseRecord
     until: float
 
@@ -20,7 +20,7 @@ class MemoryCases:
     _clock: Callable[[], float]
 
     def __init__(self) -> None:
-        self._cases: dict[str, _Kept] = {}
+        self._cases: dict[str, _CaseEntry] = {}
         self._kept_until: dict[str, float] = {}  # requests of cases
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
@@ -30,7 +30,7 @@ class MemoryCases:
         if record.version != (earlier.record.version if earlier else 0) + 1:
             return False
         until = self._clock() + keep_s
-        self._cases[record.case_id] = _Kept(record, until)
+        self._cases[record.case_id] = _CaseEntry(record, until)
         for request_id in record.requests:
             self._kept_until[request_id] = max(until, self._kept_until.get(request_id, until))
         return True

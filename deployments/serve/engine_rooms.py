@@ -20,7 +20,7 @@ _FREE_SLOTS = "free_slots"
 _STEPS = 32  # of a KV cache: smaller changes are not reported, so that idle replicas cost no messages
 
 
-class _Known:
+class _KnownRooms:
     rooms: Mapping[str, Room] = {}
 
 
@@ -41,7 +41,7 @@ def report_of(model: ModelClient, engine: Engine, *, rollouts: int, promised_tok
 
 def keep_reports(reports: Mapping[str, Mapping[str, Any]]) -> None:
     """The latest reports by replica; called by the router. Replicas that report nothing are left out."""
-    _Known.rooms = {
+    _KnownRooms.rooms = {
         name: Room(tokens=report.get(_FREE_TOKENS), slots=report.get(_FREE_SLOTS))
         for name, report in reports.items()
         if report
@@ -50,4 +50,4 @@ def keep_reports(reports: Mapping[str, Mapping[str, Any]]) -> None:
 
 def known_rooms() -> Mapping[str, Room]:
     """By replica; empty where none has reported its room."""
-    return _Known.rooms
+    return _KnownRooms.rooms

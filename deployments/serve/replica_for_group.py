@@ -34,7 +34,7 @@ class _Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ReplicaChoice:
     """`replica` is empty where any will do. `tokens` is what the group is expected to hold there in the end."""
 
     replica: str
@@ -73,7 +73,7 @@ class GroupPlacing:
         return group_size(len(group.tasks), rooms.values(), self._size(group), self._most)
 
     @contextmanager
-    def place(self, group: GroupRequest) -> Iterator[Placed]:
+    def place(self, group: GroupRequest) -> Iterator[ReplicaChoice]:
         """While the group runs, what it takes counts as taken until its replica tells so itself. A replica that is lost
         in the block gets no group for a while: one that hangs still has the room that it reported last.
         """
@@ -81,7 +81,7 @@ class GroupPlacing:
         placement = _Placement(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
         self._placements.add(placement)
         try:
-            yield Placed(placement.replica, placement.tokens)
+            yield ReplicaChoice(placement.replica, placement.tokens)
         except (ReplicaLost, FatalError):
             self._lost[placement.replica] = self._clock()
             raise

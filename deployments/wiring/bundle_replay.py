@@ -41,7 +41,7 @@ _PATIENCE_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """`answer` is None where the verifier cannot be replayed. `differing` names data of another version here."""
 
     recorded: Answer
@@ -54,18 +54,18 @@ class Replayed:
         return self.answer is not None and self.answer.json_bytes() == self.recorded.json_bytes()
 
 
-async def replayed(entries: Mapping[str, bytes], args: AppArgs) -> Replayed:
+async def replayed(entries: Mapping[str, bytes], args: AppArgs) -> ReplayResult:
     """Fold the events up to the answer, judge them, and make the answer. Raises DataError for a damaged bundle."""
     replay, log = replay_of(entries), events_in(entries)
     recorded = answer_of(log)
     differing = _differing(recorded, make_identity(args))
     if replay.verifier != CONSENSUS:
-        return Replayed(recorded, None, differing)
+        return ReplayResult(recorded, None, differing)
     run = fold(event for event in log[: next(i for i, one in enumerate(log) if one.type == "answer")])
     options = LocateOptions.model_validate(replay.options)
     photos = tuple(_photo(entries, one.sha256) for one in run.accepted.photos) if run.accepted is not None else ()
     verdict = await _verdict(replay, options, photos, run, args)
-    return Replayed(recorded, _assembled(verdict, run, recorded, replay), differing)
+    return ReplayResult(recorded, _assembled(verdict, run, recorded, replay), differing)
 
 
 async def _verdict(

@@ -8,11 +8,11 @@ import pytest
 from support.ports import free_port
 
 from deployments.config import AppArgs
-from deployments.launch.cluster import Served, served
+from deployments.launch.cluster import ServedApplication, served
 
 
 @pytest.fixture(scope="module")
-def service(request: pytest.FixtureRequest, data_store: object) -> Iterator[Served]:
+def service(request: pytest.FixtureRequest, data_store: object) -> Iterator[ServedApplication]:
     """The application of the module's `ARGS` on a free port."""
     args: AppArgs = request.module.ARGS
     gateway = args.gateway.model_copy(update={"port": free_port()})

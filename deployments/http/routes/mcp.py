@@ -101,7 +101,7 @@ class McpRoutes:
             if self._manager is None:
                 raise NotFound(_MISSING)
             body = await read_body(request, self._service.args.gateway, limit=_MAX_MESSAGE_BYTES)
-            return _Handled(self._manager, body)
+            return _McpResponse(self._manager, body)
 
         @router.post(
             "/uploads",
@@ -123,7 +123,7 @@ class McpRoutes:
         app.include_router(router)
 
 
-class _Handled(Response):
+class _McpResponse(Response):
     """A message whose body has been read, handled by the SDK. Its client is watched until the reply is out."""
 
     def __init__(self, manager: StreamableHTTPSessionManager, body: bytes) -> None:

@@ -37,7 +37,7 @@ _PROBES_OF_STREAMS = {b"text/event-stream": b":\n\n", b"application/x-ndjson": b
 _CODES = {400: "malformed", 408: "head-timeout", 414: "head-too-large", 431: "head-too-large"}
 
 
-class _Refused(Exception):
+class _RefusedHead(Exception):
     """Raised in the parser's callbacks: the parser stops, uvicorn asks for a 400."""
 
 
@@ -127,14 +127,14 @@ class LimitedHttp(HttpToolsProtocol):
         self._count(len(name) + len(value) + 4, 431)
         if self._fields > self._limits.max_head_fields:
             self._status = 431
-            raise _Refused
+            raise _RefusedHead
         if self._in_head:  # trailers are counted, and nobody reads them
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Mark the connection as busy; refuse a request while 32 before it wait to be answered."""
         if len(self.pipeline) >= _PIPELINED:
-            raise _Refused
+            raise _RefusedHead
         self._in_head = False
         self._progress = True
         self._gate.becomes(self, State.BUSY)
@@ -192,7 +192,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._head_bytes += size
         if self._head_bytes > self._limits.max_head_bytes:
             self._status = status
-            raise _Refused
+            raise _RefusedHead
 
     def _start_timer(self) -> None:
         if self._timer is None:
