@@ -107,7 +107,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _PhotoTexts:
     """A photo's texts with their trust, and the lines above and below each."""
 
     sample: Sample
@@ -119,12 +119,12 @@ def _reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
     return ClueReader(store.gazetteer(), store.lexicon(), Countries(), rules)
 
 
-def _read(sample: Sample, signs: SignReader, reader: ClueReader) -> _Read:
+def _read(sample: Sample, signs: SignReader, reader: ClueReader) -> _PhotoTexts:
     lines = signs.read(load_photo(sample.load())).lines
-    return _Read(sample, reader.lines.texts(lines), reader.lines.beside(lines))
+    return _PhotoTexts(sample, reader.lines.texts(lines), reader.lines.beside(lines))
 
 
-def _as_drawn(sample: Sample, scene: Scene) -> _Read:
+def _as_drawn(sample: Sample, scene: Scene) -> _PhotoTexts:
     """What a reader without errors would see of the near and the far signs."""
     texts: dict[str, float] = {}
     beside: dict[str, tuple[str, ...]] = {}
@@ -133,11 +133,11 @@ def _as_drawn(sample: Sample, scene: Scene) -> _Read:
         for row, text in enumerate(lines):
             texts[text] = 1.0
             beside[text] = (*lines[max(0, row - 1) : row], *lines[row + 1 : row + 2])
-    return _Read(sample, texts, beside)
+    return _PhotoTexts(sample, texts, beside)
 
 
 def _outcomes(
-    reader: ClueReader, read: Sequence[_Read], names: PlaceNames, without: frozenset[ClueKind] = frozenset()
+    reader: ClueReader, read: Sequence[_PhotoTexts], names: PlaceNames, without: frozenset[ClueKind] = frozenset()
 ) -> Floats:
     """A row for each photo at first glance, a column for each of `_MEASURES`: 1 where it holds, else 0."""
     rows = np.zeros((len(read), len(_MEASURES)))

@@ -27,7 +27,7 @@ from deployments.config import AccessConfig, AppArgs, ConnectionLimits, GatewayC
 from deployments.gateway.auth import fingerprint, new_key
 from deployments.launch.cluster import served
 from geotts_benchmarks import failing_stores
-from geotts_benchmarks.attack import ATTACKERS, Attack, Attacked, under_attack
+from geotts_benchmarks.attack import ATTACKERS, Attack, AttackOutcome, under_attack
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.silent_names import SilentNames
@@ -101,7 +101,7 @@ class Harm:
     problems: list[str] = field(default_factory=list)
     more: Result = field(default_factory=dict)
 
-    def add(self, attack: Attack, done: Attacked[list[float]], *, most: int | None = None) -> None:
+    def add(self, attack: Attack, done: AttackOutcome[list[float]], *, most: int | None = None) -> None:
         """Add one attack and how callers fared. `most`: connections that the server admits at once."""
         self.p95_ms[attack.kind] = round(_p95_ms(done.found), 1)
         self.attacks[attack.kind] = {"asked": attack.count, **done.strength}

@@ -42,7 +42,7 @@ class Attack:
 
 
 @dataclass(frozen=True, slots=True)
-class Attacked(Generic[T]):
+class AttackOutcome(Generic[T]):
     """What `during` found, how strong the attack was, how many connections the server left open, and after how many
     seconds it had closed the last (None: never).
     """
@@ -69,7 +69,7 @@ class Attacked(Generic[T]):
         return problems
 
 
-def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> Attacked[T]:
+def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> AttackOutcome[T]:
     """Run `during` from a second after the attack has started. Then see what the server closes."""
     with _attackers(port, attack) as attackers:
         time.sleep(1.0)
@@ -79,7 +79,7 @@ def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> Attacked
         still_open, after_s = (
             (0, None) if not attack.closed_within_s else _open_connections(port, attack.closed_within_s)
         )
-    return Attacked(found, orjson.loads(line) if line else {}, still_open, after_s)
+    return AttackOutcome(found, orjson.loads(line) if line else {}, still_open, after_s)
 
 
 def open_at(port: int) -> int:

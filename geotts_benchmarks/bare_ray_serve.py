@@ -24,7 +24,7 @@ _REPEATS = 100
 
 
 @serve.ingress(_app)
-class Bare:
+class BareDeployment:
     """Reads a photo and does nothing with it for some seconds."""
 
     def __init__(self, engine_s: float) -> None:
@@ -39,7 +39,7 @@ class Bare:
 
 def bare(engine_s: float) -> serve.Application:
     """The application over an engine that takes `engine_s` seconds."""
-    return serve.deployment(max_ongoing_requests=100)(Bare).bind(engine_s)
+    return serve.deployment(max_ongoing_requests=100)(BareDeployment).bind(engine_s)
 
 
 def photo_ms(photo: bytes) -> float:

@@ -19,10 +19,10 @@ import click
 
 from geotts_benchmarks.harness import Result, percentile, report, say
 from geotts_benchmarks.machines.chaos_faults import Fault, Harms, write_no_step
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
-from geotts_benchmarks.machines.fault_timeline import Happened, explained, explained_end
+from geotts_benchmarks.machines.fault_timeline import InjectedFault, explained, explained_end
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk
@@ -105,7 +105,7 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
         }
 
 
-def _figures(seen: list[Seen]) -> Result:
+def _figures(seen: list[ClientRequest]) -> Result:
     outcomes = Counter(one.outcome for one in seen)
     times = [one.ended - one.begun for one in seen if one.outcome == "answered"]
     return {
@@ -121,9 +121,9 @@ def _figures(seen: list[Seen]) -> Result:
     }
 
 
-def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: float) -> list[Happened]:
+def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: float) -> list[InjectedFault]:
     """Faults until so many requests have ended, or the time is over. What was done."""
-    done: list[Happened] = []
+    done: list[InjectedFault] = []
     give_up = time.monotonic() + longest_s
     for fault in harms.endless():
         time.sleep(fault.after_s)
@@ -137,7 +137,7 @@ def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: floa
 
 
 @contextmanager
-def _harmed(harms: Harms, fault: Fault, done: list[Happened]) -> Iterator[None]:
+def _harmed(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iterator[None]:
     began = time.monotonic()
     undo: Callable[[], None] | None = harms.do(fault.kind)
     if undo is None:
@@ -148,7 +148,7 @@ def _harmed(harms: Harms, fault: Fault, done: list[Happened]) -> Iterator[None]:
         yield
     finally:
         undo()
-        done.append(Happened(fault.kind, victim, began, time.monotonic()))
+        done.append(InjectedFault(fault.kind, victim, began, time.monotonic()))
 
 
 def _time_until_whole(wait: Callable[[float], float]) -> float | None:

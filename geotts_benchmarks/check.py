@@ -57,7 +57,7 @@ _SUPPORTED = "supported"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class WeighedClaim:
     """A claim as a check weighed it, its verdict, and by how many points asking with it moved the place's mass."""
 
     weighed: WeighedCase
@@ -66,10 +66,10 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SceneResults:
     """All that came of the scenes: checked claims, what verifiers were asked, and the areas of the answers."""
 
-    checked: list[Checked]
+    checked: list[WeighedClaim]
     cases: list[Case]
     areas: list[KnownArea]
 
@@ -215,7 +215,7 @@ def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str
     say(f"{path}: {made.regions}")
 
 
-def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result:
+def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> Result:
     """`auc` and `ece` are of claims that the signs decide; of the others it is known how many are `supported`."""
     weighed = [row.weighed for row in checked]
     p = probabilities(weighed, calibration)
@@ -238,18 +238,18 @@ def figures(checked: Sequence[Checked], calibration: ClaimCalibration) -> Result
     }
 
 
-def _of_family(rows: Sequence[Checked]) -> Result:
+def _of_family(rows: Sequence[WeighedClaim]) -> Result:
     shares = {v: sum(row.verdict == v for row in rows) for v in (_SUPPORTED, "contradicted", "not_decidable")}
     return {"n": len(rows), **{v: round(100.0 * count / len(rows), 1) for v, count in shares.items() if rows}}
 
 
-async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *, suggestions: int) -> Seen:
+async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *, suggestions: int) -> SceneResults:
     ports = local_ports(args)
     verifier = ports.verifier
     assert isinstance(verifier, ClaimVerifier)
     recorder = Recorder(verifier)
     ports = replace(ports, verifier=recorder)
-    world, seen = make_world(args.data_dir), Seen([], [], [])
+    world, seen = make_world(args.data_dir), SceneResults([], [], [])
     for number in range(count):
         scene = maker.plan(number)
         cases = claims_about(scene, world.gazetteer, world.countries)
@@ -290,10 +290,10 @@ def _row(
     number: int,
     case: ClaimCase,
     place: ClaimedPlace,
-) -> Checked:
+) -> WeighedClaim:
     request = replace(asked, claimed=(place,))
     weighing = verifier.weigh(request)
-    return Checked(_weighed(weighing, number, case), verifier.check(request, verdict).verdict)
+    return WeighedClaim(_weighed(weighing, number, case), verifier.check(request, verdict).verdict)
 
 
 def _weighed(weighing: Weighing, number: int, case: ClaimCase) -> WeighedCase:
@@ -305,7 +305,7 @@ async def _gain(
     ports: Ports,
     recorder: Recorder,
     verifier: ClaimVerifier,
-    without: Checked,
+    without: WeighedClaim,
     photo: Photo,
     options: LocateOptions,
     case: ClaimCase,

@@ -12,7 +12,7 @@ import click
 from geotts_benchmarks.harness import DEFAULT_CORPUS, Result, report, say
 from geotts_benchmarks.released_rows.adapters import judged
 from geotts_benchmarks.released_rows.corpus import FILES, READERS, SAMPLING, Corpus, Row, open_corpus
-from geotts_benchmarks.released_rows.row_result import Judged
+from geotts_benchmarks.released_rows.row_result import RowResult
 
 _QUICK_ROWS = 25
 
@@ -56,7 +56,7 @@ async def measure(corpus: Corpus, systems: Sequence[str], only: str | None, *, s
 
 
 async def _file(system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, show: bool, quick: bool) -> Result:
-    verdicts: dict[str, Judged] = {}
+    verdicts: dict[str, RowResult] = {}
     for row in rows[:_QUICK_ROWS] if quick else rows:
         verdicts[str(row["id"])] = await judged(system, file, row, corpus)
     made = _figures(verdicts)
@@ -67,7 +67,7 @@ async def _file(system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, 
     return made
 
 
-def _figures(verdicts: Mapping[str, Judged]) -> Result:
+def _figures(verdicts: Mapping[str, RowResult]) -> Result:
     count = Counter(verdict.verdict for verdict in verdicts.values())
     counted = len(verdicts) - count["declared"]
     return {

@@ -28,7 +28,7 @@ _SAME = ("lat", "lon", "radius_km", "level", "confidence", "country", "region", 
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ContinueComparison:
     """Tool calls that were made by a continued run and by a fresh one, and whether their answers are the same."""
 
     addition: str
@@ -46,7 +46,7 @@ async def continued_figures(args: AppArgs, maker: SceneMaker, scenes: int, n: in
     }
 
 
-async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> list[Compared]:
+async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> list[ContinueComparison]:
     """Every scene located, then continued with a fact and with a rejection; and a fresh run with each of them."""
     gateway, found = Gateway(args, local_ports(args)), []
     try:
@@ -61,7 +61,7 @@ async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> lis
     return found
 
 
-async def _of_scene(gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact: str) -> list[Compared]:
+async def _of_scene(gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact: str) -> list[ContinueComparison]:
     options = LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1)
     first = (await gateway.start([photo], options)).request_id
     answer = (await gateway.result(first)).answer
@@ -80,10 +80,10 @@ async def _of_scene(gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact:
     return rows
 
 
-def _compared(addition: str, continued: Run, fresh: Run) -> Compared:
+def _compared(addition: str, continued: Run, fresh: Run) -> ContinueComparison:
     one, other = continued.answer, fresh.answer
     same = one is not None and other is not None and all(getattr(one, name) == getattr(other, name) for name in _SAME)
-    return Compared(addition, calls_made(continued), calls_made(fresh), same)
+    return ContinueComparison(addition, calls_made(continued), calls_made(fresh), same)
 
 
 def calls_made(run: Run) -> int:
@@ -91,7 +91,7 @@ def calls_made(run: Run) -> int:
     return sum(not result.kept for trajectory in run.trajectories for result in trajectory.results)
 
 
-def _figures(rows: Sequence[Compared]) -> Result:
+def _figures(rows: Sequence[ContinueComparison]) -> Result:
     kinds = sorted({row.addition for row in rows})
     return {
         "runs": len(rows),
@@ -101,7 +101,7 @@ def _figures(rows: Sequence[Compared]) -> Result:
     }
 
 
-def _share(rows: Sequence[Compared]) -> float | None:
+def _share(rows: Sequence[ContinueComparison]) -> float | None:
     """Percent."""
     fresh = sum(row.fresh for row in rows)
     return round(100.0 * sum(row.continued for row in rows) / fresh, 1) if fresh else None

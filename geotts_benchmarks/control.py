@@ -56,7 +56,7 @@ Make = Callable[[int], Post]
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherServer:
     """Another server: its base URL, and the field of a request that holds N."""
 
     name: str
@@ -64,18 +64,18 @@ class Other:
     field: str
 
 
-class Beside(click.ParamType[Other]):
+class OtherServerType(click.ParamType[OtherServer]):
     """`NAME=URL` or `NAME=URL,FIELD`."""
 
     name = "NAME=URL[,FIELD]"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Other:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> OtherServer:
         """The server that the text names, with `n` as the field when it names none."""
         name, _, rest = str(value).partition("=")
         url, _, budget = rest.partition(",")
         if not name or not url.startswith("http"):
             self.fail(f"{value!r} is not {self.name}", param, ctx)
-        return Other(name, url.rstrip("/"), budget or "n")
+        return OtherServer(name, url.rstrip("/"), budget or "n")
 
 
 @click.command()
@@ -85,11 +85,11 @@ class Beside(click.ParamType[Other]):
     "--beside",
     "others",
     multiple=True,
-    type=Beside(),
+    type=OtherServerType(),
     help="Another OpenAI-compatible best-of-N server, and the request field for N (default: n). Repeatable.",
 )
 @click.option("--quick", is_flag=True, help="Send 8 requests from each client.")
-def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> None:
+def command(n: int, repeats: int, others: tuple[OtherServer, ...], quick: bool) -> None:
     """Milliseconds added to an engine of 200 ms at 1 and 8 clients, and requests a second at one of 0 ms.
 
     cpu_ms is the processor time that all replicas took for a request. Two things change it less than the other figures:
@@ -101,7 +101,7 @@ def command(n: int, repeats: int, others: tuple[Other, ...], quick: bool) -> Non
     report("control", lambda: measure(n, 8 if quick else repeats, others))
 
 
-def measure(n: int, repeats: int, others: Sequence[Other]) -> Result:
+def measure(n: int, repeats: int, others: Sequence[OtherServer]) -> Result:
     """The figures of each way to serve, of the least the machine takes, and of the `others`, with `n` rollouts."""
     photo = plain_photo(640, 480)
     found: Result = {"n": n, "photo_bytes": len(photo)}
@@ -145,7 +145,7 @@ def _locate(photo: bytes, n: int) -> Make:
     return make
 
 
-def _chat(server: Other, photo: bytes, n: int) -> Make:
+def _chat(server: OtherServer, photo: bytes, n: int) -> Make:
     image = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"}}
 
     def make(i: int) -> Post:

@@ -112,7 +112,7 @@ def _named(points: Sequence[Point], name: str) -> Point:
     return next(point for point in points if point.policy == name)
 
 
-class _Timed:
+class _TimedRollouts:
     """Rollouts that take given times (in ticks) and agree, mostly; they believe something from the start."""
 
     def __init__(self, took: Sequence[float], seed: int) -> None:
@@ -133,7 +133,7 @@ class _Timed:
             yield [RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=belief)]
 
 
-class _Plain:
+class _UncheckedVerifier:
     """The unchecked verdict, so that nothing but waiting is measured."""
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
@@ -161,7 +161,12 @@ async def _all(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -
 
     async def one(i: int, took: Sequence[float]) -> float:
         ports = Ports(
-            FixedLocator(0.5), DepthRouter(Limits()), _Timed(took, i), _Plain(), identity, WatchSettings(stop=stop)
+            FixedLocator(0.5),
+            DepthRouter(Limits()),
+            _TimedRollouts(took, i),
+            _UncheckedVerifier(),
+            identity,
+            WatchSettings(stop=stop),
         )
         options = LocateOptions(n_parallel=len(took), depth=Depth.DEEP)
         started = asyncio.get_running_loop().time()

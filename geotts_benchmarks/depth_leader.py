@@ -60,7 +60,7 @@ class _Play:
     turns: tuple[ScriptedTurn, ...]
 
 
-class _Rated:
+class _FixedLocator:
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         return Routing(Locatability(score=0.1, method="cues", parts={"text": 0.0, "content": 1.0, "structure": 0.5}))
 
@@ -137,7 +137,7 @@ async def _run(play: _Play, verifier: ConsensusVerifier, n: int, *, careful: boo
     identity = Identity(version="0", engine="scripted", model="scripted", dialect="generic", verifier="consensus")
     watch = WatchSettings(stop="none", leader=True, width="careful")
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
-    ports = Ports(_Rated(), router, _Rollouts(play), verifier, identity, watch)
+    ports = Ports(_FixedLocator(), router, _Rollouts(play), verifier, identity, watch)
     depth = Depth.AUTO if careful else Depth.DEEP
     options = LocateOptions(n_parallel=n, depth=depth, target_radius_km=_RADIUS_KM, seed=1)
     run = Run()

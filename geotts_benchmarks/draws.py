@@ -11,7 +11,7 @@ import asyncio
 import click
 import numpy as np
 
-from geotts_benchmarks.engine_runs import Measured, a_photo, cpu_options, engine, roll_out
+from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
@@ -57,11 +57,11 @@ def measure(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: Sh
 async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: int, repeats: int) -> Result:
     """Groups without and with draws in turn, each about a photo of its own that is as long for the model."""
     sizes = iter((640 + wide, 480 + high) for wide in range(8) for high in range(8))
-    made: list[Measured] = []
+    made: list[GroupMeasurement] = []
     ratios: dict[str, list[float]] = {case: [] for case in _SPARE}
     walls: dict[str, list[float]] = {case: [] for case in ("without", *_SPARE)}
 
-    async def group(name: str, drawn: int, spare_turns: int) -> Measured:
+    async def group(name: str, drawn: int, spare_turns: int) -> GroupMeasurement:
         photo = a_photo(*next(sizes))
         return await roll_out(
             model, n=n, turns=turns, tokens=tokens, photo=photo, name=name, draws=drawn, spare_turns=spare_turns

@@ -137,7 +137,7 @@ def cpu_options() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class GroupMeasurement:
     """One group of rollouts: wall time, its generations, and what answers cost that were drawn together."""
 
     wall_s: float
@@ -163,7 +163,7 @@ async def roll_out(
     name: str,
     draws: int = 1,
     spare_turns: int = 0,
-) -> Measured:
+) -> GroupMeasurement:
     """N rollouts of one photo as the service runs them: in a group, the first one ahead.
 
     Each answer is drawn `draws` times. With `spare_turns` it comes before the last turn that the limits allow.
@@ -184,7 +184,7 @@ async def roll_out(
         async for _ in batches:
             pass
     drawn = tuple(recorded.drawn) if isinstance(recorded, RecordedForks) else ()
-    return Measured(time.perf_counter() - started, tuple(recorded.turns), drawn)
+    return GroupMeasurement(time.perf_counter() - started, tuple(recorded.turns), drawn)
 
 
 def a_photo(width: int, height: int) -> Photo:

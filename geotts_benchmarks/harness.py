@@ -35,7 +35,7 @@ DEFAULT_CORPUS = Path(os.environ.get("GEOTTS_RELEASED", "../shared/data/released
 
 
 @dataclass(slots=True)
-class Located:
+class TimedRequest:
     """One request as a client saw it. Seconds since it was sent."""
 
     first_event_s: float
@@ -114,10 +114,10 @@ async def locate(
     *,
     on_event: Callable[[Event], object] | None = None,
     **fields: Any,
-) -> Located:
+) -> TimedRequest:
     """Send one photo and follow the stream to its end; `on_event` sees each event as it comes."""
     started = time.perf_counter()
-    located = Located(first_event_s=0.0, total_s=0.0)
+    located = TimedRequest(first_event_s=0.0, total_s=0.0)
     data = {name: str(value) for name, value in fields.items()}
     request = client.stream(
         "POST", f"{url}/locate", files={"image": photo}, data=data, headers={"Accept": "text/event-stream"}

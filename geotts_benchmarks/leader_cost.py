@@ -40,7 +40,7 @@ _KINDS = ("standard", "rated_first", "led")
 _METHODS = {"standard": "fixed", "rated_first": "cues", "led": "leader"}
 
 
-class _Watched:
+class _WatchedEngine:
     """An engine that remembers when it was first called."""
 
     def __init__(self, model: ModelClient) -> None:
@@ -61,7 +61,7 @@ class _Watched:
 @dataclass(frozen=True, slots=True)
 class _Kind:
     ports: Ports
-    model: _Watched
+    model: _WatchedEngine
     depth: Depth
 
     async def ask(self, photo: Photo, n: int, seed: int) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def _kind(name: str, perception: LocalPerception, engine_s: float) -> _Kind:
         routing=RoutingConfig.model_validate({"method": _METHODS[name]}),
     )
     tools = local_tools(args, perception)
-    model = _Watched(make_agent_model(args))
+    model = _WatchedEngine(make_agent_model(args))
     ports = replace(local_ports(args, tools, perception), rollouts=LocalRollouts(model, tools.toolbox, args))
     return _Kind(ports, model, Depth.STANDARD if name == "standard" else Depth.AUTO)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from geotts_benchmarks.harness import Located, locate
+from geotts_benchmarks.harness import TimedRequest, locate
 from tts.aio import cancel_and_wait, spawn
 from tts.domain.events import Event, RolloutFinished, RolloutResumed
 
@@ -21,7 +21,7 @@ class Load:
     url: str
     photo: bytes
     fields: dict[str, Any]
-    answered: list[Located] = field(default_factory=list)
+    answered: list[TimedRequest] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     resumed_at: list[float] = field(default_factory=list)
     lost_rollouts: int = 0

@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from geotts_benchmarks.engine_runs import Measured, a_photo, cpu_options, engine, roll_out
+from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
@@ -61,7 +61,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, repeats:
     }
 
 
-def ideal_cached(measured: Measured, block: int) -> int:
+def ideal_cached(measured: GroupMeasurement, block: int) -> int:
     """Prompt tokens that were computed before, in whole blocks: all but the leader's first prompt, and what is new."""
     seen: dict[str, int] = {}
     first = measured.turns[0].usage.prompt_tokens

@@ -43,7 +43,7 @@ _SCRIPTED: dict[str, Any] = {
 }
 
 
-class Measured(Protocol):
+class RunningService(Protocol):
     """A running service."""
 
     url: str
@@ -116,7 +116,7 @@ def _measured(name: str, args: Mapping[str, Any], load: Load) -> Result:
     return {**result, "spans_a_request": round(len(spans) / requests, 1)}
 
 
-async def paired(name: str, off: Measured, on: Measured, load: Load) -> Result:
+async def paired(name: str, off: RunningService, on: RunningService, load: Load) -> Result:
     """The figures of one engine: `off` and `on` in alternating order, with the same photos and seeds in each pair."""
     blocks: dict[str, list[Block]] = {"off": [], "on": []}
     services = {"off": off, "on": on}
@@ -152,7 +152,7 @@ def compared(off: Sequence[Block], on: Sequence[Block], requests: int) -> Result
     }
 
 
-async def _block(http: httpx.AsyncClient, service: Measured, photos: Sequence[Sequence[bytes]]) -> Block:
+async def _block(http: httpx.AsyncClient, service: RunningService, photos: Sequence[Sequence[bytes]]) -> Block:
     """Each client sends its photos. The block ends when its spans are out."""
     cpu_s, started = service.cpu_s(), time.perf_counter()
 

@@ -1,8 +1,8 @@
 """Steady clients of a service, in a process of their own: `python -m geotts_benchmarks.machines.clients URL`.
 
-Each sends a photo, reads the stream to its end and writes a line to stdout about what it saw (`Seen`); then it sends
-the next. They use the client of the project, with the key in GEOTTS_API_KEY: it resumes streams, sends again under an
-idempotency key, and goes on at the next address. When stdin is closed they end what they have begun.
+Each sends a photo, reads the stream to its end and writes a line to stdout about what it saw (`ClientRequest`); then it
+sends the next. They use the client of the project, with the key in GEOTTS_API_KEY: it resumes streams, sends again
+under an idempotency key, and goes on at the next address. When stdin is closed they end what they have begun.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GRACE_S = 5.0  # after the deadline of a request, for its last event to arrive
 
 
 @dataclass(slots=True)
-class Seen:
+class ClientRequest:
     """One request as its client saw it. Moments are those of `time.monotonic()`, which all processes here share.
 
     `outcome`: `answered`; `declared`, an error or a refusal with a status of 503 or 429; `unreachable`, when there was
@@ -48,9 +48,9 @@ class Seen:
     asked: str = ""
 
 
-async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s: float) -> Seen:
+async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s: float) -> ClientRequest:
     """One request to its end, or until `within_s` and a moment have passed."""
-    seen = Seen(begun=time.monotonic(), asked=options.hint or "")
+    seen = ClientRequest(begun=time.monotonic(), asked=options.hint or "")
     try:
         async with asyncio.timeout(within_s + _GRACE_S):
             await _follow(client, photo, options, seen)
@@ -69,7 +69,7 @@ async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s:
     return seen
 
 
-async def _follow(client: Client, photo: bytes, options: LocateOptions, seen: Seen) -> None:
+async def _follow(client: Client, photo: bytes, options: LocateOptions, seen: ClientRequest) -> None:
     async with aclosing(client.stream(photo, options)) as events:
         async for event in events:
             now = time.monotonic()

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from geotts_benchmarks.machines.clients import Seen
-from geotts_benchmarks.machines.engine_journal import Started
+from geotts_benchmarks.machines.clients import ClientRequest
+from geotts_benchmarks.machines.engine_journal import StartedTurn
 
 Way = Literal["begun again", "ended twice", "ran beside"]
 
@@ -32,13 +32,13 @@ class DoubledWork:
     processes: tuple[int, ...] = ()
 
 
-def doubled_work(seen: Iterable[Seen], journal: Iterable[Started]) -> list[DoubledWork]:
+def doubled_work(seen: Iterable[ClientRequest], journal: Iterable[StartedTurn]) -> list[DoubledWork]:
     """Everything that was done twice, in the order of its second time.
 
     A client that gave up before it had an id recognises its request by the hint: that is one request and no second.
     """
     known = tuple(seen)
-    by_request: dict[str, list[Started]] = defaultdict(list)
+    by_request: dict[str, list[StartedTurn]] = defaultdict(list)
     for start in journal:
         by_request[start.request_id].append(start)
     found = [one for client in known if client.request_id for one in _turns(client, by_request[client.request_id])]
@@ -46,7 +46,7 @@ def doubled_work(seen: Iterable[Seen], journal: Iterable[Started]) -> list[Doubl
     return sorted(found, key=lambda one: one.again)
 
 
-def _turns(client: Seen, starts: Iterable[Started]) -> Iterable[DoubledWork]:
+def _turns(client: ClientRequest, starts: Iterable[StartedTurn]) -> Iterable[DoubledWork]:
     """Of the request that a client knows."""
     ends: dict[tuple[int, int], float] = {}
     for rollout, turn, at in client.turns:
@@ -62,7 +62,7 @@ def _turns(client: Seen, starts: Iterable[Started]) -> Iterable[DoubledWork]:
             yield DoubledWork("begun again", client.request_id, *turn_of_one, ends[turn_of_one], start.at, by)
 
 
-def _beside(known: Iterable[Seen], by_request: Mapping[str, list[Started]]) -> Iterable[DoubledWork]:
+def _beside(known: Iterable[ClientRequest], by_request: Mapping[str, list[StartedTurn]]) -> Iterable[DoubledWork]:
     """Requests that no client knows. Of a client that has no id, the first with its hint is its own."""
     named = {client.request_id for client in known if client.request_id}
     mine = {client.asked: client.request_id for client in known if client.asked}

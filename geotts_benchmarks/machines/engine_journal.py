@@ -9,7 +9,7 @@ import orjson
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedTurn:
     """A turn that an engine began, as its journal has it (`ScriptedEngine.journal`).
 
     `at`: seconds of `time.monotonic()`. `asked`: the hint of the request, by which a client recognises its own.
@@ -24,12 +24,12 @@ class Started:
     process: int = 0
 
 
-def read_journal(file: Path) -> list[Started]:
+def read_journal(file: Path) -> list[StartedTurn]:
     """The turns that all engines began, in the order of their lines; empty where there is no file."""
     found = []
     for line in file.read_bytes().splitlines() if file.exists() else ():
         one = orjson.loads(line)
         request_id, _, rollout = one["session"].rpartition("/")
         asked, process = one.get("hint") or "", one.get("process", 0)
-        found.append(Started(one["at"], request_id, int(rollout), one["turn"], asked, process))
+        found.append(StartedTurn(one["at"], request_id, int(rollout), one["turn"], asked, process))
     return found

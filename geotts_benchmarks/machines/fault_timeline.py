@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import DoubledWork
 
 _BEFORE_S = 30.0  # a fault before the first time may still be felt: leases and silence take 10 s, a start takes longer
@@ -23,7 +23,7 @@ _MOST_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class InjectedFault:
     """A fault that was done. `victim`: the process, empty where there is none. Moments of `time.monotonic()`."""
 
     kind: str
@@ -32,7 +32,7 @@ class Happened:
     ended: float
 
 
-def explained(one: DoubledWork, faults: Iterable[Happened], logs: Path, run_began: float) -> dict[str, Any]:
+def explained(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
     """What to print about one case; all moments in seconds since `run_began`.
 
     `logs`: the folder of Ray's sessions, whose processes write JSON to their standard error.
@@ -50,7 +50,7 @@ def explained(one: DoubledWork, faults: Iterable[Happened], logs: Path, run_bega
     }
 
 
-def explained_end(seen: Seen, faults: Iterable[Happened], logs: Path, run_began: float) -> dict[str, Any]:
+def explained_end(seen: ClientRequest, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
     """What to print about a request that hung or failed; moments and `logs` as for `explained`.
 
     Of a request without an id, all warnings and errors between its begin and its end are printed.
@@ -69,7 +69,7 @@ def explained_end(seen: Seen, faults: Iterable[Happened], logs: Path, run_began:
     }
 
 
-def _around(faults: Iterable[Happened], first: float, last: float, run_began: float) -> list[str]:
+def _around(faults: Iterable[InjectedFault], first: float, last: float, run_began: float) -> list[str]:
     return [
         f"{fault.kind} {fault.victim} {fault.began - run_began:.1f} to {fault.ended - run_began:.1f} s"
         for fault in faults

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.namespaces import Machine
 from geotts_benchmarks.machines.ray_nodes import stop_family
 
@@ -25,12 +25,12 @@ class SteadyLoad:
         self._process = process
         self._file = file
 
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[ClientRequest]:
         """What was seen of every request that has ended."""
         lines = self._file.read_bytes().splitlines(keepends=True)
-        return [Seen(**orjson.loads(line)) for line in lines if line.endswith(b"\n")]
+        return [ClientRequest(**orjson.loads(line)) for line in lines if line.endswith(b"\n")]
 
-    def finish(self, within_s: float) -> list[Seen]:
+    def finish(self, within_s: float) -> list[ClientRequest]:
         """Let the clients end what they have begun. Raises subprocess.TimeoutExpired when they do not."""
         assert self._process.stdin is not None
         self._process.stdin.close()

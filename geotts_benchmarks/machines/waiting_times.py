@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from geotts_benchmarks.harness import median, percentile
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,23 +17,23 @@ class Phase:
     began: float
     ended: float
 
-    def concerns(self, one: Seen) -> bool:
+    def concerns(self, one: ClientRequest) -> bool:
         """Whether the request was under way at any moment of it."""
         return one.begun <= self.ended and one.ended >= self.began
 
 
-def undisturbed_s(seen: Sequence[Seen], calm: Phase) -> float:
+def undisturbed_s(seen: Sequence[ClientRequest], calm: Phase) -> float:
     """Median seconds to an answer of the requests that began and ended in a phase without a fault."""
     return median([one.ended - one.begun for one in seen if calm.began <= one.begun and one.ended <= calm.ended])
 
 
-def extra_waits_s(seen: Iterable[Seen], phases: Sequence[Phase], usual_s: float) -> list[float]:
+def extra_waits_s(seen: Iterable[ClientRequest], phases: Sequence[Phase], usual_s: float) -> list[float]:
     """For each answered request that was under way in one of the phases: how much longer than usual it took."""
     concerned = [one for one in seen if one.outcome == "answered" and any(phase.concerns(one) for phase in phases)]
     return [max(0.0, one.ended - one.begun - usual_s) for one in concerned]
 
 
-def phase_row(seen: Sequence[Seen], phase: Phase, usual_s: float) -> dict[str, float | int]:
+def phase_row(seen: Sequence[ClientRequest], phase: Phase, usual_s: float) -> dict[str, float | int]:
     """Figures of one phase: requests under way in it, those not answered, and extra waits in seconds."""
     waits = extra_waits_s(seen, [phase], usual_s)
     concerned = [one for one in seen if phase.concerns(one)]

@@ -23,13 +23,13 @@ from geotts_benchmarks.released_rows.geovista import tools as geovista_tools
 from geotts_benchmarks.released_rows.geovista import turns as geovista_turns
 from geotts_benchmarks.released_rows.reverse import tools as reverse_tools
 from geotts_benchmarks.released_rows.reverse import turns as reverse_turns
-from geotts_benchmarks.released_rows.row_result import Judged, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, differ
 from geotts_benchmarks.released_rows.sampling import judge as sampling
 from geotts_benchmarks.released_rows.thinking_with_map import tools as thinking_with_map_tools
 from geotts_benchmarks.released_rows.thinking_with_map import turns as thinking_with_map_turns
 from tts.errors import GeoTTSError, RolloutError, boundary
 
-Judge = Callable[[Row, Corpus], Awaitable[Judged]]
+Judge = Callable[[Row, Corpus], Awaitable[RowResult]]
 """Judges one row. What it raises counts as a difference."""
 
 ADAPTERS: Mapping[tuple[str, str], Judge] = {
@@ -52,7 +52,7 @@ ADAPTERS: Mapping[tuple[str, str], Judge] = {
 """(system, file) → judge; the readers of `eval.jsonl` are ("", "readers")."""
 
 
-async def judged(system: str, file: str, row: Row, corpus: Corpus) -> Judged:
+async def judged(system: str, file: str, row: Row, corpus: Corpus) -> RowResult:
     """What the adapter says of the row."""
     judge = ADAPTERS.get((system, file))
     if judge is None:

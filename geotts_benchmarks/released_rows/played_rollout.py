@@ -31,7 +31,7 @@ _WIDE = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)
 
 
 @dataclass(slots=True)
-class Played:
+class PlayedRollout:
     """What the rollout did. `requests` are those to the engine; `files` the pictures that tools made."""
 
     requests: list[ModelRequest]
@@ -59,7 +59,7 @@ async def played_rollout(
     hide_photo_hosts: bool = False,
     limits: Limits = _WIDE,
     n: int = 1,
-) -> Played:
+) -> PlayedRollout:
     """Run until the rollout ends. `earlier` are messages after the prompt, of turns that count as taken."""
     model = PlayedModel(outputs)
     agent = Agent(model, dialect, toolbox)
@@ -78,7 +78,7 @@ async def played_rollout(
         usage = Usage(turns=turns_before, completion_tokens=tokens_before)
         saved = Checkpoint(rollout_id=0, turn=turns_before - 1, messages=opening, usage=usage)
         task = RolloutTask(rollout_id=0, seed=0, resume_from=saved)
-    played = Played(model.requests)
+    played = PlayedRollout(model.requests)
     async for item in run_rollout(agent, group, task):
         if isinstance(item, ToolCalled):
             played.calls.append(item.call)

@@ -41,7 +41,7 @@ async def played_toolbox(
         transport=network,
     )
     broker = Broker(catalog.tools, store)
-    behind: Toolbox = broker if transport is not None else _Lost(broker, network)
+    behind: Toolbox = broker if transport is not None else _LostBroker(broker, network)
     try:
         yield JoinedToolbox(LocalToolbox(released_local_tools(system, texts)), behind)
     finally:
@@ -49,7 +49,7 @@ async def played_toolbox(
         await broker.aclose()
 
 
-class _Lost:
+class _LostBroker:
     """A broker that is not reached: calls that never get as far as a request end as they do otherwise."""
 
     def __init__(self, broker: Broker, network: PlayedTransport) -> None:

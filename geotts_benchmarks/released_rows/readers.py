@@ -11,7 +11,7 @@ from geotts_benchmarks.harness import DEFAULT_LOGS
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.corpus_spelling import spelled
 from geotts_benchmarks.released_rows.rewards_geovista import levels
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from tts.eval.rows import read_rows
 from tts.rewards.released import (
     geoagent_answer,
@@ -24,7 +24,7 @@ _TOTALS = "eval/published_totals/"
 _KEPT_CHARS = 120  # what the corpus keeps of a name in these rows
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what each reader makes of the row's text; a row of totals is read from the published file."""
     if str(row["id"]).startswith(_TOTALS):
         return _totals(row)
@@ -46,7 +46,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     return compared(**pairs)
 
 
-def _totals(row: Row) -> Judged:
+def _totals(row: Row) -> RowResult:
     """A whole file of published outputs, where the folder of logs has it."""
     path = DEFAULT_LOGS / Path(row["file"]).name
     if not path.is_file():

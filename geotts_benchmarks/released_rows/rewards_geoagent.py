@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from tts.rewards.released import geoagent_chain, geoagent_reward
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_answer import answer_for_geocoding
@@ -17,30 +17,30 @@ Reply = Callable[[str, str, str], str | None]
 """From the id, the stage and its conclusion to what the second reader answers; None for no answer."""
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compute the reward that the row's `kind` names; KeyError for an unknown kind."""
     return _KINDS[row["kind"]](row)
 
 
-def _spatial(row: Row) -> Judged:
+def _spatial(row: Row) -> RowResult:
     return compared(value=(row["value"], geoagent_reward.spatial_reward(row["input"]["km"])))
 
 
-def _distance(row: Row) -> Judged:
+def _distance(row: Row) -> RowResult:
     return compared(
         value=(row["value"], haversine_km(*(row["input"][key] for key in ("lat1", "lon1", "lat2", "lon2"))))
     )
 
 
-def _format(row: Row) -> Judged:
+def _format(row: Row) -> RowResult:
     return compared(value=(row["value"], geoagent_reward.format_reward(row["input"]["text"])))
 
 
-def _geo_format(row: Row) -> Judged:
+def _geo_format(row: Row) -> RowResult:
     return compared(value=(row["value"], geoagent_reward.geo_format_reward(row["input"]["text"])))
 
 
-def _names(row: Row) -> Judged:
+def _names(row: Row) -> RowResult:
     given = row["input"]
     if "cosine" in given:
         return compared(value=(row["value"], geoagent_reward.clipped(given["cosine"])))
@@ -51,7 +51,7 @@ def _names(row: Row) -> Judged:
     )
 
 
-def _spatial_of_text(row: Row) -> Judged:
+def _spatial_of_text(row: Row) -> RowResult:
     table: Mapping[str, list[float]] = row["input"]["geocoder"]
 
     def geocode(address: str) -> geoagent_reward.Position | None:
@@ -67,11 +67,11 @@ def _spatial_of_text(row: Row) -> Judged:
     return compared(value=(row["value"], geoagent_reward.spatial_reward_between(guess, true)))
 
 
-def _length_weight(row: Row) -> Judged:
+def _length_weight(row: Row) -> RowResult:
     return compared(value=(row["value"], geoagent_chain.length_weight(row["input"]["reasoning_characters"])))
 
 
-def _consistency(row: Row) -> Judged:
+def _consistency(row: Row) -> RowResult:
     given = row["input"]
     if (lengths := given.get("lengths")) is not None:
         return compared(value=(row["value"], geoagent_chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
@@ -109,7 +109,7 @@ _REPLIES: Mapping[str, Reply] = {
 """What the second reader answers, as the reason of a row says."""
 
 
-_KINDS: Mapping[str, Callable[[Row], Judged]] = {
+_KINDS: Mapping[str, Callable[[Row], RowResult]] = {
     "spatial": _spatial,
     "distance": _distance,
     "format": _format,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import Judged, compared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared
 from tts.rewards.papers.geo_adapt_reward import visual_locatability
 from tts.routing.segmentation import class_weights
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare the locatability; the row gives area shares by class number, other classes have none."""
     _, weights = class_weights()
     shares = np.zeros(len(weights))

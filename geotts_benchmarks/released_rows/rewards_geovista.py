@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import Judged, compared, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, differ
 from tts.rewards.released.geovista_reward import Levels, distance_km, names_by_judge, names_by_rule
 from tts.rewards.released.picture_sizes import smart_resize
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what the row's `kind` names: levels, picture size or distance in km; an unknown kind differs."""
     given = row["input"]
     match row["kind"]:

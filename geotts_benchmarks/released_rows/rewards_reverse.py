@@ -10,43 +10,43 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.corpus_spelling import spelled
-from geotts_benchmarks.released_rows.row_result import Judged, compared, same
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, same
 from tts.rewards.papers.reverse_reward import place_reward
 from tts.rewards.released import reverse_marks, reverse_reward
 
 _PLAIN = "compute_score"
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compute the term of the reward that the row's `kind` names; KeyError for an unknown kind."""
     return _KINDS[row["kind"]](row)
 
 
-def _place(row: Row) -> Judged:
+def _place(row: Row) -> RowResult:
     return compared(value=(row["value"], place_reward(row["input"]["km"])))
 
 
-def _format(row: Row) -> Judged:
+def _format(row: Row) -> RowResult:
     return compared(value=(row["value"], reverse_reward.format_reward(row["input"]["text"])))
 
 
-def _coordinates(row: Row) -> Judged:
+def _coordinates(row: Row) -> RowResult:
     return compared(value=(row["value"], spelled(reverse_reward.read_for_reward(row["input"]["text"]))))
 
 
-def _compute_score(row: Row) -> Judged:
+def _compute_score(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     made: Mapping[str, Any] = {"score": placed.place, "acc": placed.place, "km": placed.km, **placed.within}
     return compared(value=(row["value"], dict(made)))
 
 
-def _detailed(row: Row) -> Judged:
+def _detailed(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     terms = {"reward": placed.place, "format_reward": placed.form, "acc_reward": placed.place, "km": placed.km}
     return compared(value=(row["value"], {**terms, **placed.within}))
 
 
-def _discrimination(row: Row) -> Judged:
+def _discrimination(row: Row) -> RowResult:
     made = reverse_marks.discrimination(row["input"]["text"], row["input"]["useful"], row["input"]["results"])
     counts: JsonValue = None if made is None else {"tp": made.tp, "fp": made.fp, "fn": made.fn, "tn": made.tn}
     return compared(
@@ -56,12 +56,12 @@ def _discrimination(row: Row) -> Judged:
     )
 
 
-def _image_search(row: Row) -> Judged:
+def _image_search(row: Row) -> RowResult:
     iou = reverse_reward.overlap(row["input"]["bbox_2d"], row["input"]["recorded"])
     return compared(iou=(row["iou"], iou), value=(row["value"], reverse_reward.image_search_reward(iou)))
 
 
-def _total(row: Row) -> Judged:
+def _total(row: Row) -> RowResult:
     given = row["input"]
     placed = reverse_reward.place(given["text"], given["ground_truth"])
     made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
@@ -95,7 +95,7 @@ def _can_be_turns(rewards: Sequence[float] | None, per_turn: Sequence[float] | N
     return False
 
 
-_KINDS: Mapping[str, Callable[[Row], Judged]] = {
+_KINDS: Mapping[str, Callable[[Row], RowResult]] = {
     "place": _place,
     "format": _format,
     "coordinates": _coordinates,

@@ -11,27 +11,27 @@ from tts.domain.value import Value
 _SHOWN_CHARS = 300
 
 
-class Judged(Value):
+class RowResult(Value):
     """`declared` rows count neither way: they rest on something that nobody supplied, and `reason` names it."""
 
     verdict: Literal["equal", "differ", "declared"]
     reason: str = ""
 
 
-EQUAL = Judged(verdict="equal")
+EQUAL = RowResult(verdict="equal")
 
 
-def declared(reason: str) -> Judged:
+def declared(reason: str) -> RowResult:
     """A row that cannot be judged; `reason` names what nobody supplied."""
-    return Judged(verdict="declared", reason=reason)
+    return RowResult(verdict="declared", reason=reason)
 
 
-def differ(reason: str) -> Judged:
+def differ(reason: str) -> RowResult:
     """A row that is not reproduced; `reason` says where."""
-    return Judged(verdict="differ", reason=reason)
+    return RowResult(verdict="differ", reason=reason)
 
 
-def compared(**pairs: tuple[Any, Any]) -> Judged:
+def compared(**pairs: tuple[Any, Any]) -> RowResult:
     """Equal when both sides of every pair (`name=(wanted, made)`) are; else the first pair that differs."""
     for name, (wanted, made) in pairs.items():
         if not same(wanted, made):

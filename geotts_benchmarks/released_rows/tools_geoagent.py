@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_up_replies import http_failure
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from tools.released.geoagent_geocoder import geocoder_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
@@ -21,7 +21,7 @@ from tts.toolkit.toolbox import LocalToolbox
 _REMAINING_S = 60.0
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Call the geocoder over the row's replies; compare requests, their number and what is returned."""
     if any("fails" in exchange["reply"] for exchange in row["requests"]):
         return declared("the words of a failing connection are not in the row")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import Judged, compared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion, FinishedTurn
 from tts.dialects.settings import DialectSettings
@@ -15,7 +15,7 @@ from tts.rewards.released import geoagent_answer, geoagent_chain, geoagent_rewar
 _CUT = "…"
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what the row states of its output, and the country that is served with that of its address."""
     text = row["assistant"]
     dialect = DIALECTS["geoagent"].configured(DialectSettings(behaviour="released"))

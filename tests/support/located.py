@@ -1,5 +1,5 @@
 """A photo is sent and its stream is read to the end, as benchmarks do it."""
 
-from geotts_benchmarks.harness import Located, locate
+from geotts_benchmarks.harness import TimedRequest, locate
 
-__all__ = ["Located", "locate"]
+__all__ = ["TimedRequest", "locate"]

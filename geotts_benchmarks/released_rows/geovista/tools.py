@@ -21,7 +21,7 @@ from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.values import with_numbers
 from tts.domain.messages import Message, TextPart, text_message
 
@@ -32,7 +32,7 @@ _USUAL: Final = (1008, 756)
 _LAST_ROUND: Final = 5
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call against the row's reply and compare the user messages that follow it."""
     note = row.get("note") or ""
     if is_beyond_the_service(row.get("provider")):

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_row, as_tavily, dialect_for
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.geovista.tool_parser import calls_written
 
@@ -18,7 +18,7 @@ _PHOTO: Final = (1008, 756)
 _PAGES: Final = [{"title": "The crane", "href": "https://w1.example", "body": "It stands."}]
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the outputs; compare calls, stop and appended messages, or of a whole run its last request."""
     whole = isinstance(row["assistant"], list)
     if whole and not corpus.texts(SYSTEM):
@@ -38,7 +38,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _played(outputs: list[str], corpus: Corpus) -> Played:
+async def _played(outputs: list[str], corpus: Corpus) -> PlayedRollout:
     transport = PlayedTransport(as_tavily({"status": 200, "reply": _PAGES}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
         return await played_rollout(dialect_for(corpus), toolbox, made_photo(*_PHOTO), outputs)

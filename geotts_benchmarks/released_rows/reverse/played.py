@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from tools.released.catalog import released_local_tools
 from tools.released.reverse.image_search import image_search_tool
@@ -28,7 +28,7 @@ from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 
 async def play(
     dialect: Dialect, path: str, tools: Sequence[Tool], size: tuple[int, int], outputs: Sequence[str], **before: Any
-) -> Played:
+) -> PlayedRollout:
     """The rollout that says these outputs, with these tools behind the broker."""
     broker = Broker(list(tools), MemoryStore())
     local = LocalToolbox(released_local_tools(released_system("reverse", path)))
@@ -49,7 +49,7 @@ def rl_tools(known: ReverseCache, image: str, photo_sha256: str) -> list[Tool]:
     return training_searches(cache, lambda context, asked: random.Random(0))
 
 
-def eval_message(message: Message, played: Played) -> dict[str, JsonValue]:
+def eval_message(message: Message, played: PlayedRollout) -> dict[str, JsonValue]:
     """A message as the rows of the evaluation write it: pictures by their form and size."""
     if not message.images:
         return {"role": message.role, "content": message.text}
@@ -73,7 +73,7 @@ def rl_message(message: Message) -> dict[str, JsonValue]:
     return {"role": message.role, "content": content}
 
 
-def pictures_of(played: Played) -> list[dict[str, JsonValue]]:
+def pictures_of(played: PlayedRollout) -> list[dict[str, JsonValue]]:
     """Size and mode of what the tools made, in order."""
     found: list[dict[str, JsonValue]] = []
     for result in played.results:
@@ -83,7 +83,7 @@ def pictures_of(played: Played) -> list[dict[str, JsonValue]]:
     return found
 
 
-def _shown(part: ImagePart, played: Played) -> str:
+def _shown(part: ImagePart, played: PlayedRollout) -> str:
     """A picture by its form and size: a tool's as it made it, a photo as it is scaled for the model."""
     if (data := played.files.get(part.image.sha256)) is not None:
         with Image.open(io.BytesIO(data)) as picture:

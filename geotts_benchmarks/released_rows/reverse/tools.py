@@ -16,12 +16,12 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo
 from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, pictures_of, play, rl_tools
 from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorded
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from tools.released.reverse.recorded import RecordedResult, recorded_pages, recorded_pictures
 from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
@@ -43,12 +43,12 @@ _GOOD: Final = {
 }
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call; compare what the model reads, of the evaluation also requests, of training reward and meta."""
     return await (_rl(row, corpus) if row["path"] == "rl" else _eval(row, corpus))
 
 
-async def _eval(row: Row, corpus: Corpus) -> Judged:
+async def _eval(row: Row, corpus: Corpus) -> RowResult:
     if _FAILED_UPLOAD in row.get("note", ""):
         return declared("why the upload failed is not in the row")
     if "fails" in (row.get("provider") or {}):
@@ -72,7 +72,7 @@ async def _eval(row: Row, corpus: Corpus) -> Judged:
     return compared(**pairs)
 
 
-async def _rl(row: Row, corpus: Corpus) -> Judged:
+async def _rl(row: Row, corpus: Corpus) -> RowResult:
     known = recorded(corpus.folder, row["id"])
     if not is_known(row, known):
         return declared("no other row shows what was recorded for the photo")
@@ -123,7 +123,7 @@ def _earlier(tool: str, number: int) -> str:
     return _output(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
 
 
-def _last(played: Played, turns: int) -> list[JsonValue]:
+def _last(played: PlayedRollout, turns: int) -> list[JsonValue]:
     """The messages after the last output; nothing where the run ended with it."""
     if len(played.requests) <= turns:
         return []

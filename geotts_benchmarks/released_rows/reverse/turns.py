@@ -14,12 +14,12 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo
 from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, play, rl_message, rl_tools
 from geotts_benchmarks.released_rows.reverse.recordings import recorded
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
 from tts.dialects.released.reverse.marks import marks_in
@@ -37,7 +37,7 @@ _COUNTED: Final = {"zoom": ZOOM, "image_search": IMAGE_SEARCH, "text_search": TE
 _IMAGE: Final = "images/part00/photo_0.jpg"  # the photo of the rows of training
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play one output or a whole conversation; declared where it needs a reminder that nobody supplied."""
     if row["path"] == "rl":
         return await _rl(row, corpus)
@@ -46,7 +46,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     return await (_turn(row, corpus) if isinstance(row["assistant"], str) else _conversation(row, corpus))
 
 
-async def _turn(row: Row, corpus: Corpus) -> Judged:
+async def _turn(row: Row, corpus: Corpus) -> RowResult:
     played = await _played(row, corpus, [row["assistant"]])
     answer = with_words(read_for_tables(row["assistant"]))
     appended = played.appended()
@@ -62,7 +62,7 @@ async def _turn(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _conversation(row: Row, corpus: Corpus) -> Judged:
+async def _conversation(row: Row, corpus: Corpus) -> RowResult:
     outputs: Sequence[str] = row["assistant"]
     played = await _played(row, corpus, outputs, messages=_limit(row))
     last = played.requests[-1]
@@ -87,7 +87,7 @@ async def _conversation(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _rl(row: Row, corpus: Corpus) -> Judged:
+async def _rl(row: Row, corpus: Corpus) -> RowResult:
     photo = made_photo(*PHOTO)
     before = row["before"]
     played = await play(
@@ -111,7 +111,7 @@ async def _rl(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None) -> Played:
+async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None) -> PlayedRollout:
     tools = eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
     size = LARGE_PHOTO if _LARGE in row["why"] else PHOTO
     return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, outputs)
@@ -127,28 +127,28 @@ def _limit(row: Row) -> int | None:
     return len(row["assistant"]) if goes_on else None
 
 
-def _calls_at_the_end(played: Played, outputs: Sequence[str]) -> bool:
+def _calls_at_the_end(played: PlayedRollout, outputs: Sequence[str]) -> bool:
     last = len(played.requests) - 1
     return last < len(outputs) and bool(calls_written(outputs[last], turn=0))
 
 
-def _final(played: Played, outputs: Sequence[str]) -> list[Any]:
+def _final(played: PlayedRollout, outputs: Sequence[str]) -> list[Any]:
     """The last output as a message, which no request holds any more."""
     return (
         [text_message("assistant", outputs[len(played.requests) - 1])] if len(played.requests) <= len(outputs) else []
     )
 
 
-def _served(played: Played) -> JsonValue:
+def _served(played: PlayedRollout) -> JsonValue:
     answer = None if played.finished is None else played.finished.answer
     return None if answer is None or answer.point is None else [answer.point.lat, answer.point.lon]
 
 
-def _worked(played: Played, tool: str) -> int:
+def _worked(played: PlayedRollout, tool: str) -> int:
     return sum(result.ok and result.name == tool for result in played.results)
 
 
-def _rewards(row: Row, played: Played, corpus: Corpus, photo: str) -> list[float]:
+def _rewards(row: Row, played: PlayedRollout, corpus: Corpus, photo: str) -> list[float]:
     known = recorded(corpus.folder)
     cache = ReverseCache(known.pictures, known.texts, {photo: _IMAGE})
     results: tuple[ToolResult, ...] = tuple(played.results)

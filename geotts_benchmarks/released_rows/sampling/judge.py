@@ -9,10 +9,10 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared, differ
 from geotts_benchmarks.released_rows.sampling import pictures, verifier
 from geotts_benchmarks.released_rows.sampling.shipped_profile import (
-    Shipped,
+    ShippedProfile,
     context_length,
     grainy_photo,
     pictures_in,
@@ -20,7 +20,7 @@ from geotts_benchmarks.released_rows.sampling.shipped_profile import (
 )
 from tts.dialects.text_dialect import TextDialect
 
-Check = Callable[[Row, Shipped, Corpus], Awaitable[Judged]]
+Check = Callable[[Row, ShippedProfile, Corpus], Awaitable[RowResult]]
 _WHOLE: Final = [0, 0, 1000, 1000]
 _TINY: Final = [500, 500, 510, 510]
 _BOX: Final = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": %s, "label": "x", "img_idx": 0}}'
@@ -31,7 +31,7 @@ _COUNT = "how many rollouts there are is said by each request (`n_parallel`)"
 _MAPS = "maps are those of the services (docs/dialects.md); the rows of the tools compare their sizes"
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Run the check of the row's name; a value without a check differs unless a reason is declared for it."""
     system, name = row["id"].partition("/")[0], row["name"]
     if (reason := _DECLARED.get(f"{system}/{name}")) is not None:
@@ -43,54 +43,56 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     return await check(row, shipped(system, section if section in ("demo", "rl") else ""), corpus)
 
 
-async def _field(row: Row, case: Shipped, corpus: Corpus, *, field: str, absent: Any = None, n: int = 1) -> Judged:
+async def _field(
+    row: Row, case: ShippedProfile, corpus: Corpus, *, field: str, absent: Any = None, n: int = 1
+) -> RowResult:
     """A field of the body; what is absent there stands for the servers' own value."""
     return compared(value=(row["value"], (await case.first_body(n=n)).get(field, absent)))
 
 
-async def _sampled(row: Row, case: Shipped, corpus: Corpus, *, n: int) -> Judged:
+async def _sampled(row: Row, case: ShippedProfile, corpus: Corpus, *, n: int) -> RowResult:
     return compared(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
 
 
-async def _turns(row: Row, case: Shipped, corpus: Corpus, *, output: str, uncounted: int = 0) -> Judged:
+async def _turns(row: Row, case: ShippedProfile, corpus: Corpus, *, output: str, uncounted: int = 0) -> RowResult:
     """Messages of a model that goes on for ever."""
     return compared(value=(row["value"] + uncounted, await case.turns(output)))
 
 
-async def _calls_of(row: Row, case: Shipped, corpus: Corpus, *, tool: str) -> Judged:
+async def _calls_of(row: Row, case: ShippedProfile, corpus: Corpus, *, tool: str) -> RowResult:
     return compared(value=(row["value"], case.dialect.calls_per_tool.get(tool)))
 
 
-async def _context(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _context(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return compared(value=(row["value"], context_length(case.args.dialect)))
 
 
-async def _has_tools(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _has_tools(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return compared(value=(row["value"], bool((await case.first_body()).get("tools"))))
 
 
-async def _first_only(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _first_only(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Of two calls in a message, the first runs."""
     return compared(value=(row["value"], len((await case.play([_zoom(_WHOLE) + _zoom(_TINY)])).calls)))
 
 
-async def _all_in_order(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _all_in_order(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     played = await case.play([_zoom(_WHOLE) + _zoom(_TINY)])
     boxes = [box for box in (str(_WHOLE), str(_TINY)) for result in played.results if box in result.text]
     made = "all of one message run, in order" if boxes == [str(_WHOLE), str(_TINY)] else str(boxes)
     return compared(value=(row["value"], made))
 
 
-async def _hermes(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _hermes(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return compared(value=(row["value"], "hermes" if (await case.play([_zoom(_WHOLE)])).calls else "none"))
 
 
-async def _text_limit(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _text_limit(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Characters of a long result that the model reads, without the mark of what is cut."""
     return compared(value=(row["value"], sum(letter in _TEXT for letter in _read(case))))
 
 
-async def _text_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _text_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """The side that is kept: `left` is the beginning, `middle` cuts there."""
     read = _read(case)
     starts, ends = read.startswith(_TEXT[:100]), read.endswith(_TEXT[-100:])
@@ -98,15 +100,15 @@ async def _text_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     return compared(value=(row["value"], made))
 
 
-async def _photo(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _photo(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return await pictures.photo_of_most_pixels(row, case)
 
 
-async def _as_it_is(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _as_it_is(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return await pictures.photo_as_it_is(row, case)
 
 
-async def _boxes(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _boxes(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """A box of the shown photo's lower half is the lower half of the photo."""
     photo = grainy_photo(2000, 1500)
     body = await case.first_body(photo=photo)
@@ -118,36 +120,36 @@ async def _boxes(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     return compared(half=(True, abs(ratio - photo.width / (photo.height / 2)) < 0.1))
 
 
-async def _crop_step(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_step(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     found = [await pictures.crop_of(case, box) for box in ([0, 0, 300, 410], [100, 30, 650, 900], [5, 7, 501, 333])]
     return compared(multiple=(True, pictures.is_multiple(row["value"], *found)))
 
 
-async def _crop_least(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_least(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     small = await pictures.crop_of(case, [500, 500, 530, 530])
     return compared(least=(True, pictures.is_least(row["value"], small, _STEP[case.args.dialect])))
 
 
-async def _crop_most(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_most(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     box = [0, 0, 1672, 1254] if case.args.dialect == "geovista" else _WHOLE
     large = await pictures.crop_of(case, box)
     return compared(most=(True, pictures.is_most(row["value"], large, _STEP[case.args.dialect])))
 
 
-async def _crop_filter(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_filter(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     photo = grainy_photo(2000, 1500)
     source = photo.image().crop((0, 0, 600, 600))
     made = await pictures.crop_of(case, [0, 0, 300, 400])
     return compared(value=(row["value"], pictures.filter_of(made, source)))
 
 
-async def _crop_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """A box that is too small is grown until its shorter side has that many pixels, which are whole ones."""
     side = min((await pictures.crop_of(case, [500, 500, 501, 501])).size)
     return compared(grown=(True, row["value"] <= side <= row["value"] + 1))
 
 
-async def _crop_ratio(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_ratio(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """A box just above the ratio is refused, one just below is shown."""
     photo = made_photo(4000, 3000)
     over, under = (1000 / (row["value"] * step) * photo.width / photo.height for step in (1.03, 0.93))
@@ -155,7 +157,7 @@ async def _crop_ratio(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     return compared(shown=([False, True], shown))
 
 
-async def _crop_scaled(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def _crop_scaled(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Half of a photo that the processor leaves as it is has half of its sides."""
     size = (await pictures.crop_of(case, [100, 200, 600, 700], made_photo(1008, 756))).size
     return compared(value=(row["value"], size != (504, 378)))
@@ -165,7 +167,7 @@ def _zoom(box: Sequence[float]) -> str:
     return _ZOOM % [*box]
 
 
-def _read(case: Shipped) -> str:
+def _read(case: ShippedProfile) -> str:
     """What the model reads of a result that is far too long."""
     assert isinstance(case.dialect, TextDialect)
     return case.dialect.result_text(made_result(_TEXT))

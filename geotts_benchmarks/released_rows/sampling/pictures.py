@@ -11,8 +11,8 @@ from typing import Final
 from PIL import Image
 
 from geotts_benchmarks.released_rows.corpus import Row
-from geotts_benchmarks.released_rows.row_result import Judged, compared
-from geotts_benchmarks.released_rows.sampling.shipped_profile import Shipped, grainy_photo, pictures_in
+from geotts_benchmarks.released_rows.row_result import RowResult, compared
+from geotts_benchmarks.released_rows.sampling.shipped_profile import ShippedProfile, grainy_photo, pictures_in
 from tts.domain.photo import Photo
 
 _FILTERS: Final = ("BICUBIC", "BILINEAR", "LANCZOS")
@@ -37,7 +37,7 @@ def filter_of(resized: Image.Image, source: Image.Image) -> str:
     return min(_FILTERS, key=distance)
 
 
-def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note: str) -> Judged:
+def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note: str) -> RowResult:
     """Size, filter and quality of a photo that was sent; a note that names no filter leaves Pillow's, bicubic."""
     how = next((name for name in _FILTERS if name in note.upper()), "BICUBIC")
     stated = _QUALITY.search(note)
@@ -46,7 +46,7 @@ def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note
     return compared(size=(list(size), list(made.size)), filter_and_quality=(True, same))
 
 
-async def photo_of_most_pixels(row: Row, case: Shipped) -> Judged:
+async def photo_of_most_pixels(row: Row, case: ShippedProfile) -> RowResult:
     """A larger photo is scaled to that many pixels, its sides cut to whole ones."""
     photo = grainy_photo(*_LARGE)
     scale = math.sqrt(row["value"] / (photo.width * photo.height))
@@ -55,14 +55,14 @@ async def photo_of_most_pixels(row: Row, case: Shipped) -> Judged:
     return as_noted(row, photo, size, picture, row["note"])
 
 
-async def photo_as_it_is(row: Row, case: Shipped) -> Judged:
+async def photo_as_it_is(row: Row, case: ShippedProfile) -> RowResult:
     """To the byte, whatever its sides."""
     photo = grainy_photo(1001, 751)
     (picture,) = pictures_in(await case.first_body(photo=photo))
     return compared(photo=(True, picture == photo.data))
 
 
-async def crop_of(case: Shipped, box: list[int], photo: Photo | None = None) -> Image.Image:
+async def crop_of(case: ShippedProfile, box: list[int], photo: Photo | None = None) -> Image.Image:
     """What the zoom shows of a photo, a large one unless it is given."""
     arguments = json.dumps({"bbox_2d": box, "label": "x", "img_idx": 0})
     call = f'<tool_call>\n{{"name": "image_zoom_in_tool", "arguments": {arguments}}}\n</tool_call>'

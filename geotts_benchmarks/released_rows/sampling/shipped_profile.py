@@ -14,7 +14,7 @@ import orjson
 from PIL import Image
 
 from deployments.config import AppArgs, load_config
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
 from tts.config import OpenAIEngine
@@ -33,14 +33,14 @@ _MANY: Final = 70
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedProfile:
     """A profile with one of its released paths."""
 
     args: AppArgs
     dialect: Dialect
     path: str
 
-    async def play(self, outputs: Sequence[str], photo: Photo | None = None, *, n: int = 1) -> Played:
+    async def play(self, outputs: Sequence[str], photo: Photo | None = None, *, n: int = 1) -> PlayedRollout:
         """One of `n` rollouts that says these outputs."""
         system = released_system(self.args.dialect, self.path) if self.path else self.args.dialect
         async with played_toolbox(system, PlayedTransport({"status": 200, "reply": {}})) as toolbox:
@@ -65,12 +65,12 @@ class Shipped:
 
 
 @lru_cache(maxsize=8)
-def shipped(system: str, path: str = "") -> Shipped:
+def shipped(system: str, path: str = "") -> ShippedProfile:
     """The profile of a system loaded once, with `path` as its `released_path`; "" for the profile's own."""
     profile = load_profile(system)
     over = {"dialect_settings": {"released_path": path}} if path else {}
     args = load_config(None, over, profile=profile.tree(model="m", endpoint=ENDPOINT))
-    return Shipped(args, DIALECTS[args.dialect].configured(args.dialect_settings), path)
+    return ShippedProfile(args, DIALECTS[args.dialect].configured(args.dialect_settings), path)
 
 
 def context_length(system: str) -> int:

@@ -16,9 +16,9 @@ from deployments.wiring.parts import trajectory_texts
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.sampling.pictures import as_noted
-from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, Shipped, grainy_photo, pictures_in
+from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, ShippedProfile, grainy_photo, pictures_in
 from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, RequestContext
@@ -33,19 +33,19 @@ _RESULT: Final = re.compile(r"\nuser\n<tool_response>\n(.*?)\n</tool_response>\n
 _LARGE: Final = (1600, 1200)
 
 
-async def temperature(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def temperature(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the temperature that the verifier's request carries."""
     body = await _body(case, corpus, [], grainy_photo(*_LARGE))
     return compared(value=(row["value"], body["temperature"]))
 
 
-async def max_tokens(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def max_tokens(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the limit of tokens that the verifier's request carries."""
     body = await _body(case, corpus, [], grainy_photo(*_LARGE))
     return compared(value=(row["value"], body["max_tokens"]))
 
 
-async def photo_max_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def photo_max_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """The corpus says the filter and the quality beside the prompt."""
     note = corpus.texts(_SYSTEM).get("verifier", {}).get("photo")
     if note is None:
@@ -57,7 +57,7 @@ async def photo_max_side(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     return as_noted(row, photo, size, picture, note)
 
 
-async def example(row: Row, case: Shipped, corpus: Corpus) -> Judged:
+async def example(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the system text, the kinds of parts and the whole text of the example's request."""
     given = row["value"]["input"]
     outputs = [found["output"] for found in given["outputs"]]
@@ -72,7 +72,7 @@ async def example(row: Row, case: Shipped, corpus: Corpus) -> Judged:
     )
 
 
-async def _body(case: Shipped, corpus: Corpus, outputs: list[str], photo: Photo) -> dict[str, Any]:
+async def _body(case: ShippedProfile, corpus: Corpus, outputs: list[str], photo: Photo) -> dict[str, Any]:
     """What the shipped profile's verifier asks an endpoint, with the corpus' texts as the user's imported ones."""
     profile = load_profile(_SYSTEM).tree(model="m", endpoint=ENDPOINT)
     args = load_config(None, {"dialect_settings": texts_for("verl", corpus)}, profile=profile)

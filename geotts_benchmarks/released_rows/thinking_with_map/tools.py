@@ -15,10 +15,10 @@ from typing import Any, Final
 from PIL import Image
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     PHOTO,
     dialect_for,
@@ -36,7 +36,7 @@ _GOOGLE_MAPS: Final = "Google Maps Static API"  # whose pictures are PNG with a 
 _KEY: Final = re.compile(r"(?<=key=).*$")
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call and compare text, pictures, reward and requests, the last two where the row has them."""
     path = row["path"]
     if not corpus.texts(SYSTEM) and "ValidationError" in (row["returned"]["text"] or ""):
@@ -56,7 +56,7 @@ def _of_errors(row: Row) -> bool:
     return str(row["id"]).split("/")[-2] == "errors"
 
 
-def _compared(row: Row, played: Played, transport: PlayedTransport | None) -> Judged:
+def _compared(row: Row, played: PlayedRollout, transport: PlayedTransport | None) -> RowResult:
     wanted = row["returned"]
     answers = [message for message in played.appended() if message.role != "assistant"]
     text = "".join(message.text for message in answers)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.played_rollout import Played, made_photo, played_rollout
+from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import Judged, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
 from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     PHOTO,
     dialect_for,
@@ -39,7 +39,7 @@ _TIPS: Final[dict[str, Any]] = {
 _NO_PLACE: Final[dict[str, Any]] = {"status": "1", "pois": []}
 
 
-async def judge(row: Row, corpus: Corpus) -> Judged:
+async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the row by its path and form; a whole request is declared where the texts are missing."""
     if "request" in row and not corpus.texts("thinking_with_map"):
         return declared("the texts of the prompt are not in the corpus")
@@ -48,7 +48,7 @@ async def judge(row: Row, corpus: Corpus) -> Judged:
     return await _verl(row, corpus)
 
 
-async def _verl(row: Row, corpus: Corpus) -> Judged:
+async def _verl(row: Row, corpus: Corpus) -> RowResult:
     before = row["before"]
     found = calls_found(row["assistant"], turn=0)
     played = await _played(
@@ -73,7 +73,7 @@ async def _verl(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _demo(row: Row, corpus: Corpus) -> Judged:
+async def _demo(row: Row, corpus: Corpus) -> RowResult:
     pieces = taken_apart(row["assistant"])
     called = [piece for piece in pieces if isinstance(piece, CallMessage)]
     played = await _played(row, corpus, [row["assistant"]], _NO_PLACE)
@@ -85,7 +85,7 @@ async def _demo(row: Row, corpus: Corpus) -> Judged:
     )
 
 
-async def _request(row: Row, corpus: Corpus) -> Judged:
+async def _request(row: Row, corpus: Corpus) -> RowResult:
     """A whole request: the outputs in it are said again, and what the engine is asked next is compared."""
     outputs = [_joined(message) for message in row["request"] if message["role"] == "assistant"]
     played = await _played(row, corpus, outputs, _NO_PLACE)
@@ -96,7 +96,7 @@ async def _request(row: Row, corpus: Corpus) -> Judged:
     return compared(messages=(wanted, made), system=(_system(row), _listed(messages[0].text)))
 
 
-async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> Played:
+async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> PlayedRollout:
     path = row["path"]
     first = _first_called(outputs[0], path) if outputs else ""
     dialect = dialect_for(path, set_of(first, path) if first.startswith("google") else "amap", corpus)

@@ -14,7 +14,7 @@ from support.service import an_app, idle, serving
 from deployments.config import AccessConfig, ConnectionLimits, GatewayConfig
 from geotts_benchmarks import abuse
 from geotts_benchmarks.abuse import Keys, closed_within_s
-from geotts_benchmarks.attack import Attack, Attacked, under_attack
+from geotts_benchmarks.attack import Attack, AttackOutcome, under_attack
 from geotts_benchmarks.harness import free_port
 from geotts_benchmarks.silent_names import SilentNames
 
@@ -120,10 +120,10 @@ async def test_attackers_without_enough_files_are_weaker_than_they_are_said_to_b
 
 def test_what_the_server_does_not_admit_is_not_the_attackers_weakness():
     plan = Attack("slowloris", 5000, 20.0)
-    done = Attacked(None, {"attackers": 5000, "held": 4096, "per_s": 800.0, "failed": 0}, 0, 11.0)
+    done = AttackOutcome(None, {"attackers": 5000, "held": 4096, "per_s": 800.0, "failed": 0}, 0, 11.0)
     assert done.problems(plan, most=4096) == []
     assert done.problems(plan) == ["slowloris, 5000: only 4096 connections were held at once"]
-    assert Attacked(None, {}, 0, None).problems(plan) == ["slowloris, 5000: the attackers ended early"]
+    assert AttackOutcome(None, {}, 0, None).problems(plan) == ["slowloris, 5000: the attackers ended early"]
 
 
 async def test_every_silent_name_of_the_attack_is_looked_up(data_store, tmp_path, monkeypatch):

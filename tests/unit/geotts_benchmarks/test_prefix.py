@@ -1,6 +1,6 @@
 """How many prompt tokens a prefix cache could have served, at best."""
 
-from geotts_benchmarks.engine_runs import Measured, Turn
+from geotts_benchmarks.engine_runs import GroupMeasurement, Turn
 from geotts_benchmarks.prefix import ideal_cached
 from tts.domain.usage import Usage
 
@@ -11,4 +11,4 @@ def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
 
     turns = (turn("a/0", 100, 20), turn("a/1", 100, 20), turn("a/0", 160, 5), turn("a/1", 96, 1))
     # nothing; 99 of the leader's prompt; 119 of its own past; 95, its whole prompt but one token
-    assert ideal_cached(Measured(1.0, turns), 16) == 0 + 96 + 112 + 80
+    assert ideal_cached(GroupMeasurement(1.0, turns), 16) == 0 + 96 + 112 + 80

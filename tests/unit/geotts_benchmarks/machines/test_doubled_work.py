@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import DoubledWork, doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
-from geotts_benchmarks.machines.fault_timeline import Happened, explained, explained_end
+from geotts_benchmarks.machines.fault_timeline import InjectedFault, explained, explained_end
 
 TURNS = ((0, 0, 1.0), (0, 1, 2.0))
 
 
 def seen(request_id="loc_a", turns=TURNS, asked=""):
-    return Seen(0.0, 3.0, request_id, accepted=0.1, outcome="answered", turns=list(turns), asked=asked)
+    return ClientRequest(0.0, 3.0, request_id, accepted=0.1, outcome="answered", turns=list(turns), asked=asked)
 
 
 def journal(tmp_path, *lines):
@@ -55,7 +55,7 @@ def test_a_request_that_no_client_knows_is_doubled(tmp_path):
 @pytest.mark.parametrize(("requests", "doubled"), [(["loc_a"], []), (["loc_a", "loc_b"], ["loc_b"])])
 def test_a_client_that_gave_up_without_an_id_has_one_request_all_the_same(tmp_path, requests, doubled):
     """Its reply never came: what it asked for was begun, which is no second time; a second request is."""
-    gave_up = Seen(0.0, 3.0, outcome="declared", asked="one")
+    gave_up = ClientRequest(0.0, 3.0, outcome="declared", asked="one")
     started = journal(tmp_path, *((i, f"{name}/0", 0, "one") for i, name in enumerate(requests)))
     assert [one.request_id for one in doubled_work([gave_up], started)] == doubled
 
@@ -75,7 +75,7 @@ def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_sa
     logged = {"at": datetime.now(UTC).isoformat(), "service": "gateway", "message": "going on", "request_id": "loc_a"}
     lines = [json.dumps(logged), json.dumps({**logged, "request_id": "loc_b"}), "loc_a without a form"]
     (logs / "worker-1-01000000-77.err").write_text("\n".join(lines))
-    faults = [Happened("kill_tools", "5", 900.0, 901.0), Happened("stop_gateway", "6 Gateway", 980.0, 995.0)]
+    faults = [InjectedFault("kill_tools", "5", 900.0, 901.0), InjectedFault("stop_gateway", "6 Gateway", 980.0, 995.0)]
     found = explained(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
     assert found["faults"] == ["stop_gateway 6 Gateway 80.0 to 95.0 s"]
     assert (found["first_s"], found["again_s"], found["engine_processes"]) == (90.0, 100.0, (7, 8))
@@ -90,10 +90,10 @@ def test_an_end_without_an_id_is_explained_by_the_warnings_of_its_time(tmp_path)
     lines = [{**logged, "exception": "Traceback\nOSError: [Errno 24] Too many open files"}, {**logged, "level": "info"}]
     (logs / "worker-1-01000000-77.err").write_bytes(b"\n".join(map(orjson.dumps, lines)))
     now = time.monotonic()
-    failed = Seen(now - 5.0, now + 5.0, detail="500 internal: the server answered 500")
+    failed = ClientRequest(now - 5.0, now + 5.0, detail="500 internal: the server answered 500")
     before, after = (
-        Happened("handles_gateway", "6 Gateway", now - 9, now - 1),
-        Happened("kill_redis", "7", now + 9, now + 9),
+        InjectedFault("handles_gateway", "6 Gateway", now - 9, now - 1),
+        InjectedFault("kill_redis", "7", now + 9, now + 9),
     )
     found = explained_end(failed, [before, after], tmp_path, now - 10.0)
     assert found["faults"] == ["handles_gateway 6 Gateway 1.0 to 9.0 s"]

@@ -1,11 +1,11 @@
 """How long the requests of `geotts bench nodes` waited, on runs of which it is known."""
 
-from geotts_benchmarks.machines.clients import Seen
+from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.waiting_times import Phase, extra_waits_s, phase_row, undisturbed_s
 
 
 def seen(begun, ended, outcome="answered"):
-    return Seen(begun, ended, "loc_a", accepted=begun + 0.1, outcome=outcome)
+    return ClientRequest(begun, ended, "loc_a", accepted=begun + 0.1, outcome=outcome)
 
 
 def test_extra_waits_are_those_beyond_the_median_of_the_calm_phase():
