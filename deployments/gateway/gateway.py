@@ -276,7 +276,7 @@ class Gateway:
             await self.brokers.forget(request_id, meta.photos)
         if meta is None or not await self.store.erase(request_id):
             return False
-        self._observers.erased(meta)
+        self._observers.on_erased(meta)
         return True
 
     async def meta(self, request_id: str, caller: Caller) -> RunMeta:

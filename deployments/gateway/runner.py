@@ -116,7 +116,7 @@ class Runner:
         self._start(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
 
     def _start(self, job: _Job) -> None:
-        self._observers.accepted(job.meta)  # it may refuse
+        self._observers.on_accepted(job.meta)  # it may refuse
         self._admission.started()
         self._jobs[job.request.id] = job
         job.task = spawn(self._work(job), name=f"solve {job.request.id}", context=Context())
@@ -169,7 +169,7 @@ class Runner:
         job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started
         self._admission.ended(seconds)
-        self._observers.ended(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
+        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
         if not job.began:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
             spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")

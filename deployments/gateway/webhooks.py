@@ -99,7 +99,7 @@ class WebhookSender:
             duty = do_every(_LOOK_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
-    def accepted(self, meta: RunMeta) -> None:
+    def on_accepted(self, meta: RunMeta) -> None:
         """Store a reminder in the run store, so that the end is reported even if this gateway is lost."""
         if meta.webhook:
             self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
@@ -115,10 +115,10 @@ class WebhookSender:
             state = self._states.pop(meta.request_id, "cancelled")
             self._send(meta.request_id, partial(self._deliver, meta, state, event.stop_reason.value))
 
-    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """The end was seen in the log already."""
 
-    def erased(self, meta: RunMeta) -> None:
+    def on_erased(self, meta: RunMeta) -> None:
         """Send no message for an erased request."""
         if (task := self._sending.get(meta.request_id)) is not None:
             task.cancel()

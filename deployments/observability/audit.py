@@ -50,7 +50,7 @@ class AuditLog:
         self._tools_leave = any(provider not in _STAYS_HERE for provider in args.tools.providers)
         self._engines = remote_engines(args)
 
-    def accepted(self, meta: RunMeta) -> None:
+    def on_accepted(self, meta: RunMeta) -> None:
         """Raises AuditUnavailable."""
         try:
             self._write("accepted", meta, photos=meta.photos)
@@ -74,11 +74,11 @@ class AuditLog:
         elif isinstance(event, Done):
             self._note("ended", meta, stop_reason=event.stop_reason.value)
 
-    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Write nothing: the event `done` has its line already."""
         return
 
-    def erased(self, meta: RunMeta) -> None:
+    def on_erased(self, meta: RunMeta) -> None:
         """Write the line that stays of an erased request."""
         self._note("erased", meta)
 

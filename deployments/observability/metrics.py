@@ -98,7 +98,7 @@ class Metrics:
         """Prometheus text format."""
         return generate_latest(self._registry)
 
-    def accepted(self, meta: RunMeta) -> None:
+    def on_accepted(self, meta: RunMeta) -> None:
         """Count nothing: requests are counted when they end."""
         return
 
@@ -124,11 +124,11 @@ class Metrics:
             self._requests.labels(event.stop_reason.value).inc()
             self._rollouts.done(meta.request_id, event)
 
-    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Of a request without an answer, count the usage of its models that no event reported."""
         self._rollouts.ended(meta.request_id, used)
 
-    def erased(self, meta: RunMeta) -> None:
+    def on_erased(self, meta: RunMeta) -> None:
         """Count the erasure and forget what was remembered of the request."""
         self._erased.inc()
         self._rollouts.forget(meta.request_id)

@@ -13,9 +13,9 @@ _NOTHING = Usage()
 
 
 class Observer(Protocol):
-    """Called in order, in the gateway that works on the request. Must be quick; only `accepted` may raise."""
+    """Called in order, in the gateway that works on the request. Must be quick; only `on_accepted` may raise."""
 
-    def accepted(self, meta: RunMeta) -> None:
+    def on_accepted(self, meta: RunMeta) -> None:
         """Called before the work starts. When it raises, the request is refused."""
         ...
 
@@ -23,10 +23,10 @@ class Observer(Protocol):
         """Called for each event once the log has it; for a refused request only for what left the machine."""
         ...
 
-    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """`used` is what its models used in all, including what no event had reported when it was cancelled."""
 
-    def erased(self, meta: RunMeta) -> None:
+    def on_erased(self, meta: RunMeta) -> None:
         """Called after the run store has erased the request."""
         ...
 
@@ -37,23 +37,23 @@ class Observers:
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
 
-    def accepted(self, meta: RunMeta) -> None:
+    def on_accepted(self, meta: RunMeta) -> None:
         """Call each observer in order. If one raises, the request is refused, and the observers after it are not
         called."""
         for observer in self._observers:
-            observer.accepted(meta)
+            observer.on_accepted(meta)
 
     def saw(self, meta: RunMeta, event: Event) -> None:
         """Tell each of an event, in order."""
         for observer in self._observers:
             observer.saw(meta, event)
 
-    def ended(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Tell each of the end of a request, in order."""
         for observer in self._observers:
-            observer.ended(meta, seconds, used)
+            observer.on_end(meta, seconds, used)
 
-    def erased(self, meta: RunMeta) -> None:
+    def on_erased(self, meta: RunMeta) -> None:
         """Tell each of an erasure, in order."""
         for observer in self._observers:
-            observer.erased(meta)
+            observer.on_erased(meta)

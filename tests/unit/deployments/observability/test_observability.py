@@ -114,7 +114,7 @@ def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
     assert metrics_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
 
 
-@pytest.mark.parametrize("leave", [lambda m, meta: m.ended(meta, 1.0), lambda m, meta: m.erased(meta)])
+@pytest.mark.parametrize("leave", [lambda m, meta: m.on_end(meta, 1.0), lambda m, meta: m.on_erased(meta)])
 def test_nothing_is_remembered_of_a_request_that_is_gone(leave):
     metrics, meta = Metrics(), RunMeta(request_id="loc")
     for event in CUT_OFF:
