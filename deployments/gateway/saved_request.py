@@ -109,7 +109,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
 
     Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
     """
-    kept = await store.saved(meta.request_id)
+    kept = await store.saved_files(meta.request_id)
     if _REQUEST not in kept:
         return None
     saved = value_of(SavedRequest, kept[_REQUEST])

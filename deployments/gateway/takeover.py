@@ -55,7 +55,7 @@ class Takeover:
         pause_s = self._lease_s / 4
 
         async def take_over_abandoned() -> None:
-            for request_id in await self._store.abandoned(for_s=pause_s):
+            for request_id in await self._store.requests_without_lease(for_s=pause_s):
                 await self._go_on(request_id)
 
         await do_every(pause_s, take_over_abandoned, _log, "requests of a lost gateway cannot be taken over")
@@ -66,7 +66,7 @@ class Takeover:
         A gateway that lives may be late with its lease, after an outage of the store for one: unless `at_once`, it gets
         the time in which it would renew it twice. `at_once`: somebody wants it stopped, so it is ended.
         """
-        if self._adopter.is_running(request_id) or await self._store.orphaned(request_id) is None:
+        if self._adopter.is_running(request_id) or await self._store.last_seq_without_lease(request_id) is None:
             return
         if at_once or not self._store.shared or self._adopter.is_broken(request_id):
             meta = await self._store.meta(request_id)

@@ -91,7 +91,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         log = self._logs.get(request_id)
         return log is not None and not log.closed
 
-    async def orphaned(self, request_id: str) -> int | None:
+    async def last_seq_without_lease(self, request_id: str) -> int | None:
         """The last `seq` of an open log without a lease; 0 for one without entries."""
         log = self._logs.get(request_id)
         if log is None or log.closed or self._leased(request_id):

@@ -169,7 +169,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+    async def saved_files(self, request_id: str) -> Mapping[str, bytes]:
         """Return what was saved of an open request, by name.
 
         Args:
@@ -194,7 +194,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+    async def requests_without_lease(self, *, for_s: float) -> Sequence[str]:
         """List requests that lost their gateway, at most 100, the oldest first.
 
         Args:
@@ -278,7 +278,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def orphaned(self, request_id: str) -> int | None:
+    async def last_seq_without_lease(self, request_id: str) -> int | None:
         """Find out whether an open request lost its gateway.
 
         Args:

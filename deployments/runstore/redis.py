@@ -176,7 +176,7 @@ class RedisRunStore(RedisCases):
         keys = (self._key(request_id, "meta"), self._key(request_id, "saved"))
         await self._script(SAVE, keys, (self._owner, name, data, self._running_s))
 
-    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+    async def saved_files(self, request_id: str) -> Mapping[str, bytes]:
         """All of that hash."""
         with _reachable():
             found = cast(dict[bytes, bytes], await self._redis.hgetall(self._key(request_id, "saved")))
@@ -188,7 +188,7 @@ class RedisRunStore(RedisCases):
         keys = (self._leases(meta.tenant), self._all_leases, self._key(meta.request_id, "meta"))
         return bool(await self._script(TAKE_OVER, keys, (meta.request_id, lease_s, self._owner)))
 
-    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+    async def requests_without_lease(self, *, for_s: float) -> Sequence[str]:
         """By the set of the leases of all tenants, and the clock of Redis."""
         found = await self._script(ABANDONED, (self._all_leases,), (for_s,))
         return [name.decode() for name in found]
@@ -202,7 +202,7 @@ class RedisRunStore(RedisCases):
         """Whether the request is known and not marked as closed, also when its log is lost."""
         return await self._field(request_id, "closed") == b"0"
 
-    async def orphaned(self, request_id: str) -> int | None:
+    async def last_seq_without_lease(self, request_id: str) -> int | None:
         """The last `seq` of an open log whose lease is over by the clock of Redis; 0 for one without entries."""
         meta = await self.meta(request_id)
         if meta is None:

@@ -63,7 +63,7 @@ class SingleGateway(ABC):
         """Nothing: no other gateway could go on with the request."""
         return
 
-    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+    async def saved_files(self, request_id: str) -> Mapping[str, bytes]:
         """Nothing was saved."""
         return {}
 
@@ -74,7 +74,7 @@ class SingleGateway(ABC):
         self._leases[meta.request_id] = (meta.tenant, self._clock() + lease_s)
         return True
 
-    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+    async def requests_without_lease(self, *, for_s: float) -> Sequence[str]:
         """Nothing: a request of an earlier process ends when somebody asks for it."""
         return ()
 

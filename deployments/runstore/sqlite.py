@@ -114,7 +114,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         """Whether the log is in the file and not closed, also when it is from before a restart."""
         return await self._one("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
 
-    async def orphaned(self, request_id: str) -> int | None:
+    async def last_seq_without_lease(self, request_id: str) -> int | None:
         """The last `seq` of an open log without a lease, as all have after a restart; 0 without entries."""
         if self._leased(request_id) or not await self.is_open(request_id):
             return None

@@ -60,17 +60,17 @@ class RunStoreWithBlobs:
         """As the store does."""
         await self._store.save(request_id, name, data)
 
-    async def saved(self, request_id: str) -> Mapping[str, bytes]:
+    async def saved_files(self, request_id: str) -> Mapping[str, bytes]:
         """As the store does."""
-        return await self._store.saved(request_id)
+        return await self._store.saved_files(request_id)
 
     async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
         """As the store does."""
         return await self._store.take_over(meta, lease_s=lease_s)
 
-    async def abandoned(self, *, for_s: float) -> Sequence[str]:
+    async def requests_without_lease(self, *, for_s: float) -> Sequence[str]:
         """As the store does."""
-        return await self._store.abandoned(for_s=for_s)
+        return await self._store.requests_without_lease(for_s=for_s)
 
     async def meta(self, request_id: str) -> RunMeta | None:
         """As the store does."""
@@ -104,9 +104,9 @@ class RunStoreWithBlobs:
         """As the store does."""
         return await self._store.renew(metas, lease_s=lease_s)
 
-    async def orphaned(self, request_id: str) -> int | None:
+    async def last_seq_without_lease(self, request_id: str) -> int | None:
         """As the store does."""
-        return await self._store.orphaned(request_id)
+        return await self._store.last_seq_without_lease(request_id)
 
     async def attend(self, request_id: str, seconds: float) -> None:
         """As the store does."""

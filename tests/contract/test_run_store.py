@@ -122,7 +122,7 @@ async def test_a_request_without_a_valid_lease_is_taken_over_once(store):
     assert await store.renew([a_run()], lease_s=0.2) == []
     await asyncio.sleep(1.2)
     assert sorted([await store.take_over(a_run(), lease_s=60) for _ in range(3)]) == [False, False, True]
-    assert await store.orphaned("loc_1") is None
+    assert await store.last_seq_without_lease("loc_1") is None
     assert await store.close(a_run())
     assert not await store.take_over(a_run(), lease_s=60)
     assert not await store.take_over(a_run("loc_unknown"), lease_s=60)
@@ -133,21 +133,21 @@ async def test_another_gateway_learns_of_abandoned_requests_and_of_what_was_save
     await lost.open(a_run(tenant="desk"), lease_s=0.1)
     for data in (b"first", b"last"):
         await lost.save("loc_1", "checkpoint/0", data)
-    assert await other.abandoned(for_s=5) == []
+    assert await other.requests_without_lease(for_s=5) == []
     await asyncio.sleep(1.2)
-    assert await other.abandoned(for_s=0) == ["loc_1"]
-    assert await other.saved("loc_1") == {"checkpoint/0": b"last"}
+    assert await other.requests_without_lease(for_s=0) == ["loc_1"]
+    assert await other.saved_files("loc_1") == {"checkpoint/0": b"last"}
     assert await other.take_over(a_run(tenant="desk"), lease_s=60)
-    assert await other.abandoned(for_s=0) == []
+    assert await other.requests_without_lease(for_s=0) == []
     assert await lost.renew([a_run(tenant="desk")], lease_s=60) == ["loc_1"]
     await lost.append("loc_1", entries(1))
     await lost.save("loc_1", "checkpoint/0", b"late")
     assert not await lost.close(a_run(tenant="desk"))
     await other.append("loc_1", entries(2))
-    assert await other.saved("loc_1") == {"checkpoint/0": b"last"}
+    assert await other.saved_files("loc_1") == {"checkpoint/0": b"last"}
     assert await other.close(a_run(tenant="desk"))
     assert await seqs_of(lost, "loc_1") == [2]
-    assert await other.saved("loc_1") == {}
+    assert await other.saved_files("loc_1") == {}
     await lost.aclose()
     await other.aclose()
 
@@ -291,15 +291,15 @@ async def test_a_cancellation_in_the_moment_of_the_answer_is_not_lost(redis_url)
 
 async def test_a_log_without_lease_is_orphaned(store):
     await store.open(a_run(), lease_s=1.0)
-    assert await store.orphaned("loc_1") is None
+    assert await store.last_seq_without_lease("loc_1") is None
     await store.append("loc_1", entries(1, 2))
     await asyncio.sleep(1.05)
-    assert await store.orphaned("loc_1") == 2
+    assert await store.last_seq_without_lease("loc_1") == 2
     await store.renew([a_run()], lease_s=60)
-    assert await store.orphaned("loc_1") is None
+    assert await store.last_seq_without_lease("loc_1") is None
     await store.close(a_run())
-    assert await store.orphaned("loc_1") is None
-    assert await store.orphaned("loc_unknown") is None
+    assert await store.last_seq_without_lease("loc_1") is None
+    assert await store.last_seq_without_lease("loc_unknown") is None
 
 
 async def test_a_tenant_has_so_many_requests_open(store):

@@ -202,7 +202,7 @@ async def test_where_answers_are_coarse_a_request_of_a_lost_gateway_is_declared_
     async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS, key="coarse")
         last_seen = await until_a_turn_is_finished(mine, job)
-        assert await other_gateway.store.saved(job) == {}
+        assert await other_gateway.store.saved_files(job) == {}
         silence(gateway)
         async with asyncio.timeout(15):
             rest = [event async for event in other.events(job, after=last_seen)]
