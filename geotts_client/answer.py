@@ -118,7 +118,16 @@ class RunCount(Value):
     @property
     def text(self) -> str:
         """“4 of 4 rollouts answered”, or “3 of 4 rollouts answered, 1 does not know”."""
-        ended = f"{self.answered - self.abstained} of {self.run} rollouts answered"
+        return self.text_of(1)
+
+    def text_of(self, models: int) -> str:
+        """`text`, which also names the number of models that shared the rollouts if they were several.
+
+        Args:
+            models: number of different models, 1 or more.
+        """
+        whose = f" of {models} models" if models > 1 else ""
+        ended = f"{self.answered - self.abstained} of {self.run} rollouts{whose} answered"
         return (
             f"{ended}, {self.abstained} do{'es' if self.abstained == 1 else ''} not know" if self.abstained else ended
         )
@@ -239,5 +248,4 @@ class Answer(Verdict):
     @property
     def rollouts_text(self) -> str:
         """`n.text`, and of a mixture the number of models: “4 of 4 rollouts of 2 models answered”."""
-        models = {one.source for one in self.rollouts}
-        return self.n.text.replace("rollouts", f"rollouts of {len(models)} models") if len(models) > 1 else self.n.text
+        return self.n.text_of(len({one.source for one in self.rollouts}))

@@ -90,7 +90,7 @@ def make_model(
     if isinstance(engine, OpenAIEngine):
         return EndpointPool(engine, names) if engine.base_urls else OpenAIModel(engine, names=names)
     if isinstance(engine, VllmEngine):
-        return VllmModel(engine, claimed_gpus=(deployment or args.deployments.rollout).claimed_gpus)
+        return VllmModel(engine, claimed_gpus=(deployment or args.deployments.rollout).claimed_gpus, names=names)
     raise ConfigError(f"there is no engine {engine!r}")
 
 

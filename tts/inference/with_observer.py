@@ -215,9 +215,8 @@ def _texts(message: Message) -> tuple[Part, ...]:
 
 
 def _of_observer(failure: ModelError) -> ModelError:
-    """The same failure under its own name, and with its own settings where it is an engine in this process."""
-    mend = str(failure.fields.get("mend", "")).replace("engine.", "observer.")
-    return type(failure)(f"the observer: {failure.detail}", **{**failure.fields, "mend": mend})
+    """The same failure under its own name."""
+    return type(failure)(f"the observer: {failure.detail}", **failure.fields)
 
 
 def _is_whole(image: ImageRef, request: ModelRequest) -> bool:

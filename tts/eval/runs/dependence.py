@@ -12,6 +12,7 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.eval.runs.record import Record
 from tts.verify.consensus.dependence import dependence_of
+from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
@@ -23,28 +24,26 @@ class RunDependence(Value):
     photos: int
 
 
-def run_dependence(records: Sequence[Record], world: World) -> RunDependence | None:
-    """That of two rollouts of one model; None if no record has two that rest on statements of tools."""
-    return _mean_over(records, world, of_one_model=True)
+def run_dependences(records: Sequence[Record], world: World) -> tuple[RunDependence | None, RunDependence | None]:
+    """That of two rollouts of one model, and that of two rollouts of different models, as a mixture has them.
 
-
-def dependence_between_models(records: Sequence[Record], world: World) -> RunDependence | None:
-    """That of two rollouts of different models, as a mixture has them; None if no record has two to compare."""
-    return _mean_over(records, world, of_one_model=False)
-
-
-def _mean_over(records: Sequence[Record], world: World, *, of_one_model: bool) -> RunDependence | None:
+    None where no record has two such rollouts that rest on statements of tools.
+    """
     runs = [record.run.trajectories for record in records if record.run is not None]
-    found = [_of(trajectories, world, of_one_model=of_one_model) for trajectories in runs if len(trajectories) > 1]
+    found = [_of(trajectories, world) for trajectories in runs if len(trajectories) > 1]
+    return _mean([one for one, _ in found]), _mean([between for _, between in found])
+
+
+def _of(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
+    sources = {one.rollout_id: one.source for one in trajectories}
+    ledgers = judge(trajectories, (), world).ledgers
+
+    def of_one_model(a: RolloutLedger, b: RolloutLedger) -> bool:
+        return sources[a.rollout_id] == sources[b.rollout_id]
+
+    return dependence_of(ledgers, of_one_model), dependence_of(ledgers, lambda a, b: not of_one_model(a, b))
+
+
+def _mean(found: Sequence[float | None]) -> RunDependence | None:
     known = [rho for rho in found if rho is not None]
     return RunDependence(rho=round(sum(known) / len(known), 3), photos=len(known)) if known else None
-
-
-def _of(trajectories: Sequence[Trajectory], world: World, *, of_one_model: bool) -> float | None:
-    sources = {one.rollout_id: one.source for one in trajectories}
-    if not of_one_model and len(set(sources.values())) == 1:
-        return None
-    return dependence_of(
-        judge(trajectories, (), world).ledgers,
-        lambda a, b: (sources[a.rollout_id] == sources[b.rollout_id]) == of_one_model,
-    )

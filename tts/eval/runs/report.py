@@ -11,7 +11,7 @@ from tts.errors import DataError
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published import PublishedRow, published_for
-from tts.eval.runs.dependence import RunDependence, dependence_between_models, run_dependence
+from tts.eval.runs.dependence import RunDependence, run_dependences
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
 from tts.eval.runs.run_metrics import Figures, RecordColumns, figures, measure
@@ -70,6 +70,7 @@ def report(
     tags = sorted({tag for record in measured.records for tag in record.tags})
     parts = {tag: measured.part(lambda record, tag=tag: tag in record.tags) for tag in tags}  # type: ignore[misc]
     benchmarks = {dataset: measured, **{f"{dataset}_{tag}": part for tag, part in parts.items()}}
+    of_one_model, between_models = run_dependences(records, world) if world is not None else (None, None)
     return Report(
         dataset=dataset,
         kind_of_n=kind_of_records(records),
@@ -77,8 +78,8 @@ def report(
         parts={tag: figures(part) for tag, part in parts.items()},
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
         side_by_side=_side_by_side([records, *others], names) if others else {},
-        dependence=run_dependence(records, world) if world is not None else None,
-        dependence_between_models=dependence_between_models(records, world) if world is not None else None,
+        dependence=of_one_model,
+        dependence_between_models=between_models,
     )
 
 

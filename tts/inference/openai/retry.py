@@ -28,6 +28,15 @@ class Backoff:
         return self.random.uniform(0.5, 1.0) * longest
 
 
+class AskAgain(GeoTTSError):
+    """The endpoint refused this form of the request, another is known. `failure` is what to say when it is not."""
+
+    def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+        self.max_tokens = max_tokens
+
+
 def retry_after_s(header: str | None) -> float | None:
     """RFC 9110: seconds or a date; None when there is none or it makes no sense."""
     if not header:
@@ -46,12 +55,3 @@ def _seconds_until(header: str) -> float | None:
         return None
     aware = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
     return max(0.0, (aware - datetime.now(UTC)).total_seconds())
-
-
-class AskAgain(GeoTTSError):
-    """The endpoint refused this form of the request, another is known. `failure` is what to say when it is not."""
-
-    def __init__(self, failure: GeoTTSError, max_tokens: int | None = None) -> None:
-        super().__init__(failure.detail)
-        self.failure = failure
-        self.max_tokens = max_tokens

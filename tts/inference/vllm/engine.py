@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from tts.aio import closing
 from tts.config import VllmEngine
+from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.dialects.hermes_tool_parser import calls_in
 from tts.domain.usage import Usage
 from tts.errors import ModelError, boundary
@@ -33,7 +34,7 @@ class VllmModel:
 
     What it costs of GPUs is counted by `claimed_gpus`, those that its deployment keeps from everybody else, or by the
     GPUs that vLLM runs on where none are claimed. `time` divides each second among the generations of all engines that
-    work on these GPUs.
+    work on these GPUs. `names`: how advice about a failure names the settings of this engine.
     """
 
     def __init__(
@@ -44,10 +45,11 @@ class VllmModel:
         share: bool = True,
         claimed_gpus: float = 0.0,
         time: SharedTime = GPU_TIME,
+        names: SettingNames = OF_ENGINE,
     ) -> None:
         self._config = config
         self._share = share
-        self._seam = seam or VllmSeam(config)
+        self._seam = seam or VllmSeam(config, names)
         self._gpus = claimed_gpus or self._seam.gpus
         self._conversations = TokenPrompts(self._seam.tokenizer)
         self._pictures = ContentPictures()

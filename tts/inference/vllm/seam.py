@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from tts.config import VllmEngine
+from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.errors import ConfigError, FatalError, ModelError, Overloaded
 from tts.inference.chat_template import CHATML, look_at
 from tts.inference.context_overflow import reports_context_overflow
@@ -24,7 +25,6 @@ from tts.inference.vllm.content_pictures import Picture
 from tts.ports.model_client import Sampling
 
 _log = logging.getLogger(__name__)
-_LONGER_CONTEXT = "set a longer engine.max_model_len, or ask for less: limits.max_turns, dialect_settings.pictures"
 
 
 class EngineDied(FatalError):
@@ -86,14 +86,18 @@ class Generation:
 
 
 class VllmSeam:
-    """A running vLLM engine. Making one loads the model and blocks until it is ready."""
+    """A running vLLM engine. Making one loads the model and blocks until it is ready.
 
-    def __init__(self, config: VllmEngine) -> None:
+    `names`: how advice about a failure names the settings of this engine.
+    """
+
+    def __init__(self, config: VllmEngine, names: SettingNames = OF_ENGINE) -> None:
         prepare(config)
         from vllm import AsyncEngineArgs
         from vllm.v1.engine.async_llm import AsyncLLM
 
         self.stats = EngineStats()
+        self._names = names
         self._closed = False
         self._loras = {name: (i + 1, path) for i, (name, path) in enumerate(sorted(config.loras.items()))}
         # In chunks vLLM 0.32 rewinds the generator of a seeded request; a CPU's cannot be, and the engine would die.
@@ -158,7 +162,7 @@ class VllmSeam:
             raise ModelError(
                 f"the engine refused the request: {message}",
                 about="context" if too_long else "",
-                mend=_LONGER_CONTEXT if too_long else "",
+                mend=_longer_context(self._names) if too_long else "",
             ) from error
 
     def _lora(self, name: str | None) -> Any:
@@ -213,6 +217,11 @@ class _ChatTokenizer:
 
     def encode(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+
+def _longer_context(names: SettingNames) -> str:
+    longest = names.name("max_model_len")
+    return f"set a longer {longest}, or ask for less: limits.max_turns, dialect_settings.pictures"
 
 
 def _configured_template(config: VllmEngine) -> str | None:

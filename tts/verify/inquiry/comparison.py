@@ -110,21 +110,27 @@ class Comparison(Generic[PlaceT]):
     def _calls(self, question: Question, numbers: Sequence[int]) -> PendingCalls | None:
         """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
         about = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
-        asked = {i for i in numbers if self._has_to_be_asked(i)}
-        if not asked <= about.keys() or len(asked) > MOST_PLACES:
+        keys = {i: key_of(given) for i, given in about.items()}
+        chosen = self._chosen(keys, {i for i in numbers if self._has_to_be_asked(i)})
+        if len(chosen) < FEWEST_PLACES:
             return None
-        calls = {key_of(about[i]) for i in asked}
-        if len(calls) > self._calls_left:
-            return None
-        for i in (i for i in about if i not in asked):
-            if len(asked) < MOST_PLACES and len(calls | {key_of(about[i])}) <= self._calls_left:
-                asked.add(i)
-                calls.add(key_of(about[i]))
         made: dict[bytes, ToolCall] = {}
-        of = {}
-        for i in (i for i in about if i in asked):
-            of[i] = made.setdefault(key_of(about[i]), self._call(question, about[i], len(made)))
-        return PendingCalls(question, tuple(made.values()), of) if len(of) >= FEWEST_PLACES else None
+        of = {i: made.setdefault(keys[i], self._call(question, about[i], len(made))) for i in about if i in chosen}
+        return PendingCalls(question, tuple(made.values()), of)
+
+    def _chosen(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
+        """The required places, and others as far as calls and places allow; none where a required one has to be left
+        out. `keys` has those that can be asked, the most telling first."""
+        chosen = set(required)
+        if not chosen <= keys.keys() or not self._fits({keys[i] for i in chosen}, chosen):
+            return set()
+        for i in keys:
+            if self._fits({keys[j] for j in (*chosen, i)}, {*chosen, i}):
+                chosen.add(i)
+        return chosen
+
+    def _fits(self, calls: set[bytes], places: set[int]) -> bool:
+        return len(calls) <= self._calls_left and len(places) <= MOST_PLACES
 
     def _arguments(self, question: Question, i: int) -> dict[str, JsonValue] | None:
         """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""

@@ -27,9 +27,8 @@ def remedy_for(failure: GeoTTSError, engine: OpenAIEngine, names: SettingNames) 
 
 def _about_status(status: int, engine: OpenAIEngine, names: SettingNames) -> str:
     if status == httpx.codes.NOT_FOUND:
-        its_model = f"{engine.model!r} is a model it has ({names.with_flag('model')})"
-        named, address = its_model if engine.model else "it has a model", names.name("base_url")
-        return f"check that {named} and that the address is right up to and including /v1 ({address})"
+        named = f"{engine.model!r} is a model it has ({names.with_flag('model')})" if engine.model else "it has a model"
+        return f"check that {named} and that the address is right up to and including /v1 ({names.name('base_url')})"
     if status in _BUSY:
         return f"try again later, or send it less at a time ({names.name('max_running')})"
     if status >= httpx.codes.INTERNAL_SERVER_ERROR:

@@ -14,6 +14,7 @@ from deployments.wiring.parts import make_agent_model, make_model, make_verifier
 from tools.zoom import zoom_tool
 from tts.aio import closing
 from tts.config import VerifierConfig, VllmEngine
+from tts.config.setting_names import OF_CONSISTENCY, OF_VERIFIER
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -306,7 +307,7 @@ async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for
 )
 async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch, request_for, deployment, gpus):
     """Two engines that share a GPU cost one GPU together."""
-    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
+    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config, names: Seam())
     rollout = DeploymentConfig(**deployment)
     engine = VllmEngine(model="m", gpu_memory=0.45)
     args = AppArgs(engine=engine, deployments=DeploymentsConfig(rollout=rollout))
@@ -318,7 +319,7 @@ async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch
 
 async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_replica(monkeypatch, request_for):
     """Both generate for 4 s: together they cost the 4 s of the half GPU that their deployment claims, not 8 s of it."""
-    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config: Seam())
+    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config, names: Seam())
     engine = VllmEngine(model="m", gpu_memory=0.2)
     rollout = DeploymentConfig(num_gpus=0.5)
     args = AppArgs(engine=engine, observer=engine, deployments=DeploymentsConfig(rollout=rollout))
@@ -340,12 +341,14 @@ async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_r
     assert spent == pytest.approx(4.0 * 0.5)
 
 
-@pytest.mark.parametrize("place", ["engine", "consistency"])
-async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(monkeypatch, data_store, place):
+@pytest.mark.parametrize(("place", "names"), [("engine", OF_VERIFIER), ("consistency", OF_CONSISTENCY)])
+async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment_and_have_its_names(
+    monkeypatch, data_store, place, names
+):
     claimed = []
 
-    def load(config, claimed_gpus):
-        claimed.append(claimed_gpus)
+    def load(config, claimed_gpus, names):
+        claimed.append((claimed_gpus, names))
         return object()
 
     monkeypatch.setattr("deployments.wiring.parts.VllmModel", load)
@@ -353,7 +356,7 @@ async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment(
     chosen = {"engine": {"kind": "model", "engine": engine}, "consistency": {"consistency": {"engine": engine}}}[place]
     deployments = DeploymentsConfig(rollout=DeploymentConfig(num_gpus=2), verifier=DeploymentConfig(num_gpus=0.5))
     make_verifier(AppArgs(verifier=VerifierConfig(**chosen), deployments=deployments), None, None)
-    assert claimed == [0.5]
+    assert claimed == [(0.5, names)]
 
 
 async def test_a_generation_that_is_closed_early_stops_costing(request_for):
