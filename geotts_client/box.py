@@ -53,10 +53,13 @@ class Box(Value):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
     def iou(self, other: Box) -> float:
-        """Intersection over union in [0, 1]; 0 across photos.
+        """Compute the intersection over union with another rectangle.
 
         Args:
             other: a rectangle of the same photo or of another one.
+
+        Returns:
+            A number in [0, 1]: 1 for equal rectangles; 0 if they do not overlap, or are of different photos.
         """
         if self.photo != other.photo:
             return 0.0

@@ -55,7 +55,11 @@ class ToolContext:
     photo_sha256: tuple[str, ...] = ()
 
     def photo_hashes(self) -> tuple[str, ...]:
-        """Names of the photos, also where their pixels are not (the broker)."""
+        """Name the photos, also where their pixels are not (the broker).
+
+        Returns:
+            The SHA-256 of each photo, as 64 hexadecimal digits, in the order of the request.
+        """
         return self.photo_sha256 or tuple(photo.sha256 for photo in self.photos)
 
 
@@ -71,7 +75,12 @@ class Toolbox(Protocol):
     """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """The tools that may be called here, as a model sees them; each name occurs once."""
+        """List the tools that may be called here, as a model sees them.
+
+        Returns:
+            One schema for each tool, in an order that does not change; each name occurs once. Empty if there are no
+            tools.
+        """
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         """Run one call, within its time limit and that of the request. Cancelling it stops the tool, unless another
