@@ -40,10 +40,13 @@ class Box(Value):
         return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))
 
     def of_photo(self, number: int) -> Box:
-        """The same rectangle of the photo with this number.
+        """Move the rectangle to another photo.
 
         Args:
             number: the position of the photo in the request, from 0 to 7; it is not checked.
+
+        Returns:
+            The same rectangle with this `photo`.
         """
         return self.model_copy(update={"photo": number})
 

@@ -75,7 +75,11 @@ class Catalog:
     clients: list[SafeHttpClient] = field(default_factory=list)
 
     def figures(self) -> dict[str, ProviderFigures]:
-        """Requests, retries and state of each provider client, by its name."""
+        """Report what the provider clients have done.
+
+        Returns:
+            Requests, retries and state of each provider client, by its name.
+        """
         return {name: provider_client.figures() for name, provider_client in self.provider_clients.items()}
 
     async def aclose(self) -> None:
@@ -97,7 +101,7 @@ def build_catalog(
     transport: httpx.AsyncBaseTransport | None = None,
     public_url: str | None = None,
 ) -> Catalog:
-    """Tools for the configured providers, and the tools of a released system.
+    """Make the tools for the configured providers, and those of a released system.
 
     Args:
         config: the configured providers and their settings.
@@ -110,6 +114,9 @@ def build_catalog(
         texts: schemas of that system's tools as its authors list them.
         transport: is used in place of the network, for tests.
         public_url: where search services reach the gateway; None where they cannot.
+
+    Returns:
+        The tools, in the order of their tables, and the clients that they use. The caller closes it.
 
     Raises:
         ConfigError: a key or a URL that a provider needs is missing.

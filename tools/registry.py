@@ -102,16 +102,23 @@ _ADDED: Final[Registry[Callable[[ToolParts], Tool]]] = Registry("geotts.tools")
 
 
 def tool_names() -> tuple[str, ...]:
-    """The names of all tools there may be, without making any: making them needs keys and data."""
+    """Name all tools there may be, without making any: making them needs keys and data.
+
+    Returns:
+        Each name once: those of this table, then those of other packages.
+    """
     return (*(name for file in TOOL_FILES for name in file.names), *_ADDED)
 
 
 def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
-    """The tools that the parts suffice for: those beside the engine, or those in the broker.
+    """Make the tools for one of the two places where tools run.
 
     Args:
         parts: what tools are made of; a part that is None leaves out the tools that need it.
         local: true: the tools that need the pixels and run beside the engine; false: those of the broker.
+
+    Returns:
+        All tools that the parts suffice for, those of other packages last.
 
     Raises:
         ConfigError: a tool of another package cannot be used.
@@ -121,10 +128,13 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
 
 
 def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
-    """Those of `make_tools` that are in this table, without tools of other packages.
+    """Make the tools of this table, without tools of other packages.
 
     Args:
         parts, local: as in `make_tools`.
+
+    Returns:
+        All tools that the parts suffice for, in the order of the table.
     """
     return [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
 

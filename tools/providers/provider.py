@@ -30,7 +30,11 @@ class ProviderParts:
 
 
 class Service:
-    """A service that is asked at one address."""
+    """A service that is asked at one address.
+
+    Args:
+        parts: what the provider is made of; `base` is the address.
+    """
 
     def __init__(self, parts: ProviderParts) -> None:
         self._client = parts.client()

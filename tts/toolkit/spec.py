@@ -108,6 +108,9 @@ class Tool(Protocol):
             arguments: an instance of the class `self.arguments`.
             context: the request, its photos (for `local` tools only), and what it allows.
 
+        Returns:
+            The text that the model reads, with the facts and pictures behind it.
+
         Raises:
             ToolError: the call failed; the model reads `detail`.
         """
@@ -129,11 +132,14 @@ class FunctionTool(Generic[ArgsT_contra]):
 
 
 def schema_of(tool: Tool) -> ToolSchema:
-    """The tool as a model sees it: pydantic's JSON schema of its arguments, without titles and without the docstring of
-    the class.
+    """Describe a tool as a model sees it.
 
     Args:
         tool: only its specification and the class of its arguments are read.
+
+    Returns:
+        Its name, its description and pydantic's JSON schema of its arguments, without titles and without the docstring
+        of the class.
     """
     schema = tool.arguments.model_json_schema()
     spec = tool.spec

@@ -34,13 +34,17 @@ class RecordedResult:
 
 
 def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
-    """A search by picture.
+    """Search by picture in the recorded calls.
 
     Args:
         cache: the recorded calls.
         path: the path under which the photo was recorded (`ReverseCache.path_of`).
         written: the box as the model wrote it, any JSON value; a good one has four sides in thousandths of the photo's.
         chance: makes the generator that draws the results to show; called only if the recorded box overlaps enough.
+
+    Returns:
+        The text for the model and its reward. A photo without a call, or too little overlap, gives a text that says so
+        and the reward 0.
 
     Raises:
         ToolError: the box has not four sides, or one that is no number from 0 to 1000.
@@ -61,12 +65,15 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
 
 
 def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
-    """A search by text.
+    """Search by text in the recorded calls.
 
     Args:
         cache, path: as in `recorded_pictures`.
         written: the query as the model wrote it: a text, a list of texts, or any other JSON value.
         chance: as in `recorded_pictures`; called only if the photo has a recorded search by text.
+
+    Returns:
+        The text for the model and its reward. A photo without a call gives a text that says so and the reward 0.
     """
     query = query_text(written)
     call = text_call(cache, path, query)

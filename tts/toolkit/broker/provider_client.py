@@ -109,7 +109,20 @@ def judge_status(reply: HttpReply) -> ProviderFailure | None:
 
 
 class ProviderClient:
-    """One provider's way out. `ask` raises ToolError only."""
+    """The way of all calls to one provider: they wait for a slot and for the rate, get a key, and are sent again if
+    that helps.
+
+    Args:
+        name: the provider's name in limits, logs and errors.
+        client: sends the requests; it learns the keys, so that it hides them.
+        store: shares the rate between processes.
+        limits: rate, slots, retries and the breaker.
+        keys: the keys of the provider; they are only used with a `key_place`.
+        key_place: where a request has the key; None for a provider without keys.
+        judge: finds out what a reply says went wrong; None for the HTTP status alone (`judge_status`).
+        now: a clock in seconds.
+        draw: gives random numbers in [0, 1), for pauses and for the breaker.
+    """
 
     def __init__(
         self,
@@ -142,7 +155,7 @@ class ProviderClient:
             client.scrubber.learn(key)
 
     async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> HttpReply:
-        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
+        """Send a request until `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
 
         Args:
             request: sent again only if it is `idempotent`, except with another key.
@@ -150,6 +163,9 @@ class ProviderClient:
                 under it; its `remaining_s` bounds the waits for the rate.
             judge: what a reply says went wrong, None for nothing; called for every status. None takes the provider's
                 own.
+
+        Returns:
+            The whole reply, of any status that `judge` accepts.
 
         Raises:
             ToolError: the provider fails, refuses, knows nothing of it or is left alone; too many calls wait; no key is
@@ -176,7 +192,7 @@ class ProviderClient:
         shape: type[M],
         complain: Callable[[M], ProviderFailure | None] = _content,
     ) -> M:
-        """The JSON reply in the given shape. One that does not fit counts as a fault of the provider.
+        """Send a request and read the reply as JSON. One that does not fit the shape counts as a fault of the provider.
 
         Args:
             request: as in `ask`.
@@ -184,6 +200,9 @@ class ProviderClient:
             shape: a model of the whole reply.
             complain: what a reply that fits says went wrong, None for nothing. It is asked after the provider's own
                 judge.
+
+        Returns:
+            The reply in the given shape; `complain` has found nothing in it.
 
         Raises:
             ToolError: as in `ask`, or the reply does not fit.
@@ -204,7 +223,12 @@ class ProviderClient:
         return made[0]
 
     def figures(self) -> ProviderFigures:
-        """Counts since the start; slots, breaker and keys as they are now. `usable_keys`: None when no key is used."""
+        """Report the state of the client.
+
+        Returns:
+            Counts since the start; slots, breaker and keys as they are now. `usable_keys` is None if the provider takes
+            no key.
+        """
         return ProviderFigures(
             requests=self._requests,
             retries=self._retried,

@@ -82,7 +82,11 @@ class ToolCounter:
         self.failures[kind.value] = self.failures.get(kind.value, 0) + 1
 
     def figures(self) -> ToolFigures:
-        """The counts so far, as a value that does not change."""
+        """Report the counts so far.
+
+        Returns:
+            A value that does not change; seconds are rounded to a microsecond.
+        """
         return ToolFigures(
             calls=self.calls,
             hits=self.sources.get("hit", 0),

@@ -61,10 +61,13 @@ class ReverseCache:
     paths: Mapping[str, str] = field(default_factory=dict)
 
     def path_of(self, photo_sha256: str) -> str:
-        """The path under which a photo was recorded; a photo that no table names is looked for by its hash.
+        """Find the path under which a photo was recorded.
 
         Args:
             photo_sha256: the hash of the photo, as in `ToolContext.photo_hashes`.
+
+        Returns:
+            The path in the tables; the hash itself for a photo that no table names.
         """
         return self.paths.get(photo_sha256, photo_sha256)
 
@@ -83,5 +86,9 @@ class ReverseCache:
             yield from text.results
 
     def recorded_paths(self) -> frozenset[str]:
-        """The photos with a recorded call."""
+        """List the photos with a recorded call.
+
+        Returns:
+            Their paths in the tables.
+        """
         return frozenset((*self.pictures, *self.texts))
