@@ -58,7 +58,13 @@ _HTTP = 80
 
 @dataclass(frozen=True, slots=True)
 class OfflineProviders:
-    """The providers without key and network. They serve the abilities that no configured provider has."""
+    """The providers without key and network. They serve the abilities that no configured provider has.
+
+    Attributes:
+        places: the embedded gazetteer.
+        countries: the embedded borders.
+        maps: the embedded maps; None if there are none.
+    """
 
     places: PlacesProvider
     countries: CountryProvider
@@ -67,7 +73,14 @@ class OfflineProviders:
 
 @dataclass(slots=True)
 class Catalog:
-    """What `build_catalog` made. `aclose()` closes every connection. `shelf`: pictures that services may fetch here."""
+    """What `build_catalog` made. `aclose()` closes every connection.
+
+    Attributes:
+        tools: the tools of the broker.
+        shelf: pictures that services may fetch here; None if no service does.
+        provider_clients: the clients by the names of their providers.
+        clients: the HTTP clients behind them, and that of the store of regions.
+    """
 
     tools: list[Tool]
     shelf: RegionShelf | None = None

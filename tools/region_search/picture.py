@@ -18,7 +18,13 @@ _SMALLEST_PX = 16
 
 @dataclass(frozen=True, slots=True)
 class RegionPicture:
-    """A JPEG without metadata: the region that is searched for, which may be as large as the photo."""
+    """A JPEG without metadata: the region that is searched for, which may be as large as the photo.
+
+    Attributes:
+        data: the bytes of the file.
+        width: pixels.
+        height: pixels.
+    """
 
     data: bytes
     width: int

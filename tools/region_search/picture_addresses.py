@@ -17,7 +17,13 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One request to the store."""
+    """One request to the store.
+
+    Attributes:
+        url: the address of the picture in the store.
+        headers: headers without secrets.
+        credential: what authorises the request; None where the URL does.
+    """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)

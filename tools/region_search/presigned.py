@@ -21,7 +21,13 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True, slots=True)
 class S3Keys:
-    """`session` for temporary keys."""
+    """Keys of an S3 store.
+
+    Attributes:
+        access: the access key, which is no secret.
+        secret: the secret key.
+        session: the session token of temporary keys; None for others.
+    """
 
     access: str
     secret: Secret

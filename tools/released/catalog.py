@@ -35,7 +35,19 @@ Texts = Sequence[ToolSchema]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the tools of one system get their data. None where no configured provider has it."""
+    """Where the tools of one system get their data. None where no configured provider has it.
+
+    Attributes:
+        amap: AMap's searches.
+        serper: Google's searches.
+        amap_maps: AMap's maps.
+        google_maps: Google's maps.
+        addresses: the geocoder of GeoAgent.
+        pages: the web search of GeoVista.
+        lens: the search by picture of REVERSE's evaluation.
+        reverse_pages: the search by text of REVERSE's evaluation.
+        recorded: the recorded searches of REVERSE's training.
+    """
 
     amap: AmapSource
     serper: SerperSource

@@ -61,7 +61,14 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a tool returns: text for the model, facts for the checks, pictures by reference with their bytes."""
+    """What a tool returns.
+
+    Attributes:
+        text: what the model reads.
+        facts: for the checks of answers.
+        images: the pictures that the model sees, by reference.
+        attachments: the bytes of pictures that the tool made.
+    """
 
     text: str
     facts: tuple[Fact, ...] = ()
@@ -119,7 +126,14 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool(Generic[ArgsT_contra]):
-    """A `Tool` made of its three parts."""
+    """A `Tool` made of its parts.
+
+    Attributes:
+        spec: as in `Tool`.
+        arguments: as in `Tool`.
+        function: does the work of one call, from the checked arguments and the context.
+        splitting: as in `Tool`.
+    """
 
     spec: ToolSpec
     arguments: type[ArgsT_contra]

@@ -117,7 +117,7 @@ def _http_error(status: int, url: str) -> str:
 
 
 class PagesStandIn:
-    """Another provider's pages in the same form; of recorded searches those of the photo.
+    """Another provider's pages in the same form.
 
     Args:
         web: where the pages come from; of recorded searches, those of the first photo.

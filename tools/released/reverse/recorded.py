@@ -25,7 +25,14 @@ Chance = Callable[[], random.Random]
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """What a search of training gives: the text, its reward, and what it tells its loop (`meta`)."""
+    """What a search of training gives.
+
+    Attributes:
+        text: what the model reads.
+        reward: what the training adds for this call, 0 or more.
+        meta: what the search tells its loop, by the names of the authors.
+        facts: the results that are shown.
+    """
 
     text: str
     reward: float = 0.0

@@ -18,7 +18,7 @@ _PAGES: Final = 10
 
 
 class PageSource(ToolProvider, Protocol):
-    """Raises ToolError where no reply came; no pages are an empty list."""
+    """Pages of a web search, in the form of GeoVista's search worker."""
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """Search the web.

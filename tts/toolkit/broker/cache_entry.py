@@ -26,9 +26,17 @@ _IMAGES: TypeAdapter[tuple[ImageRef, ...]] = TypeAdapter(tuple[ImageRef, ...])
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Exactly one of `observation` and `refusal`. Times are seconds since the epoch and spans of seconds.
+    """A result as a store keeps it: exactly one of `observation` and `refusal`.
 
-    The model reads the text of a `verbatim` refusal as it is.
+    Attributes:
+        stored_at: when it was stored, in seconds since the epoch.
+        ttl_s: seconds for which it answers calls.
+        stale_s: seconds more for which an observation is used while the provider fails.
+        retrieved_at: when the provider answered, in UTC (RFC 3339).
+        observation: what the tool returned.
+        refusal: the kind and the detail of the tool's error.
+        verbatim: whether the model reads the detail of the refusal as it is.
+        photos: SHA-256 of the photos to which the result belongs.
     """
 
     stored_at: float

@@ -34,7 +34,13 @@ _FAULTS = ("passing", "late")  # the provider's: they count for the breaker and 
 
 @dataclass(frozen=True, slots=True)
 class ProviderFailure:
-    """What a reply says went wrong. `detail` is for the model; `retry_after_s` where the provider names a time."""
+    """What a reply says went wrong.
+
+    Attributes:
+        kind: decides whether the call is made again, and with which key.
+        detail: for the model.
+        retry_after_s: seconds after which the provider may be asked again, where it names a time.
+    """
 
     kind: FailureKind
     detail: str = ""
@@ -59,7 +65,13 @@ Judge = Callable[[HttpReply], ProviderFailure | None]
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
-    """Where this provider wants its key."""
+    """Where this provider wants its key.
+
+    Attributes:
+        where: in the query of the URL, or in a header.
+        name: the name of the parameter or of the header.
+        prefix: what stands before the key, such as `Bearer ` with its blank.
+    """
 
     where: Literal["query", "header"]
     name: str
@@ -68,7 +80,20 @@ class KeyPlace:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """One request to a provider. `idempotent` ones may be sent again."""
+    """One request to a provider.
+
+    Attributes:
+        url: the address, without a query and without a key.
+        params: the query.
+        headers: headers without the key.
+        method: GET or POST.
+        json: a body that is sent as JSON; None for none.
+        content: a body that is sent as it is; None for none.
+        content_types: beginnings of media types, one of which a successful reply must have; any if empty.
+        max_bytes: most bytes of the reply; None for the limit of the client.
+        idempotent: whether it may be sent again.
+        key_place: where this service of the provider wants the key; None if where the others do.
+    """
 
     url: str
     params: Mapping[str, str] | None = None

@@ -47,7 +47,15 @@ class BrokerSnapshot(Value):
 
 @dataclass(slots=True)
 class ToolCounter:
-    """Counts one tool."""
+    """Counts the calls of one tool.
+
+    Attributes:
+        sources: calls by where their result came from, by `Source`.
+        failures: failed calls by the kind of the error.
+        latency: calls up to each bound of `BUCKETS_S`, and beyond, in that order.
+        latency_sum_s: seconds that all calls took together.
+        calls: calls so far.
+    """
 
     sources: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
