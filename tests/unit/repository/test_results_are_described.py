@@ -28,7 +28,7 @@ def sources(*folders):
 
 @pytest.fixture(scope="module")
 def ports():
-    methods = {}
+    methods: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for source in sources(*_PORTS).values():
         for method, errors in port_methods(source).items():
             methods[method] = methods.get(method, set()) | errors
