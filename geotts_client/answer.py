@@ -121,10 +121,13 @@ class RunCount(Value):
         return self.text_of(1)
 
     def text_of(self, models: int) -> str:
-        """`text`, which also names the number of models that shared the rollouts if they were several.
+        """Say `text`, and name the number of models if several shared the rollouts.
 
         Args:
             models: number of different models, 1 or more.
+
+        Returns:
+            One English clause without a full stop, such as “4 of 4 rollouts of 2 models answered”.
         """
         whose = f" of {models} models" if models > 1 else ""
         ended = f"{self.answered - self.abstained} of {self.run} rollouts{whose} answered"

@@ -20,6 +20,9 @@ def area_of(text: str) -> Area:
     Args:
         text: `bbox:south,west,north,east`, `lat,lon,km`, or codes in either case with commas between them.
 
+    Returns:
+        A rectangle or a circle if the text has numbers, else the countries, in the order of the text and in upper case.
+
     Raises:
         ValueError: the text is none of these, and the message has the three forms; or a number is out of range.
     """
@@ -36,10 +39,13 @@ def area_of(text: str) -> Area:
 
 
 def measured_area(text: str) -> BBox | Circle | None:
-    """Parse a circle or a rectangle; None if the text is neither.
+    """Parse a circle or a rectangle.
 
     Args:
         text: `lat,lon,km` or `bbox:south,west,north,east`, in degrees and km.
+
+    Returns:
+        The area; None if the text is neither, such as country codes or the name of a place.
 
     Raises:
         ValueError: numbers are missing or out of range.

@@ -40,10 +40,13 @@ class Box(Value):
         return left, top, min(width, max(right, left + 1)), min(height, max(bottom, top + 1))
 
     def of_photo(self, number: int) -> Box:
-        """The same rectangle of the photo with this number.
+        """Move the rectangle to another photo.
 
         Args:
             number: the position of the photo in the request, from 0 to 7; it is not checked.
+
+        Returns:
+            The same rectangle with this `photo`.
         """
         return self.model_copy(update={"photo": number})
 
@@ -53,10 +56,13 @@ class Box(Value):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
     def iou(self, other: Box) -> float:
-        """Intersection over union in [0, 1]; 0 across photos.
+        """Compute the intersection over union with another rectangle.
 
         Args:
             other: a rectangle of the same photo or of another one.
+
+        Returns:
+            A number in [0, 1]: 1 for equal rectangles; 0 if they do not overlap, or are of different photos.
         """
         if self.photo != other.photo:
             return 0.0

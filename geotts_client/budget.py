@@ -71,6 +71,9 @@ def budget_of(text: str) -> Budget:
         text: a part is a number, `k` or `m` if wanted, and a unit, in either case. Each of the three limits may occur
             once.
 
+    Returns:
+        The limits that the text states; those that it does not state are None.
+
     Raises:
         ValueError: the text is not a budget, and the message has the accepted forms; or a limit is out of range.
     """

@@ -25,11 +25,14 @@ class CheckOptions(LocateOptions):
 
 
 def checking(claim: Statement | Sequence[Statement], options: LocateOptions | None = None) -> CheckOptions:
-    """The options for checking a claim.
+    """Make the options for checking a claim.
 
     Args:
         claim: the claimed place, or 2 to 8 places to compare.
         options: options of a request; the values that are set in them are taken over.
+
+    Returns:
+        The options that are set in `options`, with the claim; fields that nobody set have their defaults.
 
     Raises:
         pydantic.ValidationError: the claim is not valid, or an option is none of a check.

@@ -19,7 +19,12 @@ from typing import Any
 
 
 class GeoTTSError(Exception):
-    """Root of the tree. `detail` is safe to show to the caller: no secrets, no paths, no stack."""
+    """Root of the tree. `detail` is safe to show to the caller: no secrets, no paths, no stack.
+
+    Args:
+        detail: one sentence for the caller.
+        fields: further facts by name, such as `endpoint` or `http_status`; they must survive pickling.
+    """
 
     code: str = "internal"
     status: int = 500
@@ -52,7 +57,13 @@ class NotFound(RequestError):
 
 
 class Overloaded(GeoTTSError):
-    """The service takes no request now; it may be sent again after `retry_after_s` seconds."""
+    """The service takes no request now.
+
+    Args:
+        detail: one sentence for the caller.
+        retry_after_s: seconds after which the request may be sent again.
+        fields: as in `GeoTTSError`.
+    """
 
     code = "overloaded"
     status = 503

@@ -260,6 +260,9 @@ def parse_event(data: bytes | str) -> Event:
     Args:
         data: one event as JSON, in UTF-8 if it is bytes.
 
+    Returns:
+        The event of the class that belongs to its `type`.
+
     Raises:
         pydantic.ValidationError: the JSON is not an event of this schema version.
     """
@@ -269,7 +272,11 @@ def parse_event(data: bytes | str) -> Event:
 class Sequencer:
     """Numbers the events of one request: `seq` from 1 without gaps, `t_s` in seconds since it was made.
 
-    `last_seq` and `elapsed_s`: where another process stopped that numbered the first events of the request.
+    Args:
+        clock: gives seconds that never go back.
+        last_seq: the number of the last event of another process that numbered the first events of the request; 0 for
+            none.
+        elapsed_s: seconds that the request had taken in that process.
     """
 
     def __init__(
@@ -285,5 +292,9 @@ class Sequencer:
         return event.model_copy(update={"seq": self._last, "t_s": self.elapsed_s()})
 
     def elapsed_s(self) -> float:
-        """Seconds since this object was made, to 0.1 ms, never negative."""
+        """Read the clock of the request.
+
+        Returns:
+            Seconds since this object was made and those of the process before, to 0.1 ms, never negative.
+        """
         return round(max(0.0, self._clock() - self._start), 4)

@@ -17,10 +17,14 @@ _NOT_REACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
 class Failover(httpx.AsyncBaseTransport):
-    """Transport over `urls`, addresses without a slash at the end. Requests are built for the first of them.
+    """Transport over several addresses of one service.
 
     A request that did not reach an address is sent to the next at once. A request that was lost after it was sent is
     not repeated here: the caller sends it again, and it then goes to the next address.
+
+    Args:
+        urls: addresses without a slash at the end, 1 or more. Requests are built for the first of them.
+        inner: the transport that sends the requests; None for httpx's own.
     """
 
     def __init__(self, urls: Sequence[str], inner: httpx.AsyncBaseTransport | None = None) -> None:
@@ -34,6 +38,9 @@ class Failover(httpx.AsyncBaseTransport):
         Args:
             request: a request to the first address. Its URL and its header `Host` are changed to those of the address
                 that is tried.
+
+        Returns:
+            The reply of the first address that answers, of any HTTP status. Its body has not been read.
 
         Raises:
             httpx.TransportError: what the last attempt raised. If the request was lost after it was sent, that attempt

@@ -35,10 +35,13 @@ class RolloutFailure(Value):
 
     @classmethod
     def of(cls, error: GeoTTSError) -> RolloutFailure:
-        """The failure for an error that ended a rollout.
+        """Describe an error that ended a rollout.
 
         Args:
             error: its code, the first 500 characters of its detail, and of its `fields` those that a failure has.
+
+        Returns:
+            The failure; a field that the error does not state has its default.
         """
         known = error.fields
         return cls(

@@ -29,6 +29,9 @@ def area_given(given: object) -> object:
         given: the value of a field such as `within`: text as in `area_of`, an area, an object or None. pydantic checks
             what is not text.
 
+    Returns:
+        The area for a text; else `given` itself, unchecked.
+
     Raises:
         ValueError: the text is not an area; the message has the three forms.
     """

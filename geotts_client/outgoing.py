@@ -21,7 +21,7 @@ class Outgoing(Value):
 
     @classmethod
     def now(cls, *, host: str, method: str, url: str, bytes_sent: int, request_id: str) -> Outgoing:
-        """A record with the present time.
+        """Record a request with the present time.
 
         Args:
             host: the host that is asked.
@@ -29,6 +29,9 @@ class Outgoing(Value):
             url: the address, without keys.
             bytes_sent: size of the body in bytes.
             request_id: the request that it belongs to; "" for none.
+
+        Returns:
+            The record; `at` is in UTC, to the second.
         """
         return cls(
             at=rfc3339(datetime.now(UTC)),
@@ -40,14 +43,21 @@ class Outgoing(Value):
         )
 
     def without_query(self) -> Outgoing:
-        """A copy without the query of its URL. The query of a signed URL contains a key."""
+        """Remove the query from the URL. The query of a signed URL contains a key.
+
+        Returns:
+            A copy whose `url` ends before the first `?` or `#`.
+        """
         return self.model_copy(update={"url": self.url.partition("#")[0].partition("?")[0]})
 
 
 def rfc3339(moment: datetime) -> str:
-    """A moment in UTC in the form of `Outgoing.at`. Texts in this form sort by time.
+    """Write a moment in the form of `Outgoing.at`.
 
     Args:
         moment: in UTC, because it is not converted. Parts of a second are left out.
+
+    Returns:
+        A text such as `2026-01-31T12:00:00Z`. Texts in this form sort by time.
     """
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -48,10 +48,13 @@ class Limits(Value):
     )
 
     def tighten(self, other: Limits) -> Limits:
-        """The smaller value of each limit; None is no limit.
+        """Combine two sets of limits.
 
         Args:
             other: the limits that hold too, such as those of the dialect.
+
+        Returns:
+            The smaller value of each limit; None where neither has one.
         """
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in Limits.model_fields}
         return Limits(**{name: min((v for v in pair if v is not None), default=None) for name, pair in pairs.items()})

@@ -68,11 +68,14 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
 
 
 def is_of_a_proxy(status: int, headers: httpx.Headers) -> bool:
-    """Whether something before the service failed: what the service itself answers to a failure is a problem.
+    """Tell whether something before the service failed: what the service itself answers to a failure is a problem.
 
     Args:
         status: HTTP status of the reply, of any kind.
         headers: headers of the reply; `Content-Type` is read.
+
+    Returns:
+        True for a status 500, 502 or 504 without a problem (RFC 9457). The request may then be sent again.
     """
     return status in _PROXY_FAILURES and "problem+json" not in headers.get("content-type", "")
 

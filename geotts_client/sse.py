@@ -10,12 +10,15 @@ from geotts_client.events import EVENT, Event
 
 
 async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
-    """Yield the events of the lines of a stream. An unfinished frame is dropped.
+    """Parse the events of a stream. An unfinished frame is dropped.
 
     Comments, kinds of events and fields that this client does not know are skipped: a newer service may send them.
 
     Args:
         lines: the lines of the body, without the ends of line.
+
+    Yields:
+        The events in the order of the stream, as soon as each frame is complete.
 
     Raises:
         pydantic.ValidationError: a frame of a known kind is not an event of this schema version.

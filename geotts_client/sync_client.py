@@ -33,7 +33,14 @@ _END_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted:
 class SyncClient:
     """A client that blocks. Arguments, results and errors are those of `Client`.
 
-    After `close`, each call raises RuntimeError. Ctrl-C ends a call; a request whose events it reads is cancelled.
+    Ctrl-C ends a call; a request whose events it reads is cancelled.
+
+    Args:
+        url, api_key, timeout_s, resume_s, transport: as in `Client`.
+
+    Raises:
+        ConfigError: as in `Client`.
+        RuntimeError: each call after `close` raises it.
     """
 
     def __init__(
@@ -72,19 +79,31 @@ class SyncClient:
         self._loop.close()
 
     def stream(self, photos: Photos, options: LocateOptions | None = None) -> Generator[Event, None, None]:
-        """Send a request and yield its events, as `Client.stream`. Closing the iterator early cancels the request.
+        """Send a request and read its events, as `Client.stream`. Closing the iterator early cancels the request.
 
         Args:
             photos: one photo, or up to 8 of one place or one walk: the bytes of a picture file, or a Path.
             options: the service's defaults if None. `CheckOptions` ask for a check of a claim.
+
+        Yields:
+            The events in order, each once; the last has the type `done`.
+
+        Raises:
+            GeoTTSError, TypeError, OSError: as in `Client.stream`.
         """
         return self._iterate(self._client.stream(photos, options))
 
     def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
-        """Send a request, wait for its end and return its run, as `Client.locate`.
+        """Send a request and wait for its end, as `Client.locate`.
 
         Args:
             photos, options: as in `stream`. If the call is interrupted, the request is cancelled.
+
+        Returns:
+            The run, as `Client.locate` returns it.
+
+        Raises:
+            GeoTTSError: as in `Client.locate`.
         """
         return self._wait(self._client.locate(photos, options))
 
@@ -98,18 +117,31 @@ class SyncClient:
             claim: a name (`"Kharkiv"`), countries (`"UA"`), `"lat,lon,km"`, `"bbox:south,west,north,east"`, or an area;
                 or 2 to 8 of them to compare.
             options: further options of the request.
+
+        Returns:
+            The run; `answer.check` has the result of the check.
+
+        Raises:
+            GeoTTSError, pydantic.ValidationError: as in `Client.check`.
         """
         return self._wait(self._client.check(photos, claim, options))
 
     def stream_continued(
         self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
     ) -> Generator[Event, None, None]:
-        """Events of a request that continues an earlier one, as `Client.stream_continued`.
+        """Send a request that continues an earlier one, as `Client.stream_continued`. Closing the iterator early
+        cancels it.
 
         Args:
             request_id: the earlier request.
             addition: what is known by now, or ruled out. If None, the earlier answer is ruled out.
             photos: further photos of the same place, or none.
+
+        Yields:
+            The events of the new request, as `stream` yields them.
+
+        Raises:
+            GeoTTSError: as in `Client.stream_continued`.
         """
         return self._iterate(self._client.stream_continued(request_id, addition, photos))
 
@@ -118,53 +150,94 @@ class SyncClient:
 
         Args:
             request_id, addition, photos: as in `stream_continued`.
+
+        Returns:
+            The run of the new request; `answer.changed` says how the answer changed.
+
+        Raises:
+            GeoTTSError: as in `Client.continue_`.
         """
         return self._wait(self._client.continue_(request_id, addition, photos))
 
     def submit(self, photos: Photos, options: LocateOptions | None = None, *, key: str | None = None) -> str:
-        """Start a request that runs without a reader; return its id, as `Client.submit`.
+        """Start a request that runs without a reader, as `Client.submit`.
 
         Args:
             photos: as in `stream`.
             options: as in `stream`.
             key: an idempotency key of 1 to 200 visible characters. If the same request is sent again with it, the
                 service starts no second one and returns the id of the first.
+
+        Returns:
+            The id of the request.
+
+        Raises:
+            GeoTTSError: as in `Client.submit`.
         """
         return self._wait(self._client.submit(photos, options, key=key))
 
     def events(self, request_id: str, *, after: int = 0) -> Generator[Event, None, None]:
-        """Events of a request that was started before, as `Client.events`. Leaving does not cancel it.
+        """Read the events of a request that was started before, as `Client.events`. Closing the iterator does not
+        cancel it.
 
         Args:
             request_id: the request.
             after: the `seq` of the last event that you have; 0 for all events.
+
+        Yields:
+            The events after `after`, in order, each once; the last has the type `done`. No event if nothing follows
+            `after`.
+
+        Raises:
+            GeoTTSError: as in `Client.events`.
         """
         return self._iterate(self._client.events(request_id, after=after))
 
     def status(self, request_id: str, *, wait_s: float = 0.0) -> RunStatus:
-        """The state of a request, as `Client.status`. Raises NotFound.
+        """Ask for the state of a request, as `Client.status`.
 
         Args:
             request_id: the request.
             wait_s: how long to wait for its end, in seconds; it is rounded, and the service waits at most 60 s.
+
+        Returns:
+            The state at the time of the reply: `running` if the request takes longer than `wait_s`.
+
+        Raises:
+            NotFound: there is no such request, or it was erased.
+            GeoTTSError: another error, as in `Client.status`.
         """
         return self._wait(self._client.status(request_id, wait_s=wait_s))
 
     def cancel(self, request_id: str, *, erase: bool = False) -> Cancelled:
-        """Stop a request, as `Client.cancel`. Raises NotFound.
+        """Stop a request, as `Client.cancel`.
 
         Args:
             request_id: the request; one that has ended stays as it is, unless it is erased.
             erase: whether all its data are erased too: photos, events, files and results of tools.
+
+        Returns:
+            Whether the request was running, and whether its data were erased.
+
+        Raises:
+            NotFound: there is no such request, or it was erased.
+            GeoTTSError: another error, as in `Client.cancel`.
         """
         return self._wait(self._client.cancel(request_id, erase=erase))
 
     def file(self, request_id: str, sha256: str) -> bytes:
-        """The bytes of a picture that an event names, as `Client.file`. Raises NotFound.
+        """Fetch a picture that an event names, as `Client.file`.
 
         Args:
             request_id: the request that the event is of.
             sha256: the hash of the picture, as 64 hexadecimal digits.
+
+        Returns:
+            The bytes of the picture's file, as `Client.file` returns them.
+
+        Raises:
+            NotFound: the request has no such picture, or was erased.
+            GeoTTSError: another error, as in `Client.file`.
         """
         return self._wait(self._client.file(request_id, sha256))
 

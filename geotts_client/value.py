@@ -19,12 +19,15 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's, in a third of the time: events are numbered and folded by copies. A value has no extra and no
-        private attributes.
+        """Copy the value as pydantic does, in a third of the time: events are numbered and folded by copies. A value
+        has no extra and no private attributes.
 
         Args:
             update: new values by the name of their field; they are not checked. None changes nothing.
             deep: whether the values of the fields are copied too, not only referred to.
+
+        Returns:
+            A value of the same class with the new fields.
         """
         if deep:
             return super().model_copy(update=update, deep=True)
@@ -37,9 +40,17 @@ class Value(BaseModel):
         return copied
 
     def jsonable(self) -> dict[str, Any]:
-        """Plain JSON types, fields in declaration order."""
+        """Convert the value to plain JSON types.
+
+        Returns:
+            A new object with the fields in the order of their declaration. Bytes are in base64.
+        """
         return self.model_dump(mode="json")
 
     def json_bytes(self) -> bytes:
-        """JSON in UTF-8 without blanks, fields in declaration order."""
+        """Write the value as JSON, in the form that goes over the wire.
+
+        Returns:
+            UTF-8 without blanks, with the fields in the order of their declaration.
+        """
         return self.__pydantic_serializer__.to_json(self)

@@ -12,11 +12,14 @@ _Result = TypeVar("_Result")
 
 
 async def first_that_serves(services: Sequence[_Service], ask: Callable[[_Service], Awaitable[_Result]]) -> _Result:
-    """The result of the first service that does not fail with an outage (`ToolErrorKind.is_outage`).
+    """Ask one service after the other, until one serves.
 
     Args:
         services: what is asked, in this order; 1 or more.
         ask: asks one service; it is called at most once for each.
+
+    Returns:
+        The result of the first service that does not fail with an outage (`ToolErrorKind.is_outage`).
 
     Raises:
         ToolError: that of the last service, or at once one that is no outage. Other errors pass at once, too.

@@ -41,7 +41,7 @@ class MapPicture:
 
 
 class MapsProvider(ToolProvider, Protocol):
-    """Where map pictures come from. Raises ToolError (NOT_FOUND, UNAVAILABLE, …) when there is none."""
+    """Where map pictures come from."""
 
     @property
     def styles(self) -> frozenset[Style]:
@@ -51,7 +51,7 @@ class MapsProvider(ToolProvider, Protocol):
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
-        """Return a picture with a point in its middle, marked there.
+        """Draw a map or a satellite picture with a point in its middle, marked there.
 
         Args:
             point: in WGS-84, whatever the provider's own datum.
@@ -61,6 +61,9 @@ class MapsProvider(ToolProvider, Protocol):
             width: pixels that are wanted; a provider may have a smaller maximum.
             height: as `width`.
             context: the request: it bounds how long a call waits for its turn, and what is sent is listed under its id.
+
+        Returns:
+            The picture, with the size and the zoom that it really has.
 
         Raises:
             ToolError: there is no picture of the point (NOT_FOUND), or the provider fails.
@@ -79,10 +82,13 @@ MAP_TOOLS = ("static_map", "satellite_map")
 
 
 def maps_tools(provider: MapsProvider) -> list[Tool]:
-    """`static_map` and `satellite_map`, as far as the provider has them; 500x500 pixels, the point in the middle.
+    """Make `static_map` and `satellite_map`: 500x500 pixels, the point in the middle.
 
     Args:
         provider: where the pictures come from; a style that is not among its `styles` gets no tool.
+
+    Returns:
+        One tool for each style that the provider has.
     """
 
     def tool(name: str, style: Style, description: str) -> Tool:

@@ -34,10 +34,13 @@ PHOTO_HOSTS: Final = frozenset(
 
 
 def is_photo_host(url: str) -> bool:
-    """Whether the URL's host is one of them or below one.
+    """Tell whether a URL belongs to a photo site.
 
     Args:
         url: an absolute URL; a text without a host is of none of them.
+
+    Returns:
+        True if its host is one of `PHOTO_HOSTS` or below one.
     """
     try:
         host = (urlsplit(url).hostname or "").rstrip(".").lower()

@@ -21,22 +21,24 @@ class PlacesProvider(ToolProvider, Protocol):
     """Where places come from. Empty results are empty lists.
 
     Points of results are in the datum that each `PlaceFact` names. `context` is the request: it bounds how long a call
-    waits for its turn, and what is sent is listed under its id. Every asynchronous method raises ToolError if the
-    provider fails, with a kind such as UNAVAILABLE, TIMEOUT, RATE_LIMITED or QUOTA.
+    waits for its turn, and what is sent is listed under its id.
     """
 
     def owns(self, place_id: str) -> bool:
-        """Whether an id looks like one of this provider's, by its form: nothing is asked.
+        """Tell whether an id looks like one of this provider's, by its form: nothing is asked.
 
         Args:
             place_id: an id that some provider gave, or what a model wrote in its place.
+
+        Returns:
+            True also for an id of this form that does not exist.
         """
         ...
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Find places by name, best first.
+        """Find places by name.
 
         Args:
             query: the name of a place, in any script.
@@ -44,6 +46,12 @@ class PlacesProvider(ToolProvider, Protocol):
                 elsewhere are possible. None searches everywhere.
             limit: most results, 1 or more.
             context: the request for which it is asked.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: the provider fails, with a kind such as UNAVAILABLE, TIMEOUT, RATE_LIMITED or QUOTA.
         """
         ...
 
@@ -60,38 +68,59 @@ class PlacesProvider(ToolProvider, Protocol):
 
         Returns:
             Places that may lack a position, which `detail` gives for their id.
+
+        Raises:
+            ToolError: as in `search`.
         """
         ...
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
-        """Return the place of an id; None when there is none.
+        """Look up the place of an id.
 
         Args:
             place_id: the `PlaceFact.id` of an earlier result, or what a model wrote in its place.
             context: the request for which it is asked.
+
+        Returns:
+            The place; None when there is none.
+
+        Raises:
+            ToolError: as in `search`; or NOT_FOUND, from a provider that does not return None.
         """
         ...
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
-        """Find the places of an address, best first.
+        """Find the places of an address.
 
         Args:
             address: units divided by commas, the largest last; what the provider does not know of it may be skipped.
             country: as in `search`.
             limit: most results, 1 or more.
             context: the request for which it is asked.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: as in `search`.
         """
         ...
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
-        """Find the places nearest to a point, nearest or most exact first; none where the provider knows of nothing.
+        """Find the places nearest to a point.
 
         Args:
             point: in WGS-84, whatever the provider's own datum.
             limit: most results, 1 or more.
             context: the request for which it is asked.
+
+        Returns:
+            The nearest or most exact first; empty where the provider knows of nothing.
+
+        Raises:
+            ToolError: as in `search`.
         """
         ...
 
@@ -144,7 +173,11 @@ class PointArguments(Arguments):
     longitude: Annotated[float, Field(ge=-180, le=180)]
 
     def point(self) -> LatLon:
-        """The two numbers as a WGS-84 point."""
+        """Combine the two numbers.
+
+        Returns:
+            A point in WGS-84.
+        """
         return LatLon(lat=self.latitude, lon=self.longitude)
 
 

@@ -58,7 +58,13 @@ _HTTP = 80
 
 @dataclass(frozen=True, slots=True)
 class OfflineProviders:
-    """The providers without key and network. They serve the abilities that no configured provider has."""
+    """The providers without key and network. They serve the abilities that no configured provider has.
+
+    Attributes:
+        places: the embedded gazetteer.
+        countries: the embedded borders.
+        maps: the embedded maps; None if there are none.
+    """
 
     places: PlacesProvider
     countries: CountryProvider
@@ -67,7 +73,14 @@ class OfflineProviders:
 
 @dataclass(slots=True)
 class Catalog:
-    """What `build_catalog` made. `aclose()` closes every connection. `shelf`: pictures that services may fetch here."""
+    """What `build_catalog` made. `aclose()` closes every connection.
+
+    Attributes:
+        tools: the tools of the broker.
+        shelf: pictures that services may fetch here; None if no service does.
+        provider_clients: the clients by the names of their providers.
+        clients: the HTTP clients behind them, and that of the store of regions.
+    """
 
     tools: list[Tool]
     shelf: RegionShelf | None = None
@@ -75,7 +88,11 @@ class Catalog:
     clients: list[SafeHttpClient] = field(default_factory=list)
 
     def figures(self) -> dict[str, ProviderFigures]:
-        """Requests, retries and state of each provider client, by its name."""
+        """Report what the provider clients have done.
+
+        Returns:
+            Requests, retries and state of each provider client, by its name.
+        """
         return {name: provider_client.figures() for name, provider_client in self.provider_clients.items()}
 
     async def aclose(self) -> None:
@@ -97,7 +114,7 @@ def build_catalog(
     transport: httpx.AsyncBaseTransport | None = None,
     public_url: str | None = None,
 ) -> Catalog:
-    """Tools for the configured providers, and the tools of a released system.
+    """Make the tools for the configured providers, and those of a released system.
 
     Args:
         config: the configured providers and their settings.
@@ -110,6 +127,9 @@ def build_catalog(
         texts: schemas of that system's tools as its authors list them.
         transport: is used in place of the network, for tests.
         public_url: where search services reach the gateway; None where they cannot.
+
+    Returns:
+        The tools, in the order of their tables, and the clients that they use. The caller closes it.
 
     Raises:
         ConfigError: a key or a URL that a provider needs is missing.

@@ -20,11 +20,13 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
 
 
 def key_variable(name: ProviderName) -> str:
-    """The environment variable in which a provider looks for its keys, where the configuration names no other. Empty
-    for a provider without a key.
+    """Name the environment variable in which a provider looks for its keys, where the configuration names no other.
 
     Args:
         name: as in the configuration; a name that is not in the table, such as `offline`, has no key.
+
+    Returns:
+        The name of the variable; empty for a provider without a key.
     """
     return PROVIDERS[name].key_variable if name in PROVIDERS else ""
 

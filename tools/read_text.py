@@ -28,10 +28,13 @@ class ReadArguments(BoxArguments):
 
 
 def read_text_tool(perception: Perception) -> Tool:
-    """`read_text`, which runs beside the engine; NOT_FOUND where the region has no legible text.
+    """Make `read_text`, which runs beside the engine.
 
     Args:
         perception: reads the region, in the language of the call where it states one.
+
+    Returns:
+        The tool. It fails with NOT_FOUND where the region has no legible text.
     """
 
     async def read(arguments: ReadArguments, context: ToolContext) -> Observation:

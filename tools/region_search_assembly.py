@@ -22,7 +22,12 @@ from tts.net.secret import Scrubber
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """`shelf` is what the gateway has to show, where services fetch from it."""
+    """The search by region, as it is configured.
+
+    Attributes:
+        search: cuts regions out of photos and sends them.
+        shelf: what the gateway has to show, where services fetch from it; None elsewhere.
+    """
 
     search: RegionSearch
     shelf: RegionShelf | None = None

@@ -26,13 +26,16 @@ from tts.toolkit.spec import Tool
 
 
 class OpenClient(Protocol):
-    """Opens an HTTP client that is closed with the tools."""
+    """Opens an HTTP client for a tool of another package."""
 
     def __call__(self, limits: FetchLimits | None = None) -> SafeHttpClient:
         """Open the client.
 
         Args:
             limits: of size and time, and hosts that may be private; the usual ones when absent.
+
+        Returns:
+            The client. It is closed with the tools.
         """
 
 
@@ -40,9 +43,18 @@ class OpenClient(Protocol):
 class ToolParts:
     """What tools are made of; None where the configuration or the place has none.
 
-    `perception` is there beside an engine, the others in the broker. `client` opens an HTTP client for tools of
-    other packages. What it sends is listed in `left_machine` of the request that is named: `fetch(url,
-    request_id=context.request.id)`.
+    `perception` is there beside an engine, the others in the broker.
+
+    Attributes:
+        perception: reads text in photos.
+        places: finds places.
+        countries: knows in which country a point lies.
+        maps: draws maps.
+        web: searches the web by text.
+        recordings: recorded searches by picture, which are used in place of live ones.
+        regions: searches by picture at live services.
+        client: opens an HTTP client for tools of other packages. What it sends is listed in `left_machine` of the
+            request that is named: `fetch(url, request_id=context.request.id)`.
     """
 
     perception: Perception | None = None
@@ -57,9 +69,12 @@ class ToolParts:
 
 @dataclass(frozen=True, slots=True)
 class ToolFile:
-    """The tools of one file: their names, and how they are made. None are made where the parts for them are missing.
+    """The tools of one file.
 
-    `local`: they need the pixels and run beside the engine.
+    Attributes:
+        names: the names of all tools that `make` may give.
+        make: makes those for which the parts are there.
+        local: whether they need the pixels and run beside the engine.
     """
 
     names: tuple[str, ...]
@@ -102,16 +117,23 @@ _ADDED: Final[Registry[Callable[[ToolParts], Tool]]] = Registry("geotts.tools")
 
 
 def tool_names() -> tuple[str, ...]:
-    """The names of all tools there may be, without making any: making them needs keys and data."""
+    """Name all tools there may be, without making any: making them needs keys and data.
+
+    Returns:
+        Each name once: those of this table, then those of other packages.
+    """
     return (*(name for file in TOOL_FILES for name in file.names), *_ADDED)
 
 
 def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
-    """The tools that the parts suffice for: those beside the engine, or those in the broker.
+    """Make the tools for one of the two places where tools run.
 
     Args:
         parts: what tools are made of; a part that is None leaves out the tools that need it.
         local: true: the tools that need the pixels and run beside the engine; false: those of the broker.
+
+    Returns:
+        All tools that the parts suffice for, those of other packages last.
 
     Raises:
         ConfigError: a tool of another package cannot be used.
@@ -121,10 +143,13 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
 
 
 def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
-    """Those of `make_tools` that are in this table, without tools of other packages.
+    """Make the tools of this table, without tools of other packages.
 
     Args:
         parts, local: as in `make_tools`.
+
+    Returns:
+        All tools that the parts suffice for, in the order of the table.
     """
     return [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
 

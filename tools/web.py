@@ -54,13 +54,19 @@ class PhotoWebProvider(Protocol):
     async def search_of_photo(
         self, photo_sha256: str, query: str, *, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
-        """As `WebProvider.search`, for one photo.
+        """Search the web for one photo.
 
         Args:
             photo_sha256: the hash of the photo, as in `ToolContext.photo_hashes`; its pixels are not needed.
             query: as in `WebProvider.search`.
             limit: as in `WebProvider.search`.
             context: as in `WebProvider.search`.
+
+        Returns:
+            As in `WebProvider.search`.
+
+        Raises:
+            ToolError: as in `WebProvider.search`.
         """
         ...
 
@@ -101,7 +107,11 @@ class WebSearchArguments(Arguments):
     ]
 
     def queries(self) -> tuple[str, ...]:
-        """The queries one by one: the first eight, further ones are dropped."""
+        """Split the argument into queries.
+
+        Returns:
+            The first eight queries, 1 or more; further ones are dropped.
+        """
         return (self.query,) if isinstance(self.query, str) else self.query[:8]
 
 
@@ -112,10 +122,13 @@ class ImageSearchArguments(BoxArguments):
 
 
 def web_search_tool(provider: WebProvider) -> Tool:
-    """`web_search`. A query is cached by itself for a day; for its photo, too, where results depend on that.
+    """Make `web_search`.
 
     Args:
         provider: where the results come from. They depend on the photo if it is a `PhotoWebProvider`, too.
+
+    Returns:
+        The tool. A query is cached by itself for a day; for its photo, too, where results depend on that.
     """
 
     async def search(arguments: WebSearchArguments, context: ToolContext) -> Observation:
@@ -141,12 +154,15 @@ def web_search_tool(provider: WebProvider) -> Tool:
 
 
 async def found_pages(provider: WebProvider, query: str, *, limit: int, context: ToolContext) -> Sequence[WebFact]:
-    """At most `limit` pages, of the call's first photo where results depend on it.
+    """Search the web, for the call's first photo where results depend on it.
 
     Args:
         provider: is asked once.
         query, limit: as in `WebProvider.search`.
         context: the request, and the hashes of its photos; pixels are not needed.
+
+    Returns:
+        At most `limit` pages, best first; empty when nothing is found.
 
     Raises:
         ToolError: as `WebProvider.search`.
@@ -158,10 +174,13 @@ async def found_pages(provider: WebProvider, query: str, *, limit: int, context:
 
 
 def image_search_tool(provider: ImageSearchProvider) -> Tool:
-    """`image_search` with recorded results; `tools.region_search` has the tool for live services.
+    """Make `image_search` with recorded results; `tools.region_search` has the tool for live services.
 
     Args:
         provider: where the results come from; photos are named to it by their hash.
+
+    Returns:
+        The tool. Its results are cached for a day.
     """
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:
@@ -183,11 +202,14 @@ def image_search_tool(provider: ImageSearchProvider) -> Tool:
 def search_of_regions(
     spec: ToolSpec, search: Callable[[ImageSearchArguments, Box, ToolContext], Awaitable[Sequence[WebFact]]]
 ) -> Tool:
-    """A tool that looks for pictures like a region; `search` gets it as a box of a photo that there is.
+    """Make a tool that looks for pictures like a region; `search` gets it as a box of a photo that there is.
 
     Args:
         spec: that of the tool.
         search: finds pages, best first; none is NOT_FOUND. The first ten that are not hidden are shown.
+
+    Returns:
+        The tool. It refuses a photo that the request does not have (INVALID_ARGUMENTS).
     """
 
     async def run(arguments: ImageSearchArguments, context: ToolContext) -> Observation:
@@ -216,12 +238,15 @@ def _joined(
 
 
 def numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
-    """The best results of each part, with consecutive numbers. A failed part is left out.
+    """Number the best results of each part, one after the other. A failed part is left out.
 
     Args:
         parts: an observation or an error for each part of the call, in order.
         limit: most results of each part, 1 or more.
         context: that of the call; its options say whether pages that tell of the photo are hidden.
+
+    Returns:
+        An observation with the results that are shown; their numbers begin with 1.
 
     Raises:
         ToolError: no result is left to show: the first error of a part, or NOT_FOUND where no part failed.
@@ -240,10 +265,13 @@ def numbered(parts: Sequence[Observation | ToolError], limit: int, context: Tool
 
 
 def tells_of_photo(hit: WebFact) -> bool:
-    """Whether a page belongs to a photo site or shows this same picture, so that it reveals the place of the photo.
+    """Tell whether a page reveals the place of the photo.
 
     Args:
         hit: a search result; its URL is absolute.
+
+    Returns:
+        True if it belongs to a photo site or shows this same picture.
     """
     return hit.same_picture or is_photo_host(hit.url)
 

@@ -34,10 +34,13 @@ class BoxArguments(Arguments):
         return self
 
     def box(self, context: ToolContext) -> Box:
-        """The region as a box of a photo of the call.
+        """Check the region, and find its photo.
 
         Args:
             context: that of the call; its photos are counted from 0.
+
+        Returns:
+            The region as a box of a photo of the call, in fractions of its sides.
 
         Raises:
             ToolError: INVALID_ARGUMENTS: there is no such photo, or the region is below 16 pixels on a side.
@@ -71,7 +74,11 @@ async def _zoom(arguments: BoxArguments, context: ToolContext) -> Observation:
 
 
 def zoom_tool() -> Tool:
-    """`image_zoom`. It makes no file: the result refers to the photo with a box."""
+    """Make `image_zoom`.
+
+    Returns:
+        The tool. It makes no file: the result refers to the photo with a box.
+    """
     spec = ToolSpec(
         name="image_zoom",
         description="Look closer at a region of the photo; returns the region at full resolution.",

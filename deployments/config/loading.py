@@ -27,6 +27,9 @@ def load_config(
             replaces the file's. Where file or overrides choose another loop of its authors, its limits and texts are
             that loop's.
 
+    Returns:
+        The checked configuration. Settings that are written nowhere have their defaults.
+
     Raises:
         ConfigError: naming the file and every wrong key.
     """
@@ -58,11 +61,14 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
-    """A configuration with some nodes replaced, and checked again.
+    """Replace some nodes of a configuration, and check it again.
 
     Args:
         args: the configuration. It is not changed.
         changes: the new values, by the name of a top-level node.
+
+    Returns:
+        A new configuration with the new nodes.
 
     Raises:
         ConfigError: naming every wrong key.

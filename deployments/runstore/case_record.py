@@ -50,10 +50,13 @@ class CaseStore(Protocol):
         ...
 
     async def cases(self, tenant: str) -> Sequence[CaseRecord]:
-        """Return all cases of a tenant, in no order.
+        """List the cases of a tenant.
 
         Args:
             tenant: the name of an API key, as in `CaseRecord.tenant`; empty for requests without a key.
+
+        Returns:
+            All of them, in no order; empty when there are none.
         """
         ...
 

@@ -218,7 +218,7 @@ class RunStore(CaseStore, Protocol):
         ...
 
     def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """Yield the entries of a log, then new ones as they come, until the log is closed.
+        """Read the entries of a log, then new ones as they come, until the log is closed.
 
         Args:
             request_id: the request. A log that is erased or unknown has no further entries.
@@ -226,16 +226,22 @@ class RunStore(CaseStore, Protocol):
             idle_s: seconds without an entry after which None is yielded, again and again. None: only entries are
                 yielded.
 
+        Returns:
+            An iterator over entries in the order of `seq`, with None for a time without entries.
+
         Raises:
             LogLost: the request is known, and its entries are gone.
         """
         ...
 
     async def is_open(self, request_id: str) -> bool:
-        """Whether there is a log of this request that was not closed.
+        """Tell whether a request still runs.
 
         Args:
             request_id: the request, whichever gateway has it, and with a valid lease or without one.
+
+        Returns:
+            True for a log of this request that was not closed.
         """
         ...
 
@@ -299,10 +305,13 @@ class RunStore(CaseStore, Protocol):
         ...
 
     async def attended_s(self, request_id: str) -> float:
-        """Return the seconds for which the work was promised to go on; 0 when nothing was, or when they are over.
+        """Ask how long the work was promised to go on.
 
         Args:
             request_id: the request.
+
+        Returns:
+            Seconds from now; 0 when nothing was promised, or when they are over.
         """
         ...
 
@@ -315,7 +324,11 @@ class RunStore(CaseStore, Protocol):
         ...
 
     def cancels(self) -> AsyncIterator[str]:
-        """Requests that were asked to stop, as the asking comes in. For one consumer a gateway."""
+        """Wait for requests that somebody asks to stop. For one consumer a gateway.
+
+        Returns:
+            An iterator over their ids, as the asking comes in. It has no end.
+        """
         ...
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
@@ -362,10 +375,13 @@ class RunStore(CaseStore, Protocol):
         ...
 
     async def reminders(self, *, again_s: float) -> Sequence[str]:
-        """Return the requests whose reminder is due, at most 100. Of all gateways, one only gets each.
+        """Take the reminders that are due. Of all gateways, one only gets each.
 
         Args:
             again_s: seconds until the same reminder is due again, unless `remind` says that it was done.
+
+        Returns:
+            The ids of at most 100 requests.
         """
         ...
 

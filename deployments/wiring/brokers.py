@@ -59,7 +59,11 @@ class Brokers(EgressFile, Protocol):
         ...
 
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
-        """Counts and latencies since start, by replica."""
+        """Ask all brokers what they have done.
+
+        Returns:
+            Counts and latencies since the start, by replica.
+        """
         ...
 
 

@@ -20,6 +20,13 @@ def arguments(function):
     return [argument.arg for argument in plain if argument.arg not in ("self", "cls")]
 
 
+def constructors(source):
+    """The constructors of the public classes of a module, as (class, `__init__`)."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from ((node, made) for made in node.body if isinstance(made, Function) and made.name == "__init__")
+
+
 def ports_of(source):
     """The protocol classes of a module."""
     return [

@@ -29,13 +29,17 @@ _log = logging.getLogger("geotts.tools")
 def external_tools(
     servers: Mapping[str, McpServerConfig], record: Record = EGRESS.record, *, environment: Mapping[str, str]
 ) -> list[Tool]:
-    """The allowed tools of all servers.
+    """Make the allowed tools of all servers.
 
     Args:
         servers: settings of the MCP servers, by name. A server that does not answer now has no tools until the next
             start.
         record: called with each request that is about to leave the machine.
         environment: where keys are read from.
+
+    Returns:
+        The tools in the order of the servers and of their `allow`; each is named `server__tool`. A tool that a server
+        does not have is left out, with a warning in the log.
 
     Raises:
         ConfigError: there are servers, and the extra `mcp` is missing.

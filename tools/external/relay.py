@@ -9,7 +9,11 @@ import sys
 
 
 def main() -> int:
-    """Start the program on this process's own standard input; returns its exit code, or 75 when it said too much."""
+    """Start the program on this process's own standard input, and pass its output on.
+
+    Returns:
+        The exit code of the program; 75 if it said too much.
+    """
     limit, command = int(sys.argv[1]), sys.argv[2:]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         assert child.stdout is not None

@@ -36,7 +36,11 @@ class ExternalArguments(Arguments):
 
     @classmethod
     def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
-        """The schema that a model sees."""
+        """Give pydantic's JSON schema for a model.
+
+        Returns:
+            `SCHEMA`, as the model sees it.
+        """
         return dict(cls.SCHEMA)
 
 

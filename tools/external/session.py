@@ -69,7 +69,19 @@ class ToolCaller:
     record: Record
 
     async def call(self, name: str, arguments: dict[str, Any], *, request_id: str) -> types.CallToolResult:
-        """Call a tool. Raises ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server."""
+        """Call a tool.
+
+        Args:
+            name: the name of the tool on the server.
+            arguments: what the model wrote, as the server's schema asks.
+            request_id: the request for which it is called, in the record of what leaves the machine.
+
+        Returns:
+            The result as the server gave it; with `is_error` if the tool failed.
+
+        Raises:
+            ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server.
+        """
         self._record_call(name, arguments, request_id)
         return await _conversation(self.config, self.environment, lambda client: client.call_tool(name, arguments))
 

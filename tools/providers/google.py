@@ -115,7 +115,11 @@ class _Geocodes(Reply):
 
 
 class Google:
-    """The `PlacesProvider` and the `MapsProvider` of Google."""
+    """The `PlacesProvider` and the `MapsProvider` of Google.
+
+    Args:
+        parts: its `base` replaces the address of both services.
+    """
 
     name: Final = "google"
     needs_network: Final = True

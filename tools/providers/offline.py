@@ -14,7 +14,12 @@ from tts.geodata.place_facts import place_fact
 
 
 class OfflinePlaces:
-    """The `PlacesProvider` over built data. Every look-up takes about a millisecond and needs no thread."""
+    """The `PlacesProvider` over built data. Every look-up takes about a millisecond and needs no thread.
+
+    Args:
+        gazetteer: the places by name and by position.
+        countries: the borders of countries.
+    """
 
     name: Final = "offline"
     needs_network: Final = False

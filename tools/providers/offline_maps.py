@@ -23,7 +23,11 @@ _TRUTH: Final[dict[Style, str]] = {
 
 
 class OfflineMaps:
-    """The `MapsProvider` over the embedded data. Drawing takes about 0.1 s of processor time, in a thread."""
+    """The `MapsProvider` over the embedded data. Drawing takes about 0.1 s of processor time, in a thread.
+
+    Args:
+        cartographer: draws the maps.
+    """
 
     name: Final = "offline"
     needs_network: Final = False
@@ -45,12 +49,15 @@ class OfflineMaps:
 
 
 def encoded_map(cartographer: Cartographer, view: View, style: Style) -> bytes:
-    """The view as a JPEG, with a pin at its `centre`.
+    """Draw a view, with a pin at its `centre`.
 
     Args:
         cartographer: draws the view, in about 0.1 s of processor time: call it in a thread.
         view: what is drawn, and how large. Near a pole, its `centre` need not be in the middle of the picture.
         style: whether a map is drawn, or the land as seen from above.
+
+    Returns:
+        The picture as JPEG.
     """
     out = io.BytesIO()
     picture = cartographer.draw(view, style, pins=(Pin(view.centre),))

@@ -98,7 +98,7 @@ class OpenCagePlaces(Service):
 
 
 def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], confidence: int) -> PlaceFact:
-    """A result as a fact: its name is that of its kind, else the first part of the formatted address.
+    """Turn a result into a fact.
 
     Args:
         formatted: the whole address, as OpenCage writes it.
@@ -106,6 +106,9 @@ def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], co
         components: the parts of the address by OpenCage's names for them (`_type`, `state`, `country_code`, …); values
             that are no text are passed over.
         confidence: OpenCage's, 1 to 10. A tenth of it is the score of the fact; with 0 there is no score.
+
+    Returns:
+        The fact. Its name is that of its kind (`_type`), else the first part of `formatted`.
     """
     texts = {name: value for name, value in components.items() if isinstance(value, str)}
     kind = texts.get("_type", "")

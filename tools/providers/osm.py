@@ -110,7 +110,12 @@ class _Elements(Reply):
 
 
 class OsmPlaces:
-    """The `PlacesProvider` over OpenStreetMap. `parts.contact` goes into the User-Agent, as the usage policy asks."""
+    """The `PlacesProvider` over OpenStreetMap.
+
+    Args:
+        parts: `contact` goes into the User-Agent, as the usage policy asks. `settings.urls` replaces the addresses of
+            `nominatim`, `photon` and `overpass`.
+    """
 
     name: Final = "osm"
     needs_network: Final = True

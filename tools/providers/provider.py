@@ -18,8 +18,16 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 
 @dataclass(frozen=True, slots=True)
 class ProviderParts:
-    """What a provider is made of. `offline` answers what it lacks; `client_for` gives a further client by its kind.
-    `base` is the address that the operator names, else the usual one."""
+    """What a provider is made of.
+
+    Attributes:
+        client: gives the client of the provider.
+        settings: `tools.settings` of the provider.
+        contact: the operator's address for a User-Agent; empty for none.
+        offline: answers what the provider lacks.
+        client_for: gives a further client by its kind, with limits of its own.
+        base: the address that the operator names, else the usual one.
+    """
 
     client: Callable[[], ProviderClient]
     settings: ProviderSettings
@@ -30,7 +38,11 @@ class ProviderParts:
 
 
 class Service:
-    """A service that is asked at one address."""
+    """A service that is asked at one address.
+
+    Args:
+        parts: what the provider is made of; `base` is the address.
+    """
 
     def __init__(self, parts: ProviderParts) -> None:
         self._client = parts.client()
@@ -39,11 +51,22 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not. `regions` and
-    `regions_by_url` are services that receive parts of photos: in the request, or at a URL of the upload.
-    `key_variable` is empty where no key is needed, `base_url` where there is no one usual address. `title` is the name
-    of the service for the people whose photos it is sent. `only_china`: it serves mainland China, and another provider
-    the rest of the world."""
+    """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not.
+
+    Attributes:
+        limits: rate, slots and retries of its client.
+        key_variable: the environment variable of its keys; empty where no key is needed.
+        key_place: where a request has the key; None where no key is needed.
+        judge: finds out what a reply says went wrong; None for the HTTP status alone.
+        base_url: the usual address; empty where there is no one usual address.
+        places: makes its `PlacesProvider`.
+        maps: makes its `MapsProvider`.
+        web: makes its `WebProvider`.
+        regions: makes its `RegionProvider`, which receives parts of photos in the request.
+        regions_by_url: makes its `RegionProvider`, which fetches parts of photos at a URL of the upload.
+        title: the name of the service for the people whose photos it is sent.
+        only_china: whether it serves mainland China alone, and another provider the rest of the world.
+    """
 
     limits: ProviderLimits
     key_variable: str = ""

@@ -14,7 +14,12 @@ _THOUSAND = 1000.0
 
 
 class ReverseFilesSearch:
-    """A `WebProvider` and an `ImageSearchProvider`. `paths` are the paths of photos by their hash."""
+    """A `WebProvider` and an `ImageSearchProvider`.
+
+    Args:
+        cache: the recorded replies.
+        paths: the path under which each photo was recorded, by the SHA-256 of the photo.
+    """
 
     name: Final = "tape"
     needs_network: Final = False

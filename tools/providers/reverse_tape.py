@@ -19,7 +19,12 @@ _THOUSAND = 1000.0
 
 
 class ReverseTapeSearch:
-    """An `ImageSearchProvider`, and a `WebProvider` whose results depend on the photo."""
+    """An `ImageSearchProvider`, and a `WebProvider` whose results depend on the photo.
+
+    Args:
+        cache: the recorded calls.
+        iou: the intersection over union, in [0, 1], from which a recorded region matches.
+    """
 
     name: Final = "tape"
     needs_network: Final = False

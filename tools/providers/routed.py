@@ -25,7 +25,12 @@ _OTHER_EAST_ASIAN: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 
 
 class RoutedPlaces:
-    """The `PlacesProvider` over one for mainland China and one for the world."""
+    """The `PlacesProvider` over one for mainland China and one for the world.
+
+    Args:
+        china: answers for mainland China.
+        world: answers for all other places.
+    """
 
     needs_network: Final = True
 
@@ -84,7 +89,12 @@ class RoutedPlaces:
 
 
 class RoutedMaps:
-    """The `MapsProvider` over one for mainland China and one for the world, style by style."""
+    """The `MapsProvider` over one for mainland China and one for the world, style by style.
+
+    Args:
+        china: draws mainland China.
+        world: draws all other places.
+    """
 
     needs_network: Final = True
 
@@ -104,7 +114,11 @@ class RoutedMaps:
 
 
 class WebInTurn:
-    """The `WebProvider` over several: the first that can serve does."""
+    """The `WebProvider` over several services: the first that can serve does.
+
+    Args:
+        providers: the services, in the order of preference; 1 or more.
+    """
 
     needs_network: Final = True
 

@@ -27,7 +27,14 @@ class _Hits(Reply):
 
 
 class Searxng:
-    """The `WebProvider` over SearXNG. There is no public default: name your instance."""
+    """The `WebProvider` over SearXNG. There is no public default: name your instance.
+
+    Args:
+        parts: `base` is the address of the instance.
+
+    Raises:
+        ConfigError: `base` is empty.
+    """
 
     name: Final = "searxng"
     needs_network: Final = True

@@ -45,7 +45,12 @@ class _Hits(Reply):
 
 
 class SerpapiLens(Service):
-    """The `RegionProvider` over SerpApi's Google Lens."""
+    """The `RegionProvider` over SerpApi's Google Lens.
+
+    Args:
+        parts: what the provider is made of.
+        upload: gives each region a URL while the search runs.
+    """
 
     name: Final = "serpapi_lens"
 

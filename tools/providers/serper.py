@@ -68,7 +68,11 @@ class SerperWeb(Service):
 
 
 class SerperPlaces(Service):
-    """The `PlacesProvider` over Serper's maps. What it lacks (positions to addresses) another provider answers."""
+    """The `PlacesProvider` over Serper's maps. What it lacks (positions to addresses) another provider answers.
+
+    Args:
+        parts: `offline` answers what Serper lacks.
+    """
 
     name: Final = "serper"
     needs_network: Final = True

@@ -34,7 +34,12 @@ class _Hits(Reply):
 
 
 class SerperLens(Service):
-    """The `RegionProvider` over Serper's Lens."""
+    """The `RegionProvider` over Serper's Lens.
+
+    Args:
+        parts: what the provider is made of.
+        upload: gives each region a URL while the search runs.
+    """
 
     name: Final = "serper_lens"
 

@@ -12,7 +12,11 @@ from tts.toolkit.tape.similar_searches import SearchTape
 
 
 class TapeSearch:
-    """The `WebProvider` and the `ImageSearchProvider` over a tape. What is not on it is an empty result."""
+    """The `WebProvider` and the `ImageSearchProvider` over a tape. What is not on it is an empty result.
+
+    Args:
+        tape: the recorded searches.
+    """
 
     name: Final = "tape"
     needs_network: Final = False

@@ -27,7 +27,15 @@ _MARK = (220, 40, 40)
 
 
 class TileMaps:
-    """The `MapsProvider` over tile servers, one URL template a style; `attribution` is stated under each picture."""
+    """The `MapsProvider` over tile servers.
+
+    Args:
+        client: fetches the tiles.
+        templates: a URL with `{z}`, `{x}` and `{y}` for each style.
+        name: the provider's name.
+        attribution: is stated under each picture.
+        contact: goes into the User-Agent, as usage policies ask.
+    """
 
     needs_network: Final = True
 

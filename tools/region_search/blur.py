@@ -38,10 +38,16 @@ class DetectorFailed(GeoTTSError):
 
 
 class Blur:
-    """Called with a picture, gives the picture with every detection blurred. CPU-bound: call it in a thread."""
+    """Called with a picture, gives the picture with every detection blurred. CPU-bound: call it in a thread.
+
+    Args:
+        config: the model of the detector, its lowest score and its classes.
+
+    Raises:
+        ConfigError: the model cannot be read, or does not do what a detector has to.
+    """
 
     def __init__(self, config: BlurConfig) -> None:
-        """Raises ConfigError when the model cannot be read, or does not do what a detector has to."""
         self._config = config
         path = Path(config.model).expanduser()
         if not path.is_file():
@@ -58,7 +64,17 @@ class Blur:
             raise ConfigError(f"tools.region_search.blur.model is no detector we can run: {error.detail}") from error
 
     def __call__(self, picture: Image.Image) -> Image.Image:
-        """Raises ToolError UNAVAILABLE when the detector fails."""
+        """Blur every detection of a picture.
+
+        Args:
+            picture: a region of a photo. It is not changed.
+
+        Returns:
+            A copy in which the detections are blurred.
+
+        Raises:
+            ToolError: UNAVAILABLE, the detector fails.
+        """
         try:
             with boundary(DetectorFailed, "the detector"):
                 boxes = self._boxes(picture)

@@ -18,7 +18,13 @@ _SMALLEST_PX = 16
 
 @dataclass(frozen=True, slots=True)
 class RegionPicture:
-    """A JPEG without metadata: the region that is searched for, which may be as large as the photo."""
+    """A JPEG without metadata: the region that is searched for, which may be as large as the photo.
+
+    Attributes:
+        data: the bytes of the file.
+        width: pixels.
+        height: pixels.
+    """
 
     data: bytes
     width: int
@@ -26,12 +32,15 @@ class RegionPicture:
 
 
 def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
-    """The pixels of a box, scaled down to `max_side_px`. CPU-bound: call it in a thread.
+    """Cut a region out of a photo. CPU-bound: call it in a thread.
 
     Args:
         photo: the photo, whichever number `box` states.
         box: the region, in fractions of the photo's sides.
         max_side_px: longest side of the result, in pixels; a smaller region keeps its size.
+
+    Returns:
+        The pixels of the box, scaled down to `max_side_px`.
 
     Raises:
         ToolError: INVALID_ARGUMENTS for a region of less than 16 pixels a side.
@@ -48,10 +57,13 @@ def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
 
 
 def encoded(pixels: Image.Image) -> RegionPicture:
-    """A fresh JPEG of the pixels alone: whatever else the picture carries is not written.
+    """Encode the pixels alone: whatever else the picture carries is not written.
 
     Args:
         pixels: a picture of any mode; it is written in RGB.
+
+    Returns:
+        A fresh JPEG.
     """
     bare = Image.frombytes("RGB", pixels.size, pixels.convert("RGB").tobytes())
     out = io.BytesIO()

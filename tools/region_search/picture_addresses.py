@@ -17,7 +17,13 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One request to the store."""
+    """One request to the store.
+
+    Attributes:
+        url: the address of the picture in the store.
+        headers: headers without secrets.
+        credential: what authorises the request; None where the URL does.
+    """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -43,23 +49,36 @@ class Places(Protocol):
         Args:
             method: to put it or to delete it.
             name: the name of the file that nobody can guess.
+
+        Returns:
+            The URL, the headers and what authorises the request. It may be good for a few seconds only.
         """
         ...
 
     def shown(self, name: str) -> str:
-        """Return the URL from which services fetch a picture.
+        """Make the URL from which services fetch a picture.
 
         Args:
             name: as in `target`.
+
+        Returns:
+            A URL that needs no key of its own. It may be good for a few seconds only.
         """
         ...
 
 
 class HeaderPlaces:
-    """PUT and DELETE of a URL with a header that authorises them (RFC 9110, 9.3.4 and 9.3.5)."""
+    """PUT and DELETE of a URL with a header that authorises them (RFC 9110, 9.3.4 and 9.3.5).
+
+    Args:
+        config: the URLs, the headers, and the names of the secret's header and variable.
+        environment: where the secret is read from.
+
+    Raises:
+        ConfigError: the secret is missing.
+    """
 
     def __init__(self, config: StoreUpload, environment: Mapping[str, str]) -> None:
-        """Raises ConfigError when the secret is missing."""
         secret = Secret(_needed(config.secret_env, environment))
         self._config = config
         self._credential = Credential("header", config.secret_header, secret)
@@ -77,7 +96,16 @@ class HeaderPlaces:
 
 
 class S3Places:
-    """An S3 bucket: every URL is signed for one method and a few seconds, so that the bucket stays private."""
+    """An S3 bucket: every URL is signed for one method and a few seconds, so that the bucket stays private.
+
+    Args:
+        config: the bucket, its region and the seconds for which a URL is good.
+        environment: where the keys are read from, under the usual names of AWS.
+        now: the time in UTC.
+
+    Raises:
+        ConfigError: a key is missing.
+    """
 
     def __init__(
         self,
@@ -85,7 +113,6 @@ class S3Places:
         environment: Mapping[str, str],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Raises ConfigError when a key is missing."""
         access, secret = (_needed(variable, environment) for variable in _KEYS[:2])
         session = environment.get(_KEYS[2], "").strip()
         self._keys = S3Keys(access, Secret(secret), Secret(session) if session else None)

@@ -26,7 +26,12 @@ _log = logging.getLogger(__name__)
 
 
 class StoredRegions:
-    """The `RegionUpload` over such a store. Every PUT and DELETE is in the client's record."""
+    """The `RegionUpload` over such a store. Every PUT and DELETE is in the client's record.
+
+    Args:
+        places: the URLs of the store; its secrets are hidden from all that is reported.
+        client: sends the requests.
+    """
 
     def __init__(self, places: Places, client: SafeHttpClient) -> None:
         self._places = places

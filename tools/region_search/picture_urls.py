@@ -13,12 +13,15 @@ class RegionUpload(Protocol):
     """Lends a picture a URL that nobody can guess."""
 
     def lent(self, picture: RegionPicture, context: RequestContext) -> AbstractAsyncContextManager[str]:
-        """Return a block with the URL, which is good inside it. When the block ends the picture is gone, however it
-        ends: a failure, and a cancellation too, waits for that.
+        """Lend a picture a URL. When the block ends the picture is gone, however it ends: a failure, and a cancellation
+        too, waits for that.
 
         Args:
             picture: what the URL shows, as it may leave this machine.
             context: the request; what is sent is listed under its id.
+
+        Returns:
+            An asynchronous context manager that gives the URL, which is good inside the block.
 
         Raises:
             ToolError: UNAVAILABLE when it cannot be lent.

@@ -21,7 +21,13 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True, slots=True)
 class S3Keys:
-    """`session` for temporary keys."""
+    """Keys of an S3 store.
+
+    Attributes:
+        access: the access key, which is no secret.
+        secret: the secret key.
+        session: the session token of temporary keys; None for others.
+    """
 
     access: str
     secret: Secret
@@ -31,7 +37,7 @@ class S3Keys:
 def presigned(
     method: Literal["GET", "PUT", "DELETE"], url: str, keys: S3Keys, *, region: str, expires_s: int, at: datetime
 ) -> str:
-    """A signed URL of an S3 store (AWS Signature Version 4, query parameters).
+    """Sign a URL of an S3 store (AWS Signature Version 4, query parameters).
 
     Args:
         method: the only method for which the URL can be used.
@@ -40,6 +46,9 @@ def presigned(
         region: region of the store, as `eu-central-1`.
         expires_s: seconds for which the URL can be used.
         at: from when on (UTC).
+
+    Returns:
+        The URL with its signature; nothing is sent.
     """
     parts = urlsplit(url)
     scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"

@@ -50,7 +50,13 @@ class RegionProvider(Protocol):
 
 
 class RegionSearch:
-    """Regions of photos at one provider, or at the next when one cannot serve. `hide` is applied to all that leaves."""
+    """Regions of photos at one provider, or at the next when one cannot serve.
+
+    Args:
+        providers: the services, in the order of preference; 1 or more.
+        max_side_px: longest side of a picture that is sent, in pixels.
+        hide: applied to every picture before it is sent; None to send it as it is.
+    """
 
     needs_network = True
 
@@ -61,7 +67,20 @@ class RegionSearch:
         self.name = "+".join(provider.name for provider in providers)
 
     async def search(self, context: ToolContext, box: Box, *, limit: int) -> Sequence[WebFact]:
-        """Raises ToolError; NOT_ALLOWED without the request's consent."""
+        """Cut a region out of a photo and search for it.
+
+        Args:
+            context: the photos of the call, and whether the request consents.
+            box: the region, in fractions of the sides of the photo that it names.
+            limit: most pages, 1 or more.
+
+        Returns:
+            The best first; empty when nothing is found.
+
+        Raises:
+            ToolError: the request does not consent (NOT_ALLOWED), the pixels of the photo are not here, the region is
+                too small, or no provider can serve.
+        """
         if not context.options.allow_region_search:
             raise no_consent("image_search")
         if box.photo >= len(context.photos):

@@ -34,7 +34,16 @@ class _Item:
 
 
 class RegionShelf:
-    """The `RegionUpload` over the gateway's route. It records each picture that is offered, served or withdrawn."""
+    """The `RegionUpload` over the gateway's route. It records each picture that is offered, served or withdrawn.
+
+    Args:
+        public_url: where search services reach the gateway.
+        expires_s: seconds after which a picture is not served any more.
+        max_fetches: how often a picture is served.
+        scrubber: hides the names of pictures in what is logged.
+        record: called with each picture that is offered, served or withdrawn.
+        now: a clock in seconds.
+    """
 
     def __init__(
         self,
@@ -73,7 +82,15 @@ class RegionShelf:
             self._note("WITHDRAW", host, name, 0, context.id)
 
     def take(self, name: str, to: str) -> bytes | None:
-        """The picture, for the address `to`; None when there is none of this name, or no longer."""
+        """Serve a picture to a search service; it counts as a fetch.
+
+        Args:
+            name: the last part of the URL that `lent` gave.
+            to: the address that fetches it, for the record.
+
+        Returns:
+            The bytes of a JPEG; None when there is none of this name, or no longer.
+        """
         item = self._items.get(name)
         if item is None or item.fetches == 0 or self._now() >= item.until:
             return None

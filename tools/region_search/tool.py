@@ -16,10 +16,13 @@ TIMEOUT_S = 40.0
 
 
 def region_search_tool(regions: RegionSearch) -> Tool:
-    """`image_search`, run only for requests that consent; results are cached for a day.
+    """Make `image_search`, which runs only for requests that consent.
 
     Args:
         regions: cuts a region out of the photo and sends it; its `name` is stated as the provider of the tool.
+
+    Returns:
+        The tool. Its results are cached for a day.
     """
 
     async def search(arguments: ImageSearchArguments, box: Box, context: ToolContext) -> Sequence[WebFact]:

@@ -35,7 +35,19 @@ Texts = Sequence[ToolSchema]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the tools of one system get their data. None where no configured provider has it."""
+    """Where the tools of one system get their data. None where no configured provider has it.
+
+    Attributes:
+        amap: AMap's searches.
+        serper: Google's searches.
+        amap_maps: AMap's maps.
+        google_maps: Google's maps.
+        addresses: the geocoder of GeoAgent.
+        pages: the web search of GeoVista.
+        lens: the search by picture of REVERSE's evaluation.
+        reverse_pages: the search by text of REVERSE's evaluation.
+        recorded: the recorded searches of REVERSE's training.
+    """
 
     amap: AmapSource
     serper: SerperSource
@@ -103,7 +115,7 @@ ANY_REPLY: Final = frozenset({"thinking_with_map_demo"})
 
 
 def released_broker_tools(system: str, sources: Sources, texts: Texts = ()) -> list[Tool]:
-    """The tools of a system that ask services; none for systems without any.
+    """Make the tools of a system that ask services.
 
     Args:
         system: the name of a released dialect, such as `reverse`; with the name of the loop where that is not the
@@ -111,16 +123,22 @@ def released_broker_tools(system: str, sources: Sources, texts: Texts = ()) -> l
         sources: where the tools get their data; a tool whose source is None may be left out.
         texts: the schemas of the tools as they are listed to the model. The tools of the notebook hold arguments
             against them and quote them in refusals; one that is not among them uses the schema that GeoTTS lists.
+
+    Returns:
+        The tools; none for systems without any.
     """
     make = _BROKER_TOOLS.get(system)
     return [] if make is None else make(sources, texts)
 
 
 def released_local_tools(system: str, texts: Texts = ()) -> list[Tool]:
-    """The tools of a system that need the pixels.
+    """Make the tools of a system that need the pixels.
 
     Args:
         system, texts: as in `released_broker_tools`.
+
+    Returns:
+        The tools; none for systems without any.
     """
     make = _LOCAL_TOOLS.get(system)
     return [] if make is None else make(texts)

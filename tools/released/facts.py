@@ -11,31 +11,40 @@ from tts.geodata.datum import as_wgs84
 
 
 def amap_facts(reply: Any, *, with_points: bool) -> tuple[Fact, ...]:
-    """Tips or places of AMap. Points are turned from GCJ-02, once, here.
+    """Turn tips or places of AMap into facts.
 
     Args:
         reply: the JSON object of AMap's reply, of which `tips` or `pois` is read; entries without a name are left out.
         with_points: whether the model reads the points; if not, the facts have none.
+
+    Returns:
+        One fact for each, in AMap's order. Points are converted from GCJ-02 to WGS-84, once, here.
     """
     listed = reply.get("tips") or reply.get("pois") or ()
     return tuple(_amap(poi, with_points) for poi in listed if isinstance(poi, Mapping) and _text(poi, "name"))
 
 
 def serper_places(reply: Any) -> tuple[Fact, ...]:
-    """Places of a reply of Serper's maps; the country is not known.
+    """Turn places of a reply of Serper's maps into facts.
 
     Args:
         reply: the JSON object of the reply, of which `places` is read.
+
+    Returns:
+        One fact for each, in Serper's order; the country is not known.
     """
     return tuple(_serper_place(place) for place in reply.get("places") or () if isinstance(place, Mapping))
 
 
 def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
-    """Organic hits of a reply of Serper's search, numbered from 1.
+    """Turn organic hits of a reply of Serper's search into facts.
 
     Args:
         reply: the JSON object of the reply, of which `organic` is read.
         query: what was searched for; each fact states it.
+
+    Returns:
+        One fact for each, in Serper's order, numbered from 1.
     """
     pages = [page for page in reply.get("organic") or () if isinstance(page, Mapping)]
     return tuple(

@@ -24,10 +24,13 @@ class WrittenAddress(Arguments):
 
 
 def geocoder_tool(source: AddressSource) -> Tool:
-    """One question for the whole address, and one without its last part as long as nothing is found.
+    """Make the geocoder of GeoAgent.
 
     Args:
         source: what is asked; its replies have OpenCage's form.
+
+    Returns:
+        A tool that asks for the whole address, and then without its last part as long as nothing is found.
     """
 
     async def geocode(arguments: WrittenAddress, context: ToolContext) -> Observation:

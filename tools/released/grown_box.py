@@ -25,11 +25,14 @@ Sides = tuple[float, float, float, float]
 
 
 def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
-    """Anything with four items, whatever they are.
+    """Check that a box has four items, whatever they are.
 
     Args:
         box: the box as the model wrote it, any JSON value.
         crashed: makes the error in the words of the loop from the message of an exception of the tool.
+
+    Returns:
+        The box, with its items as the model wrote them.
 
     Raises:
         ToolError: `box` is empty or has another number of items, in the words of the tool; or it cannot have any, from
@@ -74,10 +77,13 @@ def on_photo(region: Sides, picture: Image.Image, photo: Photo) -> Sides:
 
 
 def shows_nothing(box: Sequence[Any]) -> ToolError:
-    """The refusal of a box of which no region can be cropped.
+    """Refuse a box of which no region can be cropped.
 
     Args:
         box: as the model wrote it; the refusal quotes it.
+
+    Returns:
+        The error; the caller raises it.
     """
     return refused(
         f"Error: The specified bounding box {box} is invalid or results in a crop smaller than "
@@ -108,20 +114,26 @@ def grown(region: Sides, width: int, height: int) -> Sides:
 
 
 def has_shape(region: Sides) -> bool:
-    """Whether it has an area, and is not too long for its width.
+    """Tell whether a region can be a picture.
 
     Args:
         region: (left, top, right, bottom). One side may be 100 times as long as the other.
+
+    Returns:
+        True if it has an area, and is not too long for its width.
     """
     wide, high = region[2] - region[0], region[3] - region[1]
     return wide > 0 and high > 0 and not max(high, wide) / min(high, wide) > _LONGEST_RATIO
 
 
 def is_large_enough(region: Sides) -> bool:
-    """Whether a crop of it has a shape and 28 pixels each way.
+    """Tell whether a region can be cropped.
 
     Args:
         region: (left, top, right, bottom) in pixels; they are cut to whole pixels before the 28 are counted.
+
+    Returns:
+        True if it has a shape (`has_shape`), and 28 pixels each way.
     """
     if not has_shape(region):
         return False

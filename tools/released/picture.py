@@ -54,13 +54,16 @@ def size_of(data: bytes) -> tuple[int, int] | None:
 
 
 def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
-    """The reference that a message carries and the bytes behind it.
+    """Name the bytes of a picture by their hash.
 
     Args:
         data: the bytes of the picture's file.
         size: (width, height) in pixels.
         media_type: the format of `data`, such as `image/png`.
         label: what the picture shows, in a few words; empty for none.
+
+    Returns:
+        The reference that a message carries, and the bytes behind it.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     image = ImageRef(sha256=sha256, width=size[0], height=size[1], media_type=media_type, label=label)
@@ -68,11 +71,14 @@ def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "
 
 
 def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment]:
-    """The picture as PNG: little compressed, quickly written, without loss.
+    """Encode a picture as PNG: little compressed, quickly written, without loss.
 
     Args:
         picture: what is encoded.
         label: as in `attached`.
+
+    Returns:
+        As in `attached`.
     """
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
@@ -80,10 +86,13 @@ def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment
 
 
 def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
-    """The picture as JPEG of Pillow's usual quality, 75.
+    """Encode a picture as JPEG of Pillow's usual quality, 75.
 
     Args:
         picture: what is encoded, in a mode that JPEG has, such as RGB.
+
+    Returns:
+        As in `attached`; the label is `crop`.
     """
     out = io.BytesIO()
     picture.save(out, "JPEG")
@@ -91,23 +100,29 @@ def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
 
 
 def shown(picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = "") -> Observation:
-    """What a tool returns that shows a picture.
+    """Make the result of a tool that shows a picture.
 
     Args:
         picture: the result of `attached`, `png` or `jpeg`.
         facts: what the picture proves to have been looked at.
         text: what the model reads with the picture; empty for nothing.
+
+    Returns:
+        An observation with the picture and its bytes.
     """
     image, attachment = picture
     return Observation(text=text, facts=facts, images=(image,), attachments=(attachment,))
 
 
 def zoomed_text(box: Any, label: Any) -> str:
-    """What the model reads of a zoom: the box and the label as it wrote them.
+    """Write what the model reads of a zoom.
 
     Args:
         box: any JSON value.
         label: any JSON value; one that is empty, null or 0 is left out.
+
+    Returns:
+        One sentence with the box and the label as the model wrote them.
     """
     text = f"Zoomed in on the image to the region {box}"
     return f"{text} with label {label}." if label else f"{text}."

@@ -24,12 +24,15 @@ class WrittenBox(WrittenArguments):
 
 
 def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSpec:
-    """The specification of a tool over `source` whose results are kept for the very arguments.
+    """Specify a tool over `source`.
 
     Args:
         name: the name of the tool in the toolbox, as `released_tool_name` makes it.
         description: as in `ToolSpec`.
         source: what answers the calls; its name is stated as the provider of the tool.
+
+    Returns:
+        A specification by which results are kept for the very arguments that the model wrote.
     """
     return ToolSpec(
         name,
@@ -41,10 +44,13 @@ def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSp
 
 
 def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
-    """A failure that the model reads in these very words.
+    """Refuse a call.
 
     Args:
         text: all that the model reads of the failure.
         kind: what the failure counts as; the model does not read it.
+
+    Returns:
+        The error, which the model reads in these very words; the caller raises it.
     """
     return ToolError(text, kind=kind, verbatim=True)

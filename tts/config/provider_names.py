@@ -62,10 +62,13 @@ ProviderName = Annotated[str, AfterValidator(_known)]
 
 
 def searches_pictures(name: str) -> bool:
-    """Whether the provider is sent parts of photos. It serves `image_search` only if `region_search.allowed`.
+    """Tell whether the provider is sent parts of photos.
 
     Args:
         name: one of `KNOWN_PROVIDERS`.
+
+    Returns:
+        True for a provider that serves `image_search`, which it does only if `region_search.allowed` is set.
 
     Raises:
         KeyError: there is no such provider.
@@ -75,10 +78,13 @@ def searches_pictures(name: str) -> bool:
 
 
 def fetches_pictures(name: str) -> bool:
-    """Whether the provider fetches these parts by a URL.
+    """Tell whether the provider fetches these parts by a URL.
 
     Args:
         name: as in `searches_pictures`.
+
+    Returns:
+        False if they are sent in the request, or not at all.
 
     Raises:
         KeyError, ConfigError: as in `searches_pictures`.

@@ -24,11 +24,14 @@ class RequestDefaults(Value):
     )
 
     def fill(self, options: LocateOptions) -> LocateOptions:
-        """The options, with these defaults for the fields that the caller did not set.
+        """Apply these defaults to a request.
 
         Args:
             options: what the caller asked for. A field that the caller set is kept, also if its value is the default of
                 the API.
+
+        Returns:
+            The options with a default for each field that the caller did not set; `options` itself if there is none.
         """
         mine = {name: value for name, value in self if value is not None and name not in options.model_fields_set}
         return options.model_copy(update=mine) if mine else options

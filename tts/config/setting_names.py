@@ -15,27 +15,36 @@ class SettingNames:
     flags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def name(self, setting: str) -> str:
-        """`engine.base_url`.
+        """Name a setting by its place in the configuration.
 
         Args:
             setting: its name in the engine, such as `base_url`.
+
+        Returns:
+            A text such as `engine.base_url`.
         """
         return self.pattern.format(setting)
 
     def with_flag(self, setting: str) -> str:
-        """`engine.base_url, --endpoint`; without the option where there is none.
+        """Name a setting, and the option of the command line that sets it.
 
         Args:
             setting: its name in the engine, such as `base_url`.
+
+        Returns:
+            A text such as `engine.base_url, --endpoint`; the name alone if there is no option.
         """
         flag = self.flags.get(setting)
         return f"{self.name(setting)}, {flag}" if flag else self.name(setting)
 
     def shortest(self, setting: str) -> str:
-        """`--endpoint`, else the name of the setting.
+        """Name a setting as briefly as possible.
 
         Args:
             setting: its name in the engine, such as `base_url`.
+
+        Returns:
+            The option, such as `--endpoint`; `name` if there is none.
         """
         return self.flags.get(setting, self.name(setting))
 

@@ -160,10 +160,13 @@ class Dialect(Protocol):
         ...
 
     def suited(self, surroundings: Surroundings) -> Dialect:
-        """Return the dialect for one request: the same one, unless its tools depend on the place.
+        """Choose the dialect for one request.
 
         Args:
             surroundings: where the place may be, as far as it is known before the first turn.
+
+        Returns:
+            The same dialect, unless its tools depend on the place.
         """
         ...
 
@@ -190,11 +193,14 @@ class Dialect(Protocol):
         ...
 
     def configured(self, settings: DialectSettings) -> Dialect:
-        """Return the same dialect with a profile's changes.
+        """Apply a profile's changes.
 
         Args:
             settings: what the profile changes; what it leaves out stays as the dialect has it. Its files are read here,
                 once.
+
+        Returns:
+            A dialect of the same name with the changes.
 
         Raises:
             ConfigError: a file is missing or wrong, or the dialect does not have what the settings ask for.
@@ -225,10 +231,13 @@ class Dialect(Protocol):
         ...
 
     def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """Return the tools the engine has to list in the prompt; none when the messages do.
+        """Choose the tools that the engine has to list in the prompt.
 
         Args:
             schemas: what the method `schemas` returned.
+
+        Returns:
+            Some or all of `schemas`; none when the messages list the tools.
         """
         ...
 
@@ -242,6 +251,9 @@ class Dialect(Protocol):
             seed: that of the rollout, 0 or more. The same seed and turn give the same sampling.
             turn: the number of the turn, from 0.
             max_tokens: tokens that the budget leaves for the turn, 1 or more; the dialect may allow fewer.
+
+        Returns:
+            The settings of the turn. Its seed differs from turn to turn.
         """
         ...
 
@@ -262,6 +274,10 @@ class Dialect(Protocol):
 
         Args:
             text: what the model wrote in the turn, thought included.
+
+        Returns:
+            The cues, the level of the place that the turn names, and what the model asks for; `wants_depth` is None
+            where it asks for no depth.
         """
         ...
 
@@ -306,6 +322,9 @@ class Dialect(Protocol):
 
         Args:
             problem: why, as a clause without a full stop that the model reads.
+
+        Returns:
+            A message of the role `user`, which follows the turn in the conversation.
         """
         ...
 
@@ -314,6 +333,9 @@ class Dialect(Protocol):
 
         Args:
             reason: what is used up: `turn budget`, `tool budget`, `token budget`, `money budget` or `time`.
+
+        Returns:
+            A message of the role `user`; the turn that answers it is the last one.
         """
         ...
 

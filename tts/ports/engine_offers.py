@@ -51,7 +51,11 @@ class EngineHealth(Protocol):
         ...
 
     async def check_health(self) -> None:
-        """Raises FatalError when the engine is gone."""
+        """Find out whether the engine can still generate.
+
+        Raises:
+            FatalError: the engine is gone.
+        """
         ...
 
 

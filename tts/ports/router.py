@@ -59,6 +59,9 @@ class Router(Protocol):
         Args:
             options: what the caller asked for, after `within_budget`.
 
+        Returns:
+            The plan whose limits the leader gets; `plan` gets it later as `opened`.
+
         Raises:
             ConfigError: no dialect has the name in `options.dialect`.
         """

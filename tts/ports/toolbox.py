@@ -33,7 +33,13 @@ class ToolSchema(Value):
 
 
 class Attachment(Value):
-    """Bytes of a picture that a tool made, on their way to the files of the request. Not an event."""
+    """Bytes of a picture that a tool made, on their way to the files of the request. Not an event.
+
+    Attributes:
+        sha256: the hash of `data`, as 64 hexadecimal digits, by which an `ImageRef` names the picture.
+        media_type: the format of `data`, such as `image/png`.
+        data: the bytes of the picture's file.
+    """
 
     sha256: str
     media_type: str
@@ -47,6 +53,8 @@ class ToolContext:
     Attributes:
         options: those of the request: the area, hidden photo sites, the consent to send parts of the photo.
         photo_sha256: the names of the photos where their pixels are not, as in the broker.
+        request: the id of the request, and the seconds that are left.
+        photos: the photos in the order of the request; empty in the broker.
     """
 
     request: RequestContext
@@ -55,13 +63,22 @@ class ToolContext:
     photo_sha256: tuple[str, ...] = ()
 
     def photo_hashes(self) -> tuple[str, ...]:
-        """Names of the photos, also where their pixels are not (the broker)."""
+        """Name the photos, also where their pixels are not (the broker).
+
+        Returns:
+            The SHA-256 of each photo, as 64 hexadecimal digits, in the order of the request.
+        """
         return self.photo_sha256 or tuple(photo.sha256 for photo in self.photos)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A result and the bytes of the pictures it names."""
+    """What a call gave.
+
+    Attributes:
+        result: the success or the failure, as events have it.
+        attachments: the bytes of the pictures that the result names.
+    """
 
     result: ToolResult
     attachments: tuple[Attachment, ...] = ()
@@ -71,7 +88,12 @@ class Toolbox(Protocol):
     """Named tools. A failing call is a `ToolResult` with a failure; only a crash raises (`ToolCrashed`)."""
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """The tools that may be called here, as a model sees them; each name occurs once."""
+        """List the tools that may be called here, as a model sees them.
+
+        Returns:
+            One schema for each tool, in an order that does not change; each name occurs once. Empty if there are no
+            tools.
+        """
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         """Run one call, within its time limit and that of the request. Cancelling it stops the tool, unless another

@@ -55,13 +55,16 @@ class Verifier(Protocol):
     """Weighs trajectories into one answer."""
 
     def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """Yield reasons, tool calls and usage as they come, and one Verdict as the last item.
+        """Weigh the trajectories of a request into one answer.
 
         Closing the iterator ends a call or a generation that is under way.
 
         Args:
             request: the finished trajectories, 0 or more. `context.remaining_s` and `context.money_left_usd` bound
                 what a verifier asks models and tools.
+
+        Returns:
+            An iterator over reasons, tool calls and usage as they come, and one Verdict as the last item.
 
         Raises:
             GeoTTSError: there is no verdict; the caller makes its own from the trajectories. A model or a tool that

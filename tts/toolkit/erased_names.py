@@ -28,14 +28,21 @@ class ErasedNames:
             self._names.popitem(last=False)
 
     def mark(self) -> int:
-        """The present moment, for a later call of `since`."""
+        """Mark the present moment, for a later call of `since`.
+
+        Returns:
+            A number that grows with each name that is erased.
+        """
         return self._number
 
     def since(self, mark: int, names: Iterable[str]) -> bool:
-        """Whether any of the names was erased after `mark`.
+        """Tell whether any of the names was erased after `mark`.
 
         Args:
             mark: what `mark()` returned; 0 for the beginning.
             names: as in `add`; those that are not remembered count as not erased.
+
+        Returns:
+            True if work that began at `mark` must not write what it has.
         """
         return any(self._names.get(name, 0) > mark for name in names)

@@ -21,6 +21,9 @@ def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
         tools: the tools of a toolbox by name.
         name: as the model wrote it.
 
+    Returns:
+        The tool that has exactly this name.
+
     Raises:
         ToolError: UNKNOWN_TOOL, with the names there are.
     """
@@ -31,11 +34,14 @@ def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
 
 
 def no_such_tool(name: str, known: Iterable[str]) -> ToolError:
-    """UNKNOWN_TOOL, with the names there are; the caller raises or returns it.
+    """Make the error for an unknown tool.
 
     Args:
         name: as the model wrote it.
         known: the names that the model is told, in any order.
+
+    Returns:
+        UNKNOWN_TOOL, with the names there are; the caller raises or returns it.
     """
     return ToolError(
         f"there is no tool {name!r}; there are: {', '.join(sorted(known))}", kind=ToolErrorKind.UNKNOWN_TOOL
@@ -57,10 +63,13 @@ def check_consent(tool: Tool, context: ToolContext) -> None:
 
 
 def no_consent(name: str) -> ToolError:
-    """NOT_ALLOWED, for a tool that sends parts of the photo; the caller raises or returns it.
+    """Make the error for a tool that sends parts of the photo, in a request that does not consent.
 
     Args:
         name: the name of the tool that the model is told.
+
+    Returns:
+        NOT_ALLOWED; the caller raises or returns it.
     """
     return ToolError(
         f"{name} sends parts of the photo to a web service, and this request does not consent (allow_region_search)",
@@ -98,6 +107,9 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observat
         arguments: an instance of `tool.arguments`.
         context: passed to the tool; `request.remaining_s` is what is left, in seconds.
 
+    Returns:
+        What the tool returned, unchanged.
+
     Raises:
         ToolError: TIMEOUT, or what the tool raised.
         ToolCrashed: for anything that is not a `ToolError`.
@@ -112,10 +124,13 @@ async def run_tool(tool: Tool, arguments: Any, context: ToolContext) -> Observat
 
 
 def timed_out(tool: Tool, limit_s: float) -> ToolError:
-    """TIMEOUT, with the limit in seconds; the caller raises it.
+    """Make the error for a tool that took too long.
 
     Args:
         tool: its name is in the message.
         limit_s: how long it was allowed to take, in seconds; the message rounds it.
+
+    Returns:
+        TIMEOUT, with the limit in seconds; the caller raises it.
     """
     return ToolError(f"{tool.spec.name} took longer than {limit_s:.0f} s", kind=ToolErrorKind.TIMEOUT)

@@ -13,11 +13,14 @@ from typing import IO
 
 
 def blank_lines(path: Path, doomed: Callable[[bytes], bool]) -> int:
-    """Overwrite every whole line for which `doomed` holds; returns how many. A file that is not there has none.
+    """Overwrite every whole line for which `doomed` holds.
 
     Args:
         path: a file of lines; others may append to it meanwhile.
         doomed: asked for each line that is neither blank nor unfinished, with its end of line.
+
+    Returns:
+        How many lines that were; 0 for a file that is not there.
 
     Raises:
         OSError: the file cannot be written; what was to be erased may still be there.

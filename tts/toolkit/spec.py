@@ -61,7 +61,14 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a tool returns: text for the model, facts for the checks, pictures by reference with their bytes."""
+    """What a tool returns.
+
+    Attributes:
+        text: what the model reads.
+        facts: for the checks of answers.
+        images: the pictures that the model sees, by reference.
+        attachments: the bytes of pictures that the tool made.
+    """
 
     text: str
     facts: tuple[Fact, ...] = ()
@@ -108,6 +115,9 @@ class Tool(Protocol):
             arguments: an instance of the class `self.arguments`.
             context: the request, its photos (for `local` tools only), and what it allows.
 
+        Returns:
+            The text that the model reads, with the facts and pictures behind it.
+
         Raises:
             ToolError: the call failed; the model reads `detail`.
         """
@@ -116,7 +126,14 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool(Generic[ArgsT_contra]):
-    """A `Tool` made of its three parts."""
+    """A `Tool` made of its parts.
+
+    Attributes:
+        spec: as in `Tool`.
+        arguments: as in `Tool`.
+        function: does the work of one call, from the checked arguments and the context.
+        splitting: as in `Tool`.
+    """
 
     spec: ToolSpec
     arguments: type[ArgsT_contra]
@@ -129,11 +146,14 @@ class FunctionTool(Generic[ArgsT_contra]):
 
 
 def schema_of(tool: Tool) -> ToolSchema:
-    """The tool as a model sees it: pydantic's JSON schema of its arguments, without titles and without the docstring of
-    the class.
+    """Describe a tool as a model sees it.
 
     Args:
         tool: only its specification and the class of its arguments are read.
+
+    Returns:
+        Its name, its description and pydantic's JSON schema of its arguments, without titles and without the docstring
+        of the class.
     """
     schema = tool.arguments.model_json_schema()
     spec = tool.spec

@@ -16,7 +16,11 @@ from tts.toolkit.spec import Observation, Tool, schema_of
 
 
 class LocalToolbox:
-    """The `Toolbox` port over tools in this process. Of several tools with one name, the last one is used."""
+    """The `Toolbox` port over tools in this process.
+
+    Args:
+        tools: what may be called; of several with one name, the last one is used.
+    """
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -80,6 +84,9 @@ def succeeded(
         elapsed_s: how long the call took, in seconds.
         retrieved_at: when the provider gave the result, in UTC (RFC 3339); for a cached result, earlier than the call.
         cached: whether no provider was asked for it.
+
+    Returns:
+        The outcome with the pictures of the observation.
     """
     return _outcome(
         call,
@@ -102,6 +109,9 @@ def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: 
             alone: released tools say in their own words what went wrong.
         elapsed_s: how long the call took, in seconds.
         cached: whether no provider was asked for it.
+
+    Returns:
+        The outcome with a `failure`, and without facts and pictures.
     """
     failure = ToolFailure(kind=error.kind, detail=error.detail, retry_after_s=error.fields.get("retry_after_s"))
     text = error.detail if error.fields.get("verbatim") else f"Error ({error.kind.value}): {error.detail}"
@@ -116,5 +126,9 @@ def _outcome(
 
 
 def now_rfc3339() -> str:
-    """The time now in UTC to the second, as in `2026-01-31T12:00:00Z`."""
+    """Read the clock of this machine.
+
+    Returns:
+        The time in UTC to the second, such as `2026-01-31T12:00:00Z`.
+    """
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,36 +1,40 @@
-"""Public functions of tools, tool broker, client and configuration describe each argument under `Args:`.
+"""Public functions of tools, tool broker, client and configuration describe each argument under `Args:`, and so do
+public classes for those of their constructors.
 
 A method that implements a port has its description there (`test_ports_are_described.py`).
 """
 
 import pytest
 from support.basics import ROOT
-from support.described_arguments import Function, arguments, described, ports_of, public_functions
+from support.described_arguments import arguments, constructors, described, public_functions
+from support.described_results import errors_in_port, port_methods
 
-_FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/config")
+_FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/config", "tts/ports")
 _PORTS = ("tts/ports", "tts/toolkit", "tts/net", "tools")
 
 
-def method_names(source):
-    """The names of the methods of all ports of a module."""
-    return {node.name for port in ports_of(source) for node in port.body if isinstance(node, Function)}
-
-
-def undescribed(source, described_in_ports=frozenset()):
+def undescribed(source, ports):
     """The arguments without an entry, as function(argument)."""
+    functions = [
+        (name, function, described(function))
+        for name, function, is_method in public_functions(source)
+        if not (is_method and errors_in_port(function, ports) is not None)
+    ]
+    functions += [
+        (made.name, function, described(made) | described(function)) for made, function in constructors(source)
+    ]
     return [
         f"{name}({argument})"
-        for name, function, is_method in public_functions(source)
-        if not (is_method and function.name in described_in_ports)
+        for name, function, entries in functions
         for argument in arguments(function)
-        if argument not in described(function)
+        if argument not in entries
     ]
 
 
 @pytest.mark.parametrize("folder", _FOLDERS)
 def test_every_argument_of_a_public_function_is_described(folder):
     texts = [path.read_text("utf-8") for port in _PORTS for path in sorted((ROOT / port).rglob("*.py"))]
-    in_ports = {name for text in texts for name in method_names(text)}
+    in_ports = {method: errors for text in texts for method, errors in port_methods(text).items()}
     paths = sorted((ROOT / folder).rglob("*.py"))
     assert paths
     missing = {str(path.relative_to(ROOT)): undescribed(path.read_text("utf-8"), in_ports) for path in paths}
@@ -39,6 +43,15 @@ def test_every_argument_of_a_public_function_is_described(folder):
 
 def test_an_argument_without_an_entry_is_missed():
     source = 'class A:\n    def f(self, n: int) -> None:\n        """Do it."""\n\n\ndef g(m):\n    """Do it."""'
-    assert undescribed(source) == ["A.f(n)", "g(m)"]
-    assert undescribed(source, {"f", "g"}) == ["g(m)"]
-    assert undescribed(source.replace('it."""', 'it.\n\n    Args:\n        m: what.\n    """')) == ["A.f(n)"]
+    assert undescribed(source, {}) == ["A.f(n)", "g(m)"]
+    assert undescribed(source, {("f", ("n",)): set(), ("g", ("m",)): set()}) == ["g(m)"]
+    assert undescribed(source, {("f", ("m",)): set()}) == ["A.f(n)", "g(m)"]
+    assert undescribed(source.replace('it."""', 'it.\n\n    Args:\n        m: what.\n    """'), {}) == ["A.f(n)"]
+
+
+def test_an_argument_of_a_constructor_is_described_by_the_class_or_by_the_constructor():
+    source = 'class A:\n    """It does it."""\n\n    def __init__(self, n):\n        """Make it."""'
+    made = 'Make it.\n\n        Args:\n            n: what.\n        """'
+    assert undescribed(source, {}) == ["A(n)"]
+    assert undescribed(source.replace('does it."""', 'does it.\n\n    Args:\n        n: what.\n    """'), {}) == []
+    assert undescribed(source.replace('Make it."""', made), {}) == []

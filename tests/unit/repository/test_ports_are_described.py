@@ -1,10 +1,11 @@
-"""A port says of each argument what an implementer has to know: the docstring has an entry for it under `Args:`."""
+"""A port says of each argument and of each result what an implementer has to know, under `Args:` and `Returns:`."""
 
 import re
 
 import pytest
 from support.basics import ROOT
 from support.described_arguments import Function, arguments, described, ports_of
+from support.described_results import describes_result, gives_nothing
 
 _FOLDERS = ("tts/ports", "deployments/runstore", "deployments/wiring", "tools")
 _FILES = ("tts/dialects/base.py", "tts/toolkit/broker/cache_store.py", "tts/net/egress_file.py")
@@ -45,6 +46,20 @@ def test_every_argument_of_a_port_is_described():
     assert {name: missing for name, source in sources().items() if (missing := undescribed(source))} == {}
 
 
+def without_result(source):
+    """The methods that do not say what they return, as port.method."""
+    return [
+        f"{port.name}.{method.name}"
+        for port in ports_of(source)
+        for method in port.body
+        if isinstance(method, Function) and not gives_nothing(method) and not describes_result(method)
+    ]
+
+
+def test_every_result_of_a_port_is_described():
+    assert {name: missing for name, source in sources().items() if (missing := without_result(source))} == {}
+
+
 def test_the_ports_of_the_architecture_are_among_those_that_are_looked_at():
     ports = {f"{name}: {port.name}" for name, source in sources().items() for port in ports_of(source)}
     assert ports >= set(_KNOWN)
@@ -79,3 +94,9 @@ def test_an_argument_without_an_entry_is_missed(section):
     port = 'class P(Protocol):\n    def f(self, n: int) -> None:\n        """Do it.\n\n        {}\n        """'
     assert undescribed(port.format(section)) == ["P.f(n)"]
     assert undescribed(port.format("Args:\n            m, n: two arguments.")) == []
+
+
+def test_a_result_without_a_section_is_missed():
+    port = 'class P(Protocol):\n    def f(self) -> {}:\n        """Do it."""'
+    assert without_result(port.format("int")) == ["P.f"]
+    assert without_result(port.format("None")) == []

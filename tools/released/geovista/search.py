@@ -19,10 +19,13 @@ _NOTHING: Final = "Empty search results!! Please Check the availability of the s
 
 
 def search_tool(source: PageSource) -> Tool:
-    """The tool over a page source; failures have the words of the released code.
+    """Make the web search of GeoVista over a page source.
 
     Args:
         source: where the pages come from; it is asked for the query as the model wrote it.
+
+    Returns:
+        The tool; failures have the words of the released code.
     """
 
     async def search(arguments: WrittenArguments, context: ToolContext) -> Observation:

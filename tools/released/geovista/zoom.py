@@ -26,7 +26,11 @@ Region = tuple[int, int, int, int]
 
 
 def zoom_tool() -> Tool:
-    """The tool on the first photo; failures have the words of the released code."""
+    """Make the zoom of GeoVista.
+
+    Returns:
+        The tool, which sees the first photo only; failures have the words of the released code.
+    """
 
     async def zoom(arguments: WrittenBox, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):

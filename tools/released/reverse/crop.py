@@ -41,10 +41,13 @@ def region_of(box: Sequence[int], width: int, height: int) -> Region:
 
 
 def checked_size(region: Region) -> tuple[int, int]:
-    """(width, height) of the scaled crop.
+    """Compute the size to which a crop is scaled, and check it.
 
     Args:
         region: (left, top, right, bottom) in pixels; it may stick out of the picture.
+
+    Returns:
+        (width, height) of the scaled crop, in pixels.
 
     Raises:
         ValueError: corners are exchanged, or the crop is far too large.

@@ -29,11 +29,14 @@ class BoxPart(WrittenArguments):
 
 
 def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted(PHOTO_HOSTS))) -> Tool:
-    """`excluded` hosts are left out where the request hides photo hosts.
+    """Make the search by picture of the evaluation.
 
     Args:
         source: where the hits come from; it is asked for each box of a call by itself.
         excluded: host names in lower case; a hit is of a host if its source, or else its link, contains the name.
+
+    Returns:
+        The tool. It leaves out the `excluded` hosts where the request hides photo hosts.
     """
 
     async def search(part: BoxPart, context: ToolContext) -> Observation:

@@ -22,7 +22,7 @@ Hits = Sequence[dict[str, Any]]
 
 
 class LensSource(ToolProvider, Protocol):
-    """Hits with `pos`, `title`, `link` and `source`; `box` in whole thousandths. Raises ToolError where none came."""
+    """Searches by picture, in the form of the evaluation's cache."""
 
     @property
     def sends_photo(self) -> bool:
@@ -30,17 +30,27 @@ class LensSource(ToolProvider, Protocol):
         ...
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
-        """Return hits for a region of the first photo, best first.
+        """Search for a region of the first photo.
 
         Args:
             box: left, top, right and bottom in whole thousandths of the photo's sides.
             context: the photos, or their hashes where the source needs no pixels.
+
+        Returns:
+            Hits with `pos`, `title`, `link` and `source`, best first; empty when nothing is found.
+
+        Raises:
+            ToolError: no reply came, or the region lies outside the photo (NOT_FOUND).
         """
         ...
 
 
 class LensStandIn:
-    """Another provider of region search in the same form."""
+    """Another provider of region search in the same form.
+
+    Args:
+        provider: is asked with an empty goal, by the hash of the photo.
+    """
 
     sends_photo = False
 
@@ -58,7 +68,11 @@ class LensStandIn:
 
 
 class LiveLens:
-    """Live region search in the same form."""
+    """Live region search in the same form.
+
+    Args:
+        regions: cuts the region out of the photo and sends it.
+    """
 
     needs_network = True
     sends_photo = True

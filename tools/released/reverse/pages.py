@@ -25,7 +25,7 @@ Pages = Sequence[dict[str, Any]]
 
 
 class PageSource(ToolProvider, Protocol):
-    """Raises ToolError where no reply came (QUOTA: every key is used up); no pages are an empty list."""
+    """Pages of a search by text."""
 
     @property
     def of_photo(self) -> bool:
@@ -33,12 +33,18 @@ class PageSource(ToolProvider, Protocol):
         ...
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
-        """Return pages with `title`, `url` and `content`.
+        """Search the web by text.
 
         Args:
             query: what the model wrote.
             excluded: hosts whose pages are not wanted; a service that cannot exclude them may return some.
             context: the request and its photos, for sources whose pages depend on them.
+
+        Returns:
+            Pages with `title`, `url` and `content`, best first; empty when nothing is found.
+
+        Raises:
+            ToolError: no reply came; QUOTA if every key is used up.
         """
         ...
 
@@ -111,7 +117,11 @@ def _http_error(status: int, url: str) -> str:
 
 
 class PagesStandIn:
-    """Another provider's pages in the same form; of recorded searches those of the photo."""
+    """Another provider's pages in the same form.
+
+    Args:
+        web: where the pages come from; of recorded searches, those of the first photo.
+    """
 
     def __init__(self, web: WebProvider) -> None:
         self._web = web

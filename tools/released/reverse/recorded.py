@@ -25,7 +25,14 @@ Chance = Callable[[], random.Random]
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """What a search of training gives: the text, its reward, and what it tells its loop (`meta`)."""
+    """What a search of training gives.
+
+    Attributes:
+        text: what the model reads.
+        reward: what the training adds for this call, 0 or more.
+        meta: what the search tells its loop, by the names of the authors.
+        facts: the results that are shown.
+    """
 
     text: str
     reward: float = 0.0
@@ -34,13 +41,17 @@ class RecordedResult:
 
 
 def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
-    """A search by picture.
+    """Search by picture in the recorded calls.
 
     Args:
         cache: the recorded calls.
         path: the path under which the photo was recorded (`ReverseCache.path_of`).
         written: the box as the model wrote it, any JSON value; a good one has four sides in thousandths of the photo's.
         chance: makes the generator that draws the results to show; called only if the recorded box overlaps enough.
+
+    Returns:
+        The text for the model and its reward. A photo without a call, or too little overlap, gives a text that says so
+        and the reward 0.
 
     Raises:
         ToolError: the box has not four sides, or one that is no number from 0 to 1000.
@@ -61,12 +72,15 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
 
 
 def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance) -> RecordedResult:
-    """A search by text.
+    """Search by text in the recorded calls.
 
     Args:
         cache, path: as in `recorded_pictures`.
         written: the query as the model wrote it: a text, a list of texts, or any other JSON value.
         chance: as in `recorded_pictures`; called only if the photo has a recorded search by text.
+
+    Returns:
+        The text for the model and its reward. A photo without a call gives a text that says so and the reward 0.
     """
     query = query_text(written)
     call = text_call(cache, path, query)

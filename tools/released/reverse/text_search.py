@@ -29,11 +29,14 @@ class QueryPart(WrittenArguments):
 
 
 def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(sorted(PHOTO_HOSTS))) -> Tool:
-    """`excluded` hosts are left out where the request hides photo hosts. Without a source there is no key.
+    """Make the search by text of the evaluation.
 
     Args:
         source: where the pages come from; None: the tool says, in the words of the authors' tool, that it has no key.
         excluded: host names in lower case; a page is of a host if its URL contains the name.
+
+    Returns:
+        The tool. It leaves out the `excluded` hosts where the request hides photo hosts.
     """
 
     async def search(part: QueryPart, context: ToolContext) -> Observation:

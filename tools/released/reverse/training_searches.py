@@ -23,22 +23,28 @@ _Search = Callable[[ReverseCache, str, Any, Chance], RecordedResult]
 
 
 def of_request(context: ToolContext, asked: Any) -> random.Random:
-    """The same draw whenever one request asks the same.
+    """Seed the draw of results, so that it is the same whenever one request asks the same.
 
     Args:
         context: that of the call; only the id of the request counts.
         asked: the box or the query as the model wrote it, any JSON value.
+
+    Returns:
+        A new generator for each call.
     """
     seed = hashlib.sha256(json.dumps([context.request.id, asked], default=str).encode()).digest()
     return random.Random(seed)
 
 
 def training_searches(cache: ReverseCache, draw: Draw = of_request) -> list[Tool]:
-    """Search by picture and by text over recorded calls.
+    """Make the searches of the training over recorded calls.
 
     Args:
         cache: the recorded calls; nothing is found in an empty one.
         draw: makes the generator that draws the results of a call, from the context and what the model asked.
+
+    Returns:
+        `image_search` by picture, and `web_search` by text.
     """
     return [
         _tool("image_search", IMAGE_SEARCH, "bbox_2d", recorded_pictures, cache, draw),

@@ -9,20 +9,26 @@ from tts.errors import ToolError
 
 
 def crashed(problem: str) -> ToolError:
-    """The loop's own words for an exception of a tool.
+    """Report an exception of a tool in the loop's own words.
 
     Args:
         problem: the message of the exception.
+
+    Returns:
+        The error; the caller raises it.
     """
     return refused(f"Error when executing tool: {problem}")
 
 
 def get_from(written: Any, key: str) -> Any:
-    """One of the arguments; None where it is missing.
+    """Read one of the arguments.
 
     Args:
         written: the arguments as the model wrote them, any JSON value.
         key: the name of the argument.
+
+    Returns:
+        Its value as the model wrote it; None where it is missing.
 
     Raises:
         ToolError: the arguments are no object, in the words of the loop.

@@ -38,7 +38,11 @@ _THOUSAND: Final = 1000.0
 
 
 def training_zoom_tool() -> Tool:
-    """`image_zoom_in_tool` of the training, on the first photo. Refusals are in the words of the authors' tool."""
+    """Make `image_zoom_in_tool` of the training.
+
+    Returns:
+        The tool, which sees the first photo only. Refusals are in the words of the authors' tool.
+    """
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         box = box_of_four(get_from(arguments.written, "bbox_2d"), crashed)

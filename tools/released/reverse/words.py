@@ -15,7 +15,7 @@ _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, Looku
 
 @contextmanager
 def as_call_error() -> Iterator[None]:
-    """What breaks inside is reported as `Tool call error: …`, in the words of the exception.
+    """Report what breaks inside the block as `Tool call error: …`, in the words of the exception.
 
     Raises:
         ToolError: what `call_error` makes of the exception.
@@ -27,19 +27,25 @@ def as_call_error() -> Iterator[None]:
 
 
 def call_error(what: str) -> ToolError:
-    """A failure that the model reads as `Tool call error: …`, with `what` as it is.
+    """Report a failure as `Tool call error: …`.
 
     Args:
         what: the message, most often that of an exception.
+
+    Returns:
+        The error, with `what` as it is; the caller raises it.
     """
     return refused(f"Tool call error: {what}")
 
 
 def object_of(written: Any) -> dict[str, Any]:
-    """The arguments; a text is read as JSON, and is an empty object when it is none.
+    """Read the arguments of a call.
 
     Args:
         written: the arguments as the model wrote them, any JSON value.
+
+    Returns:
+        The arguments by name; empty for a text that is no JSON.
 
     Raises:
         AttributeError: they are no object, in the words of Python.
@@ -55,10 +61,13 @@ def object_of(written: Any) -> dict[str, Any]:
 
 
 def whole_numbers(box: Any) -> list[int]:
-    """Sides cut to whole numbers; numeric texts count.
+    """Cut the sides of a box to whole numbers; numeric texts count.
 
     Args:
         box: the box as the model wrote it, any JSON value.
+
+    Returns:
+        As many numbers as the box has items.
 
     Raises:
         TypeError, ValueError, OverflowError: it is no list, or a side is no finite number; in the words of Python.

@@ -17,7 +17,11 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 
 def zoom_tool() -> Tool:
-    """`image_zoom_in_tool` of the evaluation: a JPEG crop of the first photo, or a failure as `call_error` tells it."""
+    """Make `image_zoom_in_tool` of the evaluation.
+
+    Returns:
+        The tool: it gives a JPEG crop of the first photo, or a failure as `call_error` tells it.
+    """
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         photo = context.photos[0]

@@ -29,21 +29,32 @@ _FOUND: Final = 15
 
 
 class AmapSource(ToolProvider, Protocol):
-    """Replies in AMap's form. Raises ToolError where none came."""
+    """Replies in AMap's form."""
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
-        """Return the reply of a service, as it came.
+        """Ask a service.
 
         Args:
             service: a path, such as `TIPS`.
             parameters: those of the service, without a key.
             context: the request for which it is asked.
+
+        Returns:
+            The reply of the service, as it came.
+
+        Raises:
+            ToolError: no reply came.
         """
         ...
 
 
 class AmapService(Service):
-    """AMap itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
+    """AMap itself.
+
+    Args:
+        parts: what the provider is made of.
+        any_reply: whether refusals are passed on as they came, as the notebook's tools read them.
+    """
 
     name: Final = "amap"
     needs_network: Final = True
@@ -59,7 +70,11 @@ class AmapService(Service):
 
 
 class AmapStandIn:
-    """Another provider's places of China in AMap's form."""
+    """Another provider's places of China in AMap's form.
+
+    Args:
+        places: is asked for places of China.
+    """
 
     def __init__(self, places: PlacesProvider) -> None:
         self._places = places

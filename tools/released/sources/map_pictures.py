@@ -32,7 +32,7 @@ Marker = Literal["none", "red_s"]
 
 
 class MapSource(ToolProvider, Protocol):
-    """Raises ToolError where no picture came."""
+    """Map pictures around a point, in the datum of the source."""
 
     @property
     def datum(self) -> Datum:
@@ -42,7 +42,7 @@ class MapSource(ToolProvider, Protocol):
     async def picture(
         self, style: Style, lat: float, lon: float, *, marker: Marker, context: RequestContext
     ) -> MapPicture:
-        """Return a picture of 500x500 pixels with the point in its middle.
+        """Draw a picture with the point in its middle.
 
         Args:
             style: a map or a satellite picture.
@@ -50,12 +50,23 @@ class MapSource(ToolProvider, Protocol):
             lon: as `lat`.
             marker: how the point is marked, where the source can.
             context: the request for which it is asked.
+
+        Returns:
+            A picture of 500x500 pixels.
+
+        Raises:
+            ToolError: no picture came.
         """
         ...
 
 
 class AmapMaps(Service):
-    """AMap's static map; `satellite` draws what AMap's web service does not."""
+    """AMap's static map.
+
+    Args:
+        parts: what the provider is made of.
+        satellite: draws what AMap's web service does not.
+    """
 
     name: Final = "amap"
     needs_network: Final = True
@@ -79,7 +90,11 @@ class AmapMaps(Service):
 
 
 class GoogleMaps(Service):
-    """Google's static map, as the notebook and the client of the training code ask for it."""
+    """Google's static map, as the notebook and the client of the training code ask for it.
+
+    Args:
+        parts: what the provider is made of.
+    """
 
     name: Final = "google"
     needs_network: Final = True
@@ -128,7 +143,12 @@ class NoMaps:
 
 
 class StandInMaps:
-    """Another provider's maps. `datum` is that of the points it is asked for; the provider itself takes WGS-84."""
+    """Another provider's maps.
+
+    Args:
+        provider: draws the maps; it takes points in WGS-84.
+        datum: that of the points this source is asked for.
+    """
 
     def __init__(self, provider: MapsProvider, datum: Datum) -> None:
         self._provider = provider

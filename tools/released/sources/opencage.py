@@ -20,14 +20,20 @@ _TENTHS: Final = 10
 
 
 class AddressSource(ToolProvider, Protocol):
-    """Replies in OpenCage's form to an address as the model wrote it. Raises ToolError where none came."""
+    """Replies in OpenCage's form to an address as the model wrote it."""
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
-        """Return the body of the reply. `failure` stays None: what fails is a ToolError.
+        """Look up an address.
 
         Args:
             address: as the model wrote it; it is asked for as `query_of` makes it.
             context: the request for which it is asked.
+
+        Returns:
+            The body of the reply. `failure` stays None: what fails is a ToolError.
+
+        Raises:
+            ToolError: no reply came.
         """
         ...
 
@@ -46,7 +52,11 @@ class OpenCageService(Service):
 
 
 class AddressStandIn:
-    """Another provider's places in OpenCage's form. It is asked finest part first, as geocoders want it."""
+    """Another provider's places in OpenCage's form. It is asked finest part first, as geocoders want it.
+
+    Args:
+        places: finds the address.
+    """
 
     def __init__(self, places: PlacesProvider) -> None:
         self._places = places

@@ -18,14 +18,20 @@ _PAGES: Final = 10
 
 
 class PageSource(ToolProvider, Protocol):
-    """Raises ToolError where no reply came; no pages are an empty list."""
+    """Pages of a web search, in the form of GeoVista's search worker."""
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
-        """Return at most ten pages, best first.
+        """Search the web.
 
         Args:
             query: what the model wrote; None where it gave none.
             context: the request for which it is asked.
+
+        Returns:
+            At most ten pages with `title`, `href` and `body`, best first; empty when nothing is found.
+
+        Raises:
+            ToolError: no reply came.
         """
         ...
 
@@ -47,7 +53,11 @@ class TavilyPages(Service):
 
 
 class PagesStandIn:
-    """Another provider's pages in the same form."""
+    """Another provider's pages in the same form.
+
+    Args:
+        web: where the pages come from.
+    """
 
     def __init__(self, web: WebProvider) -> None:
         self._web = web

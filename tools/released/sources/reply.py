@@ -21,10 +21,13 @@ class RawReply:
 
 
 def raw_reply(fetched: HttpReply) -> RawReply:
-    """The reply with its body read as JSON.
+    """Read the body of a reply as JSON.
 
     Args:
         fetched: a whole reply, of any status.
+
+    Returns:
+        The status and the body; the body may be any JSON value.
 
     Raises:
         ToolError: UNAVAILABLE when the body is not JSON.

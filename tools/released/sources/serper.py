@@ -24,21 +24,32 @@ _PLACES: Final = 20
 
 
 class SerperSource(ToolProvider, Protocol):
-    """Replies in Serper's form. Raises ToolError where none came."""
+    """Replies in Serper's form."""
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
-        """Return the reply of a service, as it came.
+        """Ask a service.
 
         Args:
             service: `SEARCH` or `MAPS`.
             body: in Serper's form, without a key.
             context: the request for which it is asked.
+
+        Returns:
+            The reply of the service, as it came.
+
+        Raises:
+            ToolError: no reply came.
         """
         ...
 
 
 class SerperService(Service):
-    """Serper itself. `any_reply` passes refusals on as they came, as the notebook's tools read them."""
+    """Serper itself.
+
+    Args:
+        parts: what the provider is made of.
+        any_reply: whether refusals are passed on as they came, as the notebook's tools read them.
+    """
 
     name: Final = "serper"
     needs_network: Final = True
@@ -54,7 +65,12 @@ class SerperService(Service):
 
 
 class SerperStandIn:
-    """Other providers' pages and places in Serper's form. Without a web provider a search fails."""
+    """Other providers' pages and places in Serper's form.
+
+    Args:
+        places: finds the places.
+        web: searches the web; if None, a search fails with BLOCKED.
+    """
 
     def __init__(self, places: PlacesProvider, web: WebProvider | None) -> None:
         self._places = places

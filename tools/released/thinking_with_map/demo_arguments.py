@@ -18,25 +18,31 @@ from tts.errors import ToolError, ToolErrorKind
 
 
 def failed_as(tool: str, exception: str, message: str, kind: ToolErrorKind = ToolErrorKind.UNAVAILABLE) -> ToolError:
-    """The ToolError that the model reads as the agent reports an exception of a tool.
+    """Report an exception of a tool as the agent does.
 
     Args:
         tool: the name of the tool in the notebook.
         exception: the name of the exception's class in the authors' code.
         message: the message of the exception.
         kind: what the failure counts as; the model does not read it.
+
+    Returns:
+        The error, which the model reads in the agent's words; the caller raises it.
     """
     text = f"An error occurred when calling tool `{tool}`:\n{exception}: {message}\nTraceback:\n…"
     return refused(text, kind)
 
 
 def demo_arguments(tool: str, written: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, which fit the schema.
+    """Read the arguments of a call, and check them against the schema.
 
     Args:
         tool: the name of the tool in the notebook, for refusals.
         written: the arguments as the model wrote them: a text that is read as JSON or JSON5, or any other JSON value.
         schema: the JSON schema that they have to fit; it has to ask for an object.
+
+    Returns:
+        The arguments by name.
 
     Raises:
         ToolError: INVALID_ARGUMENTS where they do not fit or cannot be read, in the words of the agent.

@@ -34,13 +34,16 @@ Pixels = tuple[float, float, float, float]
 
 
 def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = ()) -> list[Tool]:
-    """AMap's two maps, or Google's one, which has a red S at the point.
+    """Make the maps of the notebook.
 
     Args:
         source: where the pictures come from; the model states points in its datum.
         google: true: Google's map; false: AMap's.
         texts: the schemas of the tools as they are listed to the model. Arguments are held against them, and a refusal
             quotes them. A tool that is not among them uses the schema that GeoTTS lists.
+
+    Returns:
+        AMap's two maps, or Google's one, which has a red S at the point.
     """
     if google:
         return [_map("google_static_map", "map", source, texts)]
@@ -48,10 +51,13 @@ def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = 
 
 
 def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
-    """The zoom of the notebook.
+    """Make the zoom of the notebook.
 
     Args:
         texts: as in `demo_maps`.
+
+    Returns:
+        The tool, which may be called for any of the photos.
     """
     served = demo_tool("image_zoom_in_tool")
     schema = next((text.parameters for text in texts if text.name == served.name), served.schema().parameters)

@@ -34,12 +34,15 @@ _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
-    """`amap_input_tips`, `amap_keyword_search` and `amap_poi_detail`.
+    """Make the searches of the notebook with AMap.
 
     Args:
         source: AMap, or what answers in its form.
         texts: the schemas of the tools as they are listed to the model. Arguments are held against them, and a refusal
             quotes them. A tool that is not among them uses the schema that GeoTTS lists.
+
+    Returns:
+        `amap_input_tips`, `amap_keyword_search` and `amap_poi_detail`.
     """
 
     def asks(service: str, key: str, **more: str) -> Ask:
@@ -53,11 +56,14 @@ def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
 
 
 def demo_google_searches(source: SerperSource, texts: Texts = ()) -> list[Tool]:
-    """`web_search`, for China and in Chinese, and `google_map_search`.
+    """Make the searches of the notebook with Google.
 
     Args:
         source: Serper, or what answers in its form.
         texts: as in `demo_amap_searches`.
+
+    Returns:
+        `web_search`, for China and in Chinese, and `google_map_search`.
     """
 
     def search(query: str, context: RequestContext) -> Awaitable[RawReply]:

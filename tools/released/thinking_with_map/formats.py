@@ -10,19 +10,25 @@ _DETAIL: Final = ("id", "name", "location", "address", "business_area", "citynam
 
 
 def tips_text(reply: Any) -> str:
-    """Tips of AMap: id, name, address, typecode and city of each, no point.
+    """Write tips of AMap for the model.
 
     Args:
         reply: the JSON object of AMap's reply, of which `tips` is shown.
+
+    Returns:
+        Id, name, address, typecode and city of each, no point.
     """
     return _listed(reply.get("tips", []), _TIP)
 
 
 def pois_text(reply: Any) -> str:
-    """Places of a keyword search in AMap: id, name, address and typecode of each, no point.
+    """Write places of a keyword search in AMap for the model.
 
     Args:
         reply: the JSON object of AMap's reply, of which `pois` is shown.
+
+    Returns:
+        Id, name, address and typecode of each, no point.
     """
     return _listed(reply.get("pois", []), _POI)
 
@@ -33,10 +39,13 @@ def _listed(places: Any, labels: tuple[str, ...]) -> str:
 
 
 def detail_text(reply: Any) -> str:
-    """The first place, with an empty line between its fields. `location` is "longitude,latitude" in GCJ-02.
+    """Write the first place of a reply of AMap for the model.
 
     Args:
         reply: the JSON object of AMap's reply, of which the first of `pois` is shown.
+
+    Returns:
+        Its fields, with an empty line between them. `location` is "longitude,latitude" in GCJ-02.
 
     Raises:
         KeyError, IndexError: there is no place.
@@ -46,10 +55,13 @@ def detail_text(reply: Any) -> str:
 
 
 def pages_text(reply: Any) -> str:
-    """Pages of a web search: title, snippet and date, no address. No pages are an empty block.
+    """Write pages of a web search for the model.
 
     Args:
         reply: the JSON object of Serper's reply, of which `organic` is shown.
+
+    Returns:
+        Title, snippet and date of each, no address; an empty block if there are no pages.
 
     Raises:
         KeyError: there is no `organic`, or a page has no title.
@@ -62,10 +74,13 @@ def pages_text(reply: Any) -> str:
 
 
 def places_text(reply: Any) -> str:
-    """Places of a map search, with their points as the service writes them.
+    """Write places of a map search for the model.
 
     Args:
         reply: the JSON object of Serper's reply, of which `places` is shown.
+
+    Returns:
+        The fields of each place, with its point as the service writes it.
 
     Raises:
         KeyError: there is no `places`.

@@ -21,20 +21,26 @@ SYSTEM: Final = "thinking_with_map"
 
 
 def amap_maps(source: MapSource) -> list[Tool]:
-    """`amap_static_map` and `amap_satellite_map`. The model states points in the datum of `source`.
+    """Make the maps of the training with AMap.
 
     Args:
         source: where the pictures of both styles come from.
+
+    Returns:
+        `amap_static_map` and `amap_satellite_map`. The model states points in the datum of `source`.
     """
     return [_map("amap_static_map", "static_map", "map", source),
             _map("amap_satellite_map", "satellite_map", "satellite", source)]  # fmt: skip
 
 
 def google_maps(source: MapSource) -> list[Tool]:
-    """`google_static_map`. The model states points in the datum of `source`.
+    """Make the map of the training with Google.
 
     Args:
         source: where the pictures come from.
+
+    Returns:
+        `google_static_map` alone. The model states points in the datum of `source`.
     """
     return [_map("google_static_map", "static_map", "map", source)]
 

@@ -29,10 +29,13 @@ _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def amap_searches(source: AmapSource) -> list[Tool]:
-    """amap_input_tips, amap_keyword_search and amap_poi_detail, whatever script the query has.
+    """Make the searches of the training with AMap.
 
     Args:
         source: AMap, or what answers in its form.
+
+    Returns:
+        `amap_input_tips`, `amap_keyword_search` and `amap_poi_detail`, for queries in any script.
     """
 
     def asks(service: str, key: str, **more: str) -> Ask:
@@ -51,10 +54,14 @@ def amap_searches(source: AmapSource) -> list[Tool]:
 
 
 def google_searches(source: SerperSource) -> list[Tool]:
-    """google_search, google_map_search, and web_search, as the set with zoom and search calls the first.
+    """Make the searches of the training with Google.
 
     Args:
         source: Serper, or what answers in its form.
+
+    Returns:
+        `google_search`, the same tool as `web_search` (its name in the set with zoom and search), and
+        `google_map_search`.
     """
 
     def search(query: str, context: RequestContext) -> Awaitable[RawReply]:

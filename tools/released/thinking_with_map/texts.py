@@ -29,48 +29,68 @@ def answered(text: str) -> str:
 
 
 def no_query() -> ToolError:
-    """The client's refusal of a call without a usable `query`."""
+    """Refuse a call without a usable `query`.
+
+    Returns:
+        The error in the words of the client; the caller raises it.
+    """
     return refused(_result(_NO_QUERY))
 
 
 def no_point() -> ToolError:
-    """The client's refusal of a call whose latitude or longitude is missing, zero, or no floating-point number."""
+    """Refuse a call whose latitude or longitude is missing, zero, or no floating-point number.
+
+    Returns:
+        The error in the words of the client; the caller raises it.
+    """
     return refused(_result(_NO_POINT))
 
 
 def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
-    """Nothing found and nothing reached read alike.
+    """Report that nothing was found, or that nothing was reached: both read alike.
 
     Args:
         query: what was searched for; the model reads it.
         kind: which of the two it was; the model does not read it.
+
+    Returns:
+        The error in the words of the client; the caller raises it.
     """
     return refused(answered(f"Api call failed for query: {query}"), kind)
 
 
 def no_picture(kind: ToolErrorKind) -> ToolError:
-    """What the model reads when no picture came, whatever the reason; `kind` keeps the reason.
+    """Report that no picture came.
 
     Args:
         kind: the reason; the model does not read it.
+
+    Returns:
+        The error, in the same words whatever the reason; the caller raises it.
     """
     return refused(_result(_NO_PICTURE), kind)
 
 
 def crashed(problem: str) -> ToolError:
-    """The loop's own words for an exception of a tool (tool_agent_loop.py:455).
+    """Report an exception of a tool in the loop's own words (tool_agent_loop.py:455).
 
     Args:
         problem: the message of the exception.
+
+    Returns:
+        The error; the caller raises it.
     """
     return refused(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
 
 
 def object_of(written: Any) -> dict[str, Any]:
-    """The arguments where they are an object.
+    """Check that the arguments are an object.
 
     Args:
         written: the arguments as the model wrote them, any JSON value.
+
+    Returns:
+        The arguments by name, as the model wrote them.
 
     Raises:
         ToolError: they are no object, in the loop's words.

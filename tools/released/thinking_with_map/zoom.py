@@ -35,7 +35,11 @@ _BROKEN: Final = (TypeError, ValueError, OverflowError, OSError, MemoryError)
 
 
 def zoom_tool() -> Tool:
-    """`image_zoom_in_tool` of the training loop, on the first photo. Refusals are in the words of the authors' tool."""
+    """Make `image_zoom_in_tool` of the training loop.
+
+    Returns:
+        The tool, which sees the first photo only. Refusals are in the words of the authors' tool.
+    """
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)

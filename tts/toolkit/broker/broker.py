@@ -62,6 +62,8 @@ class Broker:
         providers: figures of the clients, for the snapshot.
         ttl_s: overrides of `ToolSpec.ttl_s` by tool name.
         photo_kept_s: the longest that a result which belongs to a photo is kept.
+        tools: what may be called; of several with one name, the last one is used.
+        now: a clock in seconds since the epoch.
     """
 
     def __init__(
@@ -131,7 +133,11 @@ class Broker:
         await self._near.purge()
 
     def snapshot(self) -> BrokerSnapshot:
-        """Counts of this process since its start."""
+        """Report what this process has done since its start.
+
+        Returns:
+            The counts by tool and by provider, as a value that does not change.
+        """
         return BrokerSnapshot(
             tools={name: counter.figures() for name, counter in self._counters.items()},
             providers=dict(self._providers()),

@@ -26,9 +26,17 @@ _IMAGES: TypeAdapter[tuple[ImageRef, ...]] = TypeAdapter(tuple[ImageRef, ...])
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Exactly one of `observation` and `refusal`. Times are seconds since the epoch and spans of seconds.
+    """A result as a store keeps it: exactly one of `observation` and `refusal`.
 
-    The model reads the text of a `verbatim` refusal as it is.
+    Attributes:
+        stored_at: when it was stored, in seconds since the epoch.
+        ttl_s: seconds for which it answers calls.
+        stale_s: seconds more for which an observation is used while the provider fails.
+        retrieved_at: when the provider answered, in UTC (RFC 3339).
+        observation: what the tool returned.
+        refusal: the kind and the detail of the tool's error.
+        verbatim: whether the model reads the detail of the refusal as it is.
+        photos: SHA-256 of the photos to which the result belongs.
     """
 
     stored_at: float
@@ -41,18 +49,24 @@ class Entry:
     photos: tuple[str, ...] = ()
 
     def fresh(self, now: float) -> bool:
-        """Whether it answers a call as it is.
+        """Tell whether the entry answers a call as it is.
 
         Args:
             now: seconds since the epoch, by the clock of `stored_at`.
+
+        Returns:
+            False from `stored_at` + `ttl_s` on.
         """
         return now < self.stored_at + self.ttl_s
 
     def usable(self, now: float) -> bool:
-        """Whether the entry may be used while the provider fails.
+        """Tell whether the entry may be used while the provider fails.
 
         Args:
             now: as in `fresh`.
+
+        Returns:
+            False for a refusal, and from `stored_at` + `ttl_s` + `stale_s` on.
         """
         return self.observation is not None and now < self.stored_at + self.ttl_s + self.stale_s
 
@@ -68,7 +82,10 @@ class Entry:
         return 500 if seen is None else 500 + 2 * len(seen.text) + sum(len(a.data) for a in seen.attachments)
 
     def opened(self) -> Observation:
-        """The observation, or the refusal raised again.
+        """Give the result that the entry holds, or raise its refusal again.
+
+        Returns:
+            The observation as the tool returned it, with its pictures.
 
         Raises:
             ToolError: the entry is a refusal; it has the kind and the detail of the first one.
@@ -80,7 +97,11 @@ class Entry:
         raise ToolError(detail, kind=kind, **({"verbatim": True} if self.verbatim else {}))
 
     def encode(self) -> bytes:
-        """The bytes that `decode` reads."""
+        """Write the entry for a store.
+
+        Returns:
+            A header in JSON and the pictures behind it, as `decode` reads them.
+        """
         seen = self.observation
         head: dict[str, Any] = {
             "v": SCHEMA_VERSION,
@@ -104,10 +125,13 @@ class Entry:
 
     @classmethod
     def decode(cls, data: bytes) -> Entry | None:
-        """None for what is torn, foreign or of another version.
+        """Read an entry from a store.
 
         Args:
             data: what `encode` returned, or anything else that is in its place in a store.
+
+        Returns:
+            The entry; None for what is torn, foreign or of another version.
         """
         try:
             (length,) = _LENGTH.unpack_from(data)

@@ -36,7 +36,7 @@ class Rate(Value):
 
 
 class CacheStore(Protocol):
-    """Every method may raise StoreError."""
+    """Keeps entries, leases and rates."""
 
     async def get(self, key: str) -> Entry | None:
         """Return the entry of a call, fresh or not.
@@ -46,6 +46,9 @@ class CacheStore(Protocol):
 
         Returns:
             None when there is none, when it is past `Entry.kept_s`, or when another release wrote it.
+
+        Raises:
+            StoreError: the store cannot be used now.
         """
         ...
 
@@ -55,6 +58,9 @@ class CacheStore(Protocol):
         Args:
             key: as in `get`; an entry that is there is replaced.
             entry: `forget` finds it by each of its `photos`.
+
+        Raises:
+            StoreError: as in `get`.
         """
         ...
 
@@ -67,6 +73,9 @@ class CacheStore(Protocol):
 
         Returns:
             A token for `release`; None while somebody else, in this process or another, holds the lease.
+
+        Raises:
+            StoreError: as in `get`.
         """
         ...
 
@@ -76,6 +85,9 @@ class CacheStore(Protocol):
         Args:
             key: as in `lease`.
             token: what `lease` returned.
+
+        Raises:
+            StoreError: as in `get`.
         """
         ...
 
@@ -90,6 +102,9 @@ class CacheStore(Protocol):
         Returns:
             Seconds to wait before the call; 0 for none. Negative when the wait would be longer than `max_wait_s`: then
             its length is the value without the sign, and nothing was booked.
+
+        Raises:
+            StoreError: as in `get`.
         """
         ...
 
@@ -101,20 +116,36 @@ class CacheStore(Protocol):
 
         Returns:
             How many entries were removed; 0 when there were none.
+
+        Raises:
+            StoreError: as in `get`; entries may still be there.
         """
         ...
 
     async def purge(self) -> None:
-        """Remove what is past its time. Stores that forget by themselves do nothing."""
+        """Remove what is past its time. Stores that forget by themselves do nothing.
+
+        Raises:
+            StoreError: as in `get`.
+        """
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections and files."""
+        """Let go of connections and files.
+
+        Raises:
+            StoreError: as in `get`.
+        """
         ...
 
 
 class MemoryStore:
-    """In this process only: bounded in bytes, least recently used first out."""
+    """In this process only: bounded in bytes, least recently used first out.
+
+    Args:
+        max_bytes: how much the entries may hold together, by `Entry.size`.
+        now: a clock in seconds since the epoch, that of `Entry.stored_at`.
+    """
 
     def __init__(self, *, max_bytes: int = 64 * 2**20, now: Callable[[], float] = time.time) -> None:
         self._entries: OrderedDict[str, Entry] = OrderedDict()
@@ -211,12 +242,15 @@ class MemoryStore:
 
 
 def booking(arrival: float, now: float, rate: Rate) -> tuple[float, float]:
-    """The generic cell rate algorithm: seconds to wait, and the next theoretical arrival after this booking.
+    """Book a place in a rate limit by the generic cell rate algorithm.
 
     Args:
         arrival: the theoretical arrival that the booking before returned; 0 for the first booking.
         now: seconds, by the clock of `arrival`.
         rate: the limit that the bookings share.
+
+    Returns:
+        (seconds to wait, 0 or more; the next theoretical arrival after this booking).
     """
     interval = 1.0 / rate.per_s
     arrival = max(arrival, now)

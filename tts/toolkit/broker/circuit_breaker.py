@@ -19,7 +19,13 @@ class BreakerConfig(Value):
 
 
 class Breaker:
-    """The breaker of one provider. `now` is a clock in seconds; `opened` counts how often it has opened."""
+    """The breaker of one provider. `opened` counts how often it has opened.
+
+    Args:
+        config: when it opens, and for how long.
+        now: a clock in seconds.
+        draw: gives a random number in [0, 1), so that the breakers of several processes do not try at the same moment.
+    """
 
     def __init__(
         self, config: BreakerConfig, now: Callable[[], float], draw: Callable[[], float] = random.random

@@ -30,7 +30,11 @@ _log = logging.getLogger(__name__)
 
 
 class EgressLog:
-    """Called with each request that leaves. `path` is a JSONL file that is appended to, one line a request."""
+    """Called with each request that leaves.
+
+    Args:
+        path: a JSONL file that is appended to, one line a request; None for no file.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -63,10 +67,13 @@ class EgressLog:
             _log.warning("the egress log cannot be written")
 
     async def forget(self, request_id: str) -> int:
-        """Erase what is written of a request; returns how many lines of the file that were.
+        """Erase what is written of a request.
 
         Args:
             request_id: the request; later lines of it are not written.
+
+        Returns:
+            How many lines of the file were erased; 0 without a file.
 
         Raises:
             OSError: the file cannot be written: the lines may still be there.

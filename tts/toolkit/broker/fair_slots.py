@@ -11,7 +11,13 @@ from tts.errors import ToolError, ToolErrorKind
 
 
 class FairLimiter:
-    """At most `max_running` at once. Waiting queries get a slot in turn; within one, first come first served."""
+    """Lets a limited number of calls run at once. Waiting queries get a slot in turn; within one, first come first
+    served.
+
+    Args:
+        max_running: calls that may run at once, 1 or more.
+        max_queued: calls that may wait beside them; a further one is refused.
+    """
 
     def __init__(self, max_running: int, max_queued: int) -> None:
         self._max_running = max_running

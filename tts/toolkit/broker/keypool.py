@@ -13,7 +13,12 @@ _log = logging.getLogger(__name__)
 
 
 class KeyPool:
-    """Hands out keys in turn. `now` is a clock in seconds."""
+    """Hands out keys in turn.
+
+    Args:
+        keys: the keys of one provider; equal ones count once.
+        now: a clock in seconds.
+    """
 
     def __init__(self, keys: Sequence[Secret], now: Callable[[], float]) -> None:
         self._free_at = dict.fromkeys(keys, 0.0)
@@ -26,7 +31,10 @@ class KeyPool:
         return sum(at <= self._now() for at in self._free_at.values())
 
     def take(self) -> Secret:
-        """The next usable key.
+        """Choose the next usable key.
+
+        Returns:
+            The usable key that was chosen longest ago.
 
         Raises:
             ToolError: QUOTA, with the time until the first key recovers, if any does.

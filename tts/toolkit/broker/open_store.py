@@ -10,11 +10,15 @@ from tts.toolkit.broker.sqlite_store import SqliteStore
 
 
 def open_store(url: str) -> CacheStore:
-    """`memory:` for one process, `sqlite:///path` for one node, `redis://…` or `rediss://…` for a cluster.
+    """Open the store that a URL names: `memory:` for one process, `sqlite:///path` for one node, `redis://…` or
+    `rediss://…` for a cluster.
 
     Args:
         url: `tools.cache` of the configuration. The path after `sqlite://` is absolute, or begins with `/~` for a home
             folder; the password of Redis may stand in the environment instead.
+
+    Returns:
+        The store. Redis is not connected to before the first call.
 
     Raises:
         ConfigError: another URL, or the `redis` extra is not installed.

@@ -34,7 +34,13 @@ _FAULTS = ("passing", "late")  # the provider's: they count for the breaker and 
 
 @dataclass(frozen=True, slots=True)
 class ProviderFailure:
-    """What a reply says went wrong. `detail` is for the model; `retry_after_s` where the provider names a time."""
+    """What a reply says went wrong.
+
+    Attributes:
+        kind: decides whether the call is made again, and with which key.
+        detail: for the model.
+        retry_after_s: seconds after which the provider may be asked again, where it names a time.
+    """
 
     kind: FailureKind
     detail: str = ""
@@ -59,7 +65,13 @@ Judge = Callable[[HttpReply], ProviderFailure | None]
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
-    """Where this provider wants its key."""
+    """Where this provider wants its key.
+
+    Attributes:
+        where: in the query of the URL, or in a header.
+        name: the name of the parameter or of the header.
+        prefix: what stands before the key, such as `Bearer ` with its blank.
+    """
 
     where: Literal["query", "header"]
     name: str
@@ -68,7 +80,20 @@ class KeyPlace:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """One request to a provider. `idempotent` ones may be sent again."""
+    """One request to a provider.
+
+    Attributes:
+        url: the address, without a query and without a key.
+        params: the query.
+        headers: headers without the key.
+        method: GET or POST.
+        json: a body that is sent as JSON; None for none.
+        content: a body that is sent as it is; None for none.
+        content_types: beginnings of media types, one of which a successful reply must have; any if empty.
+        max_bytes: most bytes of the reply; None for the limit of the client.
+        idempotent: whether it may be sent again.
+        key_place: where this service of the provider wants the key; None if where the others do.
+    """
 
     url: str
     params: Mapping[str, str] | None = None
@@ -109,7 +134,20 @@ def judge_status(reply: HttpReply) -> ProviderFailure | None:
 
 
 class ProviderClient:
-    """One provider's way out. `ask` raises ToolError only."""
+    """The way of all calls to one provider: they wait for a slot and for the rate, get a key, and are sent again if
+    that helps.
+
+    Args:
+        name: the provider's name in limits, logs and errors.
+        client: sends the requests; it learns the keys, so that it hides them.
+        store: shares the rate between processes.
+        limits: rate, slots, retries and the breaker.
+        keys: the keys of the provider; they are only used with a `key_place`.
+        key_place: where a request has the key; None for a provider without keys.
+        judge: finds out what a reply says went wrong; None for the HTTP status alone (`judge_status`).
+        now: a clock in seconds.
+        draw: gives random numbers in [0, 1), for pauses and for the breaker.
+    """
 
     def __init__(
         self,
@@ -142,7 +180,7 @@ class ProviderClient:
             client.scrubber.learn(key)
 
     async def ask(self, request: ProviderRequest, context: RequestContext, judge: Judge | None = None) -> HttpReply:
-        """The reply, once `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
+        """Send a request until `judge` has nothing to complain about. Time is bounded by the caller and `limits`.
 
         Args:
             request: sent again only if it is `idempotent`, except with another key.
@@ -150,6 +188,9 @@ class ProviderClient:
                 under it; its `remaining_s` bounds the waits for the rate.
             judge: what a reply says went wrong, None for nothing; called for every status. None takes the provider's
                 own.
+
+        Returns:
+            The whole reply, of any status that `judge` accepts.
 
         Raises:
             ToolError: the provider fails, refuses, knows nothing of it or is left alone; too many calls wait; no key is
@@ -176,7 +217,7 @@ class ProviderClient:
         shape: type[M],
         complain: Callable[[M], ProviderFailure | None] = _content,
     ) -> M:
-        """The JSON reply in the given shape. One that does not fit counts as a fault of the provider.
+        """Send a request and read the reply as JSON. One that does not fit the shape counts as a fault of the provider.
 
         Args:
             request: as in `ask`.
@@ -184,6 +225,9 @@ class ProviderClient:
             shape: a model of the whole reply.
             complain: what a reply that fits says went wrong, None for nothing. It is asked after the provider's own
                 judge.
+
+        Returns:
+            The reply in the given shape; `complain` has found nothing in it.
 
         Raises:
             ToolError: as in `ask`, or the reply does not fit.
@@ -204,7 +248,12 @@ class ProviderClient:
         return made[0]
 
     def figures(self) -> ProviderFigures:
-        """Counts since the start; slots, breaker and keys as they are now. `usable_keys`: None when no key is used."""
+        """Report the state of the client.
+
+        Returns:
+            Counts since the start; slots, breaker and keys as they are now. `usable_keys` is None if the provider takes
+            no key.
+        """
         return ProviderFigures(
             requests=self._requests,
             retries=self._retried,

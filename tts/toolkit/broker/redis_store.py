@@ -41,7 +41,12 @@ return gone
 
 
 class RedisStore:
-    """The `CacheStore` over Redis. `prefix` begins the name of every key; the password comes from the environment."""
+    """The `CacheStore` over Redis. The password comes from the environment.
+
+    Args:
+        url: `redis://…` or `rediss://…`; nothing is connected before the first call.
+        prefix: the beginning of the name of every key.
+    """
 
     def __init__(self, url: str, *, prefix: str = "geotts:tools:1:") -> None:
         self._prefix = prefix

@@ -31,11 +31,14 @@ class SingleFlight(Generic[T]):
         return len(self._open)
 
     async def join(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """The result of the work under `key`, and whether somebody else had started it.
+        """Do a piece of work, or wait for one that is under way with the same key.
 
         Args:
             key: names the result: callers with equal keys share one piece of work.
             work: starts the work; called only if none is under way. What it raises, all callers get.
+
+        Returns:
+            (the result; whether somebody else had started the work).
         """
         flight = self._open.get(key)
         joined = flight is not None

@@ -36,7 +36,15 @@ _SWEEP_EVERY = 500  # writes
 
 
 class SqliteStore:
-    """The `CacheStore` over one file, which only its owner may read. Raises StoreError when it cannot be opened."""
+    """The `CacheStore` over one file, which only its owner may read.
+
+    Args:
+        path: the database; it is made if it is not there.
+        now: a clock in seconds since the epoch, that of `Entry.stored_at`.
+
+    Raises:
+        StoreError: the file cannot be opened, or is no such database.
+    """
 
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._now = now

@@ -47,7 +47,15 @@ class BrokerSnapshot(Value):
 
 @dataclass(slots=True)
 class ToolCounter:
-    """Counts one tool."""
+    """Counts the calls of one tool.
+
+    Attributes:
+        sources: calls by where their result came from, by `Source`.
+        failures: failed calls by the kind of the error.
+        latency: calls up to each bound of `BUCKETS_S`, and beyond, in that order.
+        latency_sum_s: seconds that all calls took together.
+        calls: calls so far.
+    """
 
     sources: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
@@ -82,7 +90,11 @@ class ToolCounter:
         self.failures[kind.value] = self.failures.get(kind.value, 0) + 1
 
     def figures(self) -> ToolFigures:
-        """The counts so far, as a value that does not change."""
+        """Report the counts so far.
+
+        Returns:
+            A value that does not change; seconds are rounded to a microsecond.
+        """
         return ToolFigures(
             calls=self.calls,
             hits=self.sources.get("hit", 0),

@@ -45,21 +45,27 @@ class EvaluationCache:
         return self.texts.get(text_key(query))
 
     def picture(self, path: str, box: Sequence[float]) -> Hits | None:
-        """The results for a box of a photo; None when it was not recorded.
+        """Look up the results for a box of a photo.
 
         Args:
             path: the path of the photo when it was recorded.
             box: (x0, y0, x1, y1) in thousandths of the photo's sides; it is compared to one decimal.
+
+        Returns:
+            The results in the order of the service; None if the box was not recorded.
         """
         found = self.pictures.get(picture_key(path, box))
         return None if found is None else found[2]
 
 
 def has_files(folder: Path) -> bool:
-    """Whether at least one of the three files is in the folder.
+    """Tell whether the folder has recorded searches of the evaluation.
 
     Args:
         folder: any path; a folder that is not there has none.
+
+    Returns:
+        True if at least one of the three files is there.
     """
     return any((folder / name).is_file() for name in (TEXT_FILE, *_IMAGE_FILES))
 
@@ -69,6 +75,9 @@ def read_files(folder: Path) -> EvaluationCache:
 
     Args:
         folder: where the files are, under their released names.
+
+    Returns:
+        The replies of all files; of two rows with one key, the last one.
 
     Raises:
         DataError: none of the files is there or one is no such table.
@@ -101,29 +110,38 @@ def copy_files(source: Path, target: Path) -> None:
 
 
 def text_key(query: str) -> str:
-    """The key of a query: SHA-256, in hex, of the query without outer blanks and in lower case.
+    """Compute the key of a query.
 
     Args:
         query: as it is asked.
+
+    Returns:
+        SHA-256, as 64 hexadecimal digits, of the query without outer blanks and in lower case.
     """
     return hashlib.sha256(query.strip().lower().encode()).hexdigest()
 
 
 def picture_key(path: str, box: Sequence[float]) -> str:
-    """The key of a picture: SHA-256, in hex, of the path and the text of the box.
+    """Compute the key of a picture.
 
     Args:
         path: the path of the photo when it was recorded.
         box: (x0, y0, x1, y1) in thousandths of the photo's sides.
+
+    Returns:
+        SHA-256, as 64 hexadecimal digits, of the path and `box_text`.
     """
     return hashlib.sha256(f"{path}|{box_text(box)}".encode()).hexdigest()
 
 
 def box_text(box: Sequence[float]) -> str:
-    """The sides of a box to one decimal, with commas between them.
+    """Write a box as the evaluation does.
 
     Args:
         box: (x0, y0, x1, y1) in thousandths of the photo's sides.
+
+    Returns:
+        The four sides to one decimal, with commas between them.
     """
     return ",".join(f"{side:.1f}" for side in box)
 

@@ -9,11 +9,14 @@ from tts.toolkit.reverse_cache.recorded_searches import CachedResult
 
 
 def as_facts(results: Iterable[CachedResult], query: str = "") -> tuple[WebFact, ...]:
-    """Numbered from 1 in the order given. A call whose results could not be read has none.
+    """Turn the results of a call into facts.
 
     Args:
         results: those of one call; those with neither a title nor a link are left out.
         query: the query that found them; "" for a search by picture.
+
+    Returns:
+        Facts that are numbered from 1 in the order given. None if the results of the call could not be read.
     """
     readable = [result for result in results if result.title or result.link]
     return tuple(

@@ -32,22 +32,28 @@ def picture_call(cache: ReverseCache, path: str, box: Sequence[float]) -> tuple[
 
 
 def text_call(cache: ReverseCache, path: str, query: str) -> TextCall | None:
-    """The recorded call whose query is most like `query`, the first of equals; None for a photo without calls.
+    """Find the recorded call whose query is most like `query`.
 
     Args:
         cache: the recorded calls.
         path: as in `picture_call`.
         query: as `query_text` returns it.
+
+    Returns:
+        The call, however little its query is like it, the first of equals; None for a photo without calls.
     """
     calls = cache.texts.get(path, ())
     return max(calls, key=lambda call: likeness(query, call.query)) if calls else None
 
 
 def query_text(written: Any) -> str:
-    """A query as it is compared and shown: a list is joined, anything else is its text.
+    """Write a query as it is compared and shown.
 
     Args:
         written: what the model wrote as the query: a text, a list of texts, or anything else.
+
+    Returns:
+        A list as one text, with ` | ` between its items and without empty ones; anything else as its text.
     """
     if isinstance(written, list):
         return QUERY_SEPARATOR.join(str(query) for query in written if query)
@@ -55,10 +61,13 @@ def query_text(written: Any) -> str:
 
 
 def likeness(a: str, b: str) -> float:
-    """Jaccard index of the lower-cased words between blanks; 1 for two empty texts.
+    """Compare two queries by the Jaccard index of the lower-cased words between blanks.
 
     Args:
         a, b: the two texts, in either order.
+
+    Returns:
+        A number in [0, 1]; 1 for two empty texts.
     """
     ours, theirs = set(a.lower().split()), set(b.lower().split())
     if not ours and not theirs:

@@ -25,11 +25,14 @@ class ChosenResults(NamedTuple):
 
 
 def choose_results(results: Sequence[CachedResult], chance: random.Random) -> ChosenResults:
-    """Draws useful ones, then useless ones, then shuffles: in this order, so that a seed repeats the released draw.
+    """Draw useful results, then useless ones, then shuffle: in this order, so that a seed repeats the released draw.
 
     Args:
         results: all results of one call.
         chance: what draws and shuffles; its state is advanced.
+
+    Returns:
+        At most three useful results, filled up to ten with useless ones.
     """
     useful = [result for result in results if result.useful]
     useless = [result for result in results if not result.useful]

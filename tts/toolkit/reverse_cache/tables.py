@@ -30,16 +30,19 @@ _Call = TypeVar("_Call", PictureCall, TextCall)
 
 
 def has_tables(folder: Path) -> bool:
-    """Whether at least one of the two tables is in the folder.
+    """Tell whether the folder has recorded searches of the training.
 
     Args:
         folder: any path; a folder that is not there has none.
+
+    Returns:
+        True if at least one of the two tables is there.
     """
     return (folder / IMAGES).is_file() or (folder / TEXTS).is_file()
 
 
 def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> ReverseCache:
-    """The calls of a folder's tables.
+    """Read the calls of a folder's tables.
 
     Of rows with one path, call and position the one marked useful counts. Rows without labels are useful in the table
     of pictures and not in that of texts; calls whose box cannot be read are left out.
@@ -47,6 +50,9 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
     Args:
         folder: where the tables are, under their released names.
         paths: the path in the tables of each photo, by the SHA-256 of the photo; None if no photo is named.
+
+    Returns:
+        The calls by the path of their photo, with `paths`.
 
     Raises:
         DataError: no table is there, it is not Parquet, or a column is missing.
@@ -65,7 +71,7 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
 
 
 def write_tables(cache: ReverseCache, folder: Path) -> None:
-    """Both tables, with every column of the released pipeline.
+    """Write both tables, with every column of the released pipeline.
 
     Args:
         cache: the calls to write; the hashes of its photos have no place in the tables.

@@ -20,10 +20,14 @@ _THOUSAND = 1000.0
 
 
 def as_tape(cache: ReverseCache) -> SearchTape:
-    """Every call of the tables; a photo that the table of photos does not name keeps its path as its name.
+    """Convert the calls of the tables to a tape.
 
     Args:
         cache: the calls. Searches by picture whose box is empty are left out.
+
+    Returns:
+        A tape with every call under the SHA-256 of its photo; a photo that the table of photos does not name keeps its
+        path as its name.
     """
     names = {path: sha256 for sha256, path in cache.paths.items()}
     tape = SearchTape()
@@ -38,12 +42,15 @@ def as_tape(cache: ReverseCache) -> SearchTape:
 
 
 def as_tables(tape: SearchTape, paths: Mapping[str, str] | None = None) -> ReverseCache:
-    """The searches of a tape under the paths of their photos. Texts of a tape belong to no photo: they get each.
+    """Convert the searches of a tape to calls of tables.
 
     Args:
         tape: the searches. No result of it counts as useful.
         paths: the path of each photo by its SHA-256; a photo without one keeps its hash as its path. None: no photo has
             one.
+
+    Returns:
+        The calls under the paths of their photos. Texts of a tape belong to no photo: each photo gets all of them.
     """
     named = paths or {}
     pictures = {

@@ -23,10 +23,13 @@ class Tape:
 
 
 def read_tape(path: Path) -> Tape:
-    """A tape of either kind.
+    """Read a tape of either kind.
 
     Args:
         path: a file in Parquet if its suffix is `.parquet`, else in JSONL. Rows that cannot be read are left out.
+
+    Returns:
+        The head, and the rows in the order in which they were recorded.
 
     Raises:
         DataError: not there, not a tape, of another version, or in Parquet without the extra `parquet`.

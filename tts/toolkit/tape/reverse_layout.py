@@ -29,6 +29,9 @@ def import_reverse(folder: Path) -> SearchTape:
     Args:
         folder: where the tables are; one of the two is enough.
 
+    Returns:
+        The searches by the hash of the photo and by query, as `SearchTape` compares them.
+
     Raises:
         DataError: neither table is there, one is not Parquet, or a column is missing.
     """

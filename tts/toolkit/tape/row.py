@@ -36,12 +36,15 @@ class TapeRow(Value):
 
     @classmethod
     def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
-        """The row to record for a call; the id of the call is left out, as a replay has others.
+        """Make the row to record for a call. The id of the call is left out, as a replay has others.
 
         Args:
             call: its arguments are recorded as they were written.
             context: the photos and options of the request, as in `row_key`; the row has the hashes of all photos.
             outcome: a result or a failure, with its pictures.
+
+        Returns:
+            The row, under the key by which a replay finds it.
         """
         return cls(
             key=row_key(call, context),
@@ -53,15 +56,22 @@ class TapeRow(Value):
         )
 
     def played(self, call: ToolCall) -> ToolOutcome:
-        """The outcome as it was, for this call.
+        """Replay the row for a call.
 
         Args:
             call: its id is in the result.
+
+        Returns:
+            The outcome as it was recorded, with the id of this call.
         """
         return ToolOutcome(self.result.model_copy(update={"call_id": call.id}), self.attachments)
 
     def box(self) -> Box | None:
-        """The region that was asked about; None where there is none, or none that a photo can have."""
+        """Find the region that was asked about.
+
+        Returns:
+            The region, in fractions of the photo's sides; None if the call has none, or none that a photo can have.
+        """
         bbox: Any = self.arguments.get("bbox")
         if not isinstance(bbox, list) or len(bbox) != 4:
             return None

@@ -31,12 +31,15 @@ class SearchTape:
 
     @classmethod
     def of(cls, rows: Iterable[TapeRow], *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
-        """The searches among recorded calls; those of several queries are taken apart.
+        """Collect the searches among recorded calls; those of several queries are taken apart.
 
         Args:
             rows: recorded calls of any tools; only `web_search` and `image_search` count.
             iou: the intersection over union from which boxes match, in [0, 1].
             jaccard: the Jaccard index of words from which queries match, in [0, 1].
+
+        Returns:
+            A tape with the hits of each search, best first.
         """
         tape = cls(iou=iou, jaccard=jaccard)
         for row in rows:
@@ -116,28 +119,37 @@ def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
 
 
 def tokens(text: str) -> frozenset[str]:
-    """The different words of a text, case as it is.
+    """Split a text into words.
 
     Args:
         text: its words are runs of letters, digits and underscores, in any script.
+
+    Returns:
+        Its different words, in the case that they have there.
     """
     return frozenset(_WORD.findall(text))
 
 
 def likeness(a: frozenset[str], b: frozenset[str]) -> float:
-    """Jaccard index; 0 for two empty sets.
+    """Compare two sets of words by their Jaccard index.
 
     Args:
         a, b: the words of two texts, in either order.
+
+    Returns:
+        A number in [0, 1]; 0 for two empty sets.
     """
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
 def overlap(a: Box, b: Box) -> float:
-    """Intersection over union of two boxes of one photo, in fractions of its sides.
+    """Compute the intersection over union of two boxes of one photo.
 
     Args:
         a, b: the two boxes, in either order; that they are of one photo is not checked.
+
+    Returns:
+        A number in [0, 1]; 0 if they do not overlap.
     """
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)

@@ -24,7 +24,15 @@ from tts.toolkit.toolbox import failed
 
 
 class RecordingToolbox:
-    """Writes what `inner` answers to `path`, one line a call; goes on with a tape that is there already."""
+    """Records what another toolbox answers, one line a call.
+
+    Args:
+        inner: the toolbox that answers the calls which are not on the tape.
+        path: the file of the tape. If it is there, its rows are used and further ones are added.
+
+    Raises:
+        DataError: the file at `path` is no tape, or one of another version.
+    """
 
     def __init__(self, inner: Toolbox, path: Path) -> None:
         self._inner = inner
@@ -52,10 +60,13 @@ class RecordingToolbox:
         return row.played(call)
 
     async def forget(self, photo_sha256: str) -> int:
-        """Erase every call about a photo from the tape; returns how many lines that were.
+        """Erase every call about a photo from the tape.
 
         Args:
             photo_sha256: the hash of the photo, as in `TapeRow.photos`; a call under way about it is not recorded.
+
+        Returns:
+            How many lines of the file were erased.
 
         Raises:
             OSError: the file cannot be written: the lines may still be there.
@@ -90,7 +101,12 @@ def _is_about(line: bytes, photo_sha256: str) -> bool:
 
 
 class ReplayToolbox:
-    """Answers from a tape; what is not on it goes to `misses`, or is not found."""
+    """Answers from a tape.
+
+    Args:
+        tape: the recorded calls; of several with one key, the last one is replayed.
+        misses: answers the calls that are not on the tape; None: they fail with NOT_FOUND.
+    """
 
     def __init__(self, tape: Tape, misses: Toolbox | None = None) -> None:
         self._rows = {row.key: row for row in tape.rows}
