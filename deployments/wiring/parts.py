@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from tools.released.catalog import released_local_tools
 from tts.clues.clue_reader import ClueReader
 from tts.config import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
 from tts.config.setting_names import OF_CONSISTENCY, OF_ENGINE, OF_MEMBER, OF_OBSERVER, OF_VERIFIER, SettingNames
+from tts.config.verifier import VERIFIERS
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE
@@ -29,7 +29,6 @@ from tts.domain.stop_table import StopTable, shipped_stop_table
 from tts.domain.token_price import Price
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
-from tts.extensions import Registry
 from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
@@ -69,7 +68,6 @@ from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)
-VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry("geotts.verifiers")
 _SAMPLED = SamplingSettings(temperature=0.7)
 
 
