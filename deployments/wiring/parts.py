@@ -113,13 +113,14 @@ def make_agent_model(args: AppArgs) -> ModelClient:
     return ModelWithObserver(model, make_model(args, args.observer, names=OF_OBSERVER))
 
 
-def make_dialect(name: str, args: AppArgs) -> Dialect:
-    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names.
+def make_dialect(name: str | None, args: AppArgs) -> Dialect:
+    """The dialect that a request asks for; the configured one for None, or for its name, with the configured changes.
+    Raises ConfigError with the names.
 
     A rollout of the embedded engine is a sample when it is alone, too: one reading of the photo, not all of them.
     """
-    dialect = DIALECTS.get(name)
-    if dialect is None:
+    name = args.dialect if name is None else name
+    if name not in DIALECTS:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
     settings = args.dialect_settings if name == args.dialect else DialectSettings()
     if isinstance(args.engine, CluesEngine) and settings.alone is None:
@@ -188,7 +189,7 @@ def make_router(args: AppArgs) -> DepthRouter:
     """Plans for what the engine can do, within the budget of the dialect that a request speaks."""
 
     def budget_of(name: str | None) -> DialectBudget:
-        dialect = make_dialect(name or args.dialect, args)
+        dialect = make_dialect(name, args)
         return DialectBudget(limits=dialect.limits, published=dialect.published)
 
     return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args), make_planner(args))
