@@ -177,7 +177,6 @@ async def roll_out(
         tasks=tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(n)),
         n_total=n,
         limits=Limits(max_turns=most, max_tool_calls=most, max_tokens=10**6, answer_draws=draws),
-        dialect="generic",
     )
     started = time.perf_counter()
     async with closing(run_group(agent, group, coalesce_s=0.025, prefix_wait_s=60.0)) as batches:

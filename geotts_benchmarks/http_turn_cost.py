@@ -69,7 +69,6 @@ async def _rollout(agent: Agent, photo: Photo, seed: int) -> None:
         tasks=(RolloutTask(rollout_id=0, seed=seed),),
         n_total=1,
         limits=Limits(),
-        dialect="generic",
     )
     async with closing(run_rollout(agent, group, group.tasks[0])) as items:
         async for item in items:

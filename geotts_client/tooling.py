@@ -6,15 +6,18 @@ A result has three parts: `text` for the model, typed `facts` for the evidence c
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, WithJsonSchema
 
 from geotts_client.box import Box
 from geotts_client.latlon import LatLon
 from geotts_client.value import Value
 
 Datum = Literal["WGS-84", "GCJ-02"]
+# A stated point is in WGS-84. The schema of the events also names GCJ-02, which no event has: names and values in it
+# are frozen until SCHEMA_VERSION changes.
+_DatumOfFacts = Annotated[Literal["WGS-84"], WithJsonSchema({"enum": [*get_args(Datum)], "type": "string"})]
 
 
 class ToolCall(Value):
@@ -37,14 +40,14 @@ class ImageRef(Value):
 
 
 class PlaceFact(Value):
-    """A named place as a provider returned it."""
+    """A named place as a provider returned it, with its point in WGS-84."""
 
     kind: Literal["place"] = "place"
     id: str
     name: str
     place_kind: str = ""
     point: LatLon | None = None
-    datum: Datum = "WGS-84"
+    datum: _DatumOfFacts = Field(default="WGS-84", description="datum of `point`, always WGS-84")
     country_code: str = ""
     admin1: str = ""
     address: str = ""

@@ -54,7 +54,7 @@ class MapsProvider(ToolProvider, Protocol):
         """Draw a map or a satellite picture with a point in its middle, marked there.
 
         Args:
-            point: in WGS-84, whatever the provider's own datum.
+            point: in WGS-84, whatever datum the service uses.
             style: one of `styles`.
             zoom: of Web Mercator: 0 is the world in 256 pixels, and each step doubles the scale. It is brought into the
                 range that the provider has.

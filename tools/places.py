@@ -12,7 +12,6 @@ from tts.domain.geo import Area, Countries, LatLon, lies_in
 from tts.domain.request import RequestContext
 from tts.domain.tooling import CountryFact, PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.place_facts import in_wgs84
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
@@ -20,8 +19,8 @@ from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpe
 class PlacesProvider(ToolProvider, Protocol):
     """Where places come from. Empty results are empty lists.
 
-    Points of results are in the datum that each `PlaceFact` names. `context` is the request: it bounds how long a call
-    waits for its turn, and what is sent is listed under its id.
+    Points are in WGS-84: a provider whose service uses another datum converts them where it makes a `PlaceFact`.
+    `context` is the request: it bounds how long a call waits for its turn, and what is sent is listed under its id.
     """
 
     def owns(self, place_id: str) -> bool:
@@ -112,7 +111,7 @@ class PlacesProvider(ToolProvider, Protocol):
         """Find the places nearest to a point.
 
         Args:
-            point: in WGS-84, whatever the provider's own datum.
+            point: in WGS-84, whatever datum the service uses.
             limit: most results, 1 or more.
             context: the request for which it is asked.
 
@@ -195,8 +194,8 @@ PLACE_TOOLS = (
 def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[Tool]:
     """The six place tools served by one provider, countries by another.
 
-    A provider declares its datum in its facts; positions are shown in WGS-84, converted here and nowhere else. A
-    dialect declares the datum its model speaks and turns points at its own border.
+    Positions are in WGS-84. A dialect names the datum of its model, and converts the points that the model reads and
+    writes.
 
     Args:
         provider: answers all tools but `country_at`.
@@ -210,30 +209,32 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         places = await provider.search(
             arguments.query, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        places = _shown(_in_country(places, arguments.country), context)
+        places = _inside(_in_country(places, arguments.country), context.options.within)
         return _found(arguments.query, arguments.country, places, with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.tips(
             arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
         )
-        places = _shown(_in_country(places, arguments.country), context)
+        places = _inside(_in_country(places, arguments.country), context.options.within)
         return _found(arguments.query, arguments.country, places, with_points=False)
 
     async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
         place = await provider.detail(arguments.poi_id, context=context.request)
-        return _found(arguments.poi_id, None, _shown([place] if place else [], context), with_points=True)
+        return _found(
+            arguments.poi_id, None, _inside([place] if place else [], context.options.within), with_points=True
+        )
 
     async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
         places = await provider.geocode(
             arguments.address, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        places = _shown(_in_country(places, arguments.country), context)
+        places = _inside(_in_country(places, arguments.country), context.options.within)
         return _found(arguments.address, arguments.country, places, with_points=True)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
-        return _found(str(arguments.point()), None, [in_wgs84(place) for place in places], with_points=True)
+        return _found(str(arguments.point()), None, places, with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
         fact = await countries.country_at(arguments.point())
@@ -278,13 +279,8 @@ def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceF
     return [place for place in places if country is None or place.country_code in ("", country.upper())]
 
 
-def _shown(places: Sequence[PlaceFact], context: ToolContext) -> list[PlaceFact]:
-    """Points are in WGS-84, as every model of ours reads them."""
-    return _inside([in_wgs84(place) for place in places], context.options.within)
-
-
 def _inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:
-    """Of places in WGS-84, those inside the area the caller asked for, where there are any. A name that is only known
+    """Those inside the area the caller asked for, where there are any. A name that is only known
     outside is found there: that is how an agent learns that the photo contradicts the area."""
     if within is None:
         return places

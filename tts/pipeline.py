@@ -311,7 +311,6 @@ class Solution:
             tasks=(),
             n_total=plan.n_planned,
             limits=plan.limits,
-            dialect=self._options.dialect or self._ports.identity.dialect,
             options=self._options,
             use_tools=plan.use_tools,
             leader=leading_point(self._run),

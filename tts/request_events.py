@@ -19,7 +19,7 @@ def accepted_event(request: LocateRequest, identity: Identity, seed: int) -> Acc
         n_parallel=request.options.n_parallel,
         depth=request.options.depth,
         engine=identity.engine,
-        dialect=request.options.dialect or identity.dialect,
+        dialect=identity.dialect_of(request.options),
         seed=seed,
         continues=request.continued.request_id if request.continued is not None else "",
     )

@@ -90,7 +90,7 @@ async def continuation_of(
     photos = await _photos(store, meta.request_id, run)
     if photos is None and not added:
         raise PhotosGone("the photo of this request is no longer stored: send it again in `image`")
-    dialect = options.dialect or identity.dialect
+    dialect = identity.dialect_of(options)
     same = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
     moved = options.within != earlier.within
     kept = await kept_results(store, meta.request_id, run, moved=moved) if same else ()

@@ -36,11 +36,10 @@ class RolloutsHere(Rollouts, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A model with its part, and what runs its rollouts. `dialect` is its own."""
+    """A model with its part, and what runs its rollouts in the dialect of this model."""
 
     share: EngineShare
     rollouts: RolloutsHere
-    dialect: str
 
 
 class MixtureRollouts:
@@ -79,7 +78,7 @@ class MixtureRollouts:
 
     async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]
-        own = replace(group, dialect=group.options.dialect or member.dialect, limits=member.share.within(group.limits))
+        own = replace(group, limits=member.share.within(group.limits))
         async for batch in member.rollouts.run(own):
             yield name, batch
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from tools.released.catalog import released_local_tools
 from tts.clues.clue_reader import ClueReader
 from tts.config import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VerifierConfig, VllmEngine
 from tts.config.setting_names import OF_CONSISTENCY, OF_ENGINE, OF_MEMBER, OF_OBSERVER, OF_VERIFIER, SettingNames
+from tts.config.verifier import VERIFIERS
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect, Task, prompt_hash
 from tts.dialects.released.importing import IMPORTABLE
@@ -29,7 +29,6 @@ from tts.domain.stop_table import StopTable, shipped_stop_table
 from tts.domain.token_price import Price
 from tts.ensemble.guesses import TownCentres
 from tts.errors import ConfigError
-from tts.extensions import Registry
 from tts.gallery.gallery import PhotoGallery
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
@@ -69,7 +68,6 @@ from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)
-VERIFIERS: Registry[Callable[[ConsensusVerifier, AppArgs], Verifier]] = Registry("geotts.verifiers")
 _SAMPLED = SamplingSettings(temperature=0.7)
 
 
@@ -115,13 +113,14 @@ def make_agent_model(args: AppArgs) -> ModelClient:
     return ModelWithObserver(model, make_model(args, args.observer, names=OF_OBSERVER))
 
 
-def make_dialect(name: str, args: AppArgs) -> Dialect:
-    """The dialect; with the configured changes when it is the configured one. Raises ConfigError with the names.
+def make_dialect(name: str | None, args: AppArgs) -> Dialect:
+    """The dialect that a request asks for; the configured one for None, or for its name, with the configured changes.
+    Raises ConfigError with the names.
 
     A rollout of the embedded engine is a sample when it is alone, too: one reading of the photo, not all of them.
     """
-    dialect = DIALECTS.get(name)
-    if dialect is None:
+    name = args.dialect if name is None else name
+    if name not in DIALECTS:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
     settings = args.dialect_settings if name == args.dialect else DialectSettings()
     if isinstance(args.engine, CluesEngine) and settings.alone is None:
@@ -190,7 +189,7 @@ def make_router(args: AppArgs) -> DepthRouter:
     """Plans for what the engine can do, within the budget of the dialect that a request speaks."""
 
     def budget_of(name: str | None) -> DialectBudget:
-        dialect = make_dialect(name or args.dialect, args)
+        dialect = make_dialect(name, args)
         return DialectBudget(limits=dialect.limits, published=dialect.published)
 
     return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args), make_planner(args))

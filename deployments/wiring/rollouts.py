@@ -22,12 +22,12 @@ def make_rollouts(model: ModelClient, toolbox: Tools, args: AppArgs) -> Rollouts
     """Those of the engine; of several engines, where the configuration has them. `model` is the first of them."""
     if not args.engines:
         return LocalRollouts(model, toolbox, args)
-    members = []
+    members: list[Member] = []
     for number, share in enumerate(args.engines):
         alone = {"engine": share.engine, "engines": (), "dialect": share.dialect or args.dialect}
         own = args.model_copy(update=alone)
         engine = model if number == 0 else make_model(args, share.engine)
-        members.append(Member(share, LocalRollouts(engine, toolbox, own), own.dialect))
+        members.append(Member(share, LocalRollouts(engine, toolbox, own)))
     return MixtureRollouts(members)
 
 
@@ -56,7 +56,7 @@ class LocalRollouts:
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Run the group in this event loop; a `toolbox` that has to be asked for is asked first."""
         toolbox = await self._toolbox() if callable(self._toolbox) else self._toolbox
-        agent = Agent(self._model, make_dialect(group.dialect, self._args), toolbox, self._gallery)
+        agent = Agent(self._model, make_dialect(group.options.dialect, self._args), toolbox, self._gallery)
         args = self._args
         wait_s = None if group.warm else args.prefix_wait_s
         batches = run_group(agent, group, coalesce_s=args.coalesce_s, prefix_wait_s=wait_s)

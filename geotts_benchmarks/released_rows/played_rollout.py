@@ -69,7 +69,6 @@ async def played_rollout(
         tasks=(),
         n_total=n,
         limits=limits,
-        dialect=dialect.name,
         options=LocateOptions(hide_photo_hosts=hide_photo_hosts),
     )
     task = RolloutTask(rollout_id=0, seed=0)

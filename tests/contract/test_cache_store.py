@@ -53,7 +53,7 @@ def an_entry(text="Coimbra", *, ttl_s=60.0, photos=(), data=b"\x89PNG\x00\xff" *
     seen = Observation(
         text=text,
         facts=(
-            PlaceFact(id="a", name="Coimbra", point=LatLon(lat=40.2, lon=-8.4), datum="GCJ-02"),
+            PlaceFact(id="a", name="Coimbra", point=LatLon(lat=40.2, lon=-8.4)),
             WebFact(number=1, title="T", url="https://example.com"),
         ),
         images=(ImageRef(sha256="f" * 64, width=3, height=2, media_type="image/png"),),

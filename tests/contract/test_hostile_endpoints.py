@@ -248,7 +248,6 @@ async def rollouts(profile, url, photo, tools):
         tasks=tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(ROLLOUTS)),
         n_total=ROLLOUTS,
         limits=args.limits,
-        dialect=args.dialect,
     )
     agent = Agent(model, make_dialect(args.dialect, args), tools)
     items = [item async for batch in run_group(agent, group, coalesce_s=0.02) for item in batch]

@@ -165,7 +165,7 @@ async def test_a_key_is_sent_where_the_service_wants_it_and_shows_nowhere_else(p
     assert key not in shown
 
 
-async def test_amap_speaks_gcj02_and_it_is_converted_once(provide):
+async def test_the_points_of_amap_are_converted_once_in_each_direction(provide):
     true = LatLon(lat=39.99140, lon=116.30470)  # the same spot in WGS-84, to ten metres
     native = LatLon(lat=39.992806, lon=116.310905)
     async with provide("amap") as (server, catalog):

@@ -179,7 +179,7 @@ async def play(dialect, photo, *turns, **changes):
 async def play_with(model, dialect, photo, limits=None, n=1, rollout_id=0, tools=None, seconds=600.0, use_tools=True):
     group = GroupRequest(
         context=a_context(seconds), photos=(photo,), tasks=(RolloutTask(rollout_id=rollout_id, seed=7),), n_total=n,
-        limits=limits or Limits(max_turns=64, max_tool_calls=256, max_tokens=100_000), dialect=dialect.name,
+        limits=limits or Limits(max_turns=64, max_tool_calls=256, max_tokens=100_000),
         options=LocateOptions(tools=tools), use_tools=use_tools,
     )  # fmt: skip
     async with closing(run_rollout(Agent(model, dialect, toolbox()), group, group.tasks[0])) as items:

@@ -1,4 +1,4 @@
-"""AMap (Gaode) web services: places and maps of mainland China, in GCJ-02.
+"""AMap (Gaode) web services: places and maps of mainland China. Its points are in GCJ-02 and are converted here.
 
 https://lbs.amap.com/api/webservice/guide/api/search (v3: text, detail), /inputtips, /georegeo, /staticmaps
 Empty fields come as empty lists. Errors come with status 200 and an `infocode` (…/guide/tools/info).
@@ -17,7 +17,7 @@ from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.datum import to_gcj02
+from tts.geodata.datum import to_gcj02, to_wgs84
 from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     KeyPlace,
@@ -144,7 +144,6 @@ class Amap(Service):
                 name=found.formatted_address,
                 place_kind=found.level,
                 point=_point(found.location),
-                datum="GCJ-02",
                 country_code=_country(found.adcode),
                 admin1=found.province,
                 source="AMap",
@@ -168,8 +167,7 @@ class Amap(Service):
             id=f"adcode:{place.adcode}",
             name=found.formatted_address,
             place_kind="address",
-            point=to_gcj02(point),
-            datum="GCJ-02",
+            point=point,
             country_code=_country(place.adcode),
             admin1=place.province,
             source="AMap",
@@ -252,7 +250,6 @@ def _fact(poi: _Poi) -> PlaceFact:
         name=poi.name,
         place_kind=poi.type.replace(";", ", "),
         point=_point(poi.location),
-        datum="GCJ-02",
         country_code=_country(poi.adcode),
         admin1=poi.pname,
         address=f"{area}{poi.address}",
@@ -266,10 +263,10 @@ def _country(adcode: str) -> str:
 
 
 def _point(location: str) -> LatLon | None:
-    """AMap writes "longitude,latitude"."""
+    """In WGS-84. AMap writes "longitude,latitude" in GCJ-02."""
     lon, comma, lat = location.partition(",")
     try:
-        return LatLon(lat=float(lat), lon=float(lon)) if comma else None
+        return to_wgs84(LatLon(lat=float(lat), lon=float(lon))) if comma else None
     except ValueError:
         return None
 

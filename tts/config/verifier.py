@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -13,13 +14,15 @@ from tts.domain.picture_rules import ResizeRule
 from tts.domain.request import MAX_QUESTIONS
 from tts.domain.value import Value
 from tts.extensions import Registry
+from tts.ports.verification import Verifier
 
 WHO_MAY_ASK = "verifier.kind consensus, or kind model with a mode other than trajectories"
-_ADDED: Registry[object] = Registry("geotts.verifiers")
+# Verifiers of other packages. The second argument is the `PipelineConfig`, which contains the settings below.
+VERIFIERS: Registry[Callable[[Verifier, Any], Verifier]] = Registry("geotts.verifiers")
 
 
 def _verifier_kind(name: str) -> str:
-    if name not in (kinds := ("consensus", "model", *_ADDED)):
+    if name not in (kinds := ("consensus", "model", *VERIFIERS)):
         raise ValueError(f"there is no verifier {name!r}; there are: {', '.join(kinds)}")
     return name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tts.domain.abilities import Abilities
+from tts.domain.request import LocateOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,7 @@ class Identity:
     abilities: Abilities = field(default_factory=Abilities)
     data_versions: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def dialect_of(self, options: LocateOptions) -> str:
+        """The dialect that `accepted` states for a request: the one it asks for, or else that of the installation."""
+        return options.dialect or self.dialect

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from tts.domain.geo import distance_km
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, sources_of
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.page_dedup import alike, page_witness
@@ -46,8 +45,8 @@ def statements_of(trajectory: Trajectory) -> frozenset[str]:
     found = set()
     for source in sources_of(trajectory):
         fact = source.fact
-        if isinstance(fact, PlaceFact) and not source.echo and (stated := wgs84_point(fact)) is not None:
-            if distance_km(stated, point) <= NEAR_KM:
+        if isinstance(fact, PlaceFact) and not source.echo and fact.point is not None:
+            if distance_km(fact.point, point) <= NEAR_KM:
                 found.add(f"place:{fact.source}:{fact.id}")
         elif isinstance(fact, WebFact) and _cites(source, cited):
             found.add(page_witness(fact))

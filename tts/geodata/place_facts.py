@@ -1,10 +1,8 @@
-"""The places that tools state, and places of the gazetteer: the conversions in both directions, and their datum."""
+"""The places that tools state, and places of the gazetteer: the conversions in both directions."""
 
 from __future__ import annotations
 
-from tts.domain.geo import LatLon
 from tts.domain.tooling import PlaceFact
-from tts.geodata.datum import as_wgs84
 from tts.geodata.gazetteer import Place
 
 _SOURCE = "GeoNames (offline)"
@@ -28,18 +26,6 @@ def place_fact(place: Place, score: float | None) -> PlaceFact:
 
 def stated_place(fact: PlaceFact, kind: str) -> Place:
     """The place that a tool states, as one of the gazetteer and of this kind. Raises ValueError without a point."""
-    if (point := wgs84_point(fact)) is None:
+    if fact.point is None:
         raise ValueError(f"{fact.id} has no point")
-    return Place(fact.id, fact.name, kind, point, fact.country_code, fact.admin1, fact.population or 0)
-
-
-def wgs84_point(fact: PlaceFact) -> LatLon | None:
-    """The point of a fact in WGS-84, whatever datum its provider has; None when it has none."""
-    return None if fact.point is None else as_wgs84(fact.point, fact.datum)
-
-
-def in_wgs84(fact: PlaceFact) -> PlaceFact:
-    """The fact with its point in WGS-84; the same object where nothing changes."""
-    if fact.datum == "WGS-84" or fact.point is None:
-        return fact
-    return fact.model_copy(update={"point": wgs84_point(fact), "datum": "WGS-84"})
+    return Place(fact.id, fact.name, kind, fact.point, fact.country_code, fact.admin1, fact.population or 0)

@@ -86,8 +86,8 @@ class GroupRequest:
         tasks: the rollouts of this group.
         n_total: the rollouts of all groups of the query together.
         limits: what each rollout may use, before the limits of its dialect are applied.
-        dialect: the name of the dialect that the rollouts speak.
-        options: those of the request: the area, the hint, allowed tools, consents.
+        options: those of the request: the area, the hint, allowed tools, consents, and the dialect if it asks for one.
+            What runs the group decides which dialect its engine speaks where it asks for none.
         use_tools: whether the rollouts are offered tools; without them they answer from the photos alone.
         leader: the best guess of earlier groups of the query.
         readings: the text that the locator read in the photos.
@@ -109,7 +109,6 @@ class GroupRequest:
     tasks: tuple[RolloutTask, ...]
     n_total: int
     limits: Limits
-    dialect: str
     options: LocateOptions = field(default_factory=LocateOptions)
     use_tools: bool = True
     leader: LatLon | None = None

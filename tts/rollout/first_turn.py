@@ -9,7 +9,8 @@ from tts.domain.hypothesis import Level
 from tts.domain.photo import Photo
 from tts.ports.rollout_groups import RolloutTask
 
-_BY_NAME = frozenset({"poi_keyword_search", "poi_input_tips", "geocode"})
+# Tools of `tools.places` that take the name of a place. The library imports no tools: a test compares both.
+TOOLS_FOR_NAMES = frozenset({"poi_keyword_search", "poi_input_tips", "geocode"})
 
 
 def first_cues(
@@ -20,7 +21,7 @@ def first_cues(
     stated = parsed.answer or parsed.hypothesis
     level = stated.level if stated is not None and _names(stated.level, stated.abstains, parsed) else Level.NONE
     targets = {dialect.to_tool(call, photos).name for call in parsed.calls}
-    if targets & _BY_NAME and level.rank < Level.CITY.rank:
+    if targets & TOOLS_FOR_NAMES and level.rank < Level.CITY.rank:
         level = Level.CITY
     directions = directions_in(text, task.name_directions) if task is not None else ()
     found = {"level": level, "wants_tool": bool(parsed.calls), "directions": directions}

@@ -112,7 +112,7 @@ export class Live {
   }
 
   #returned(rollout, result) {
-    const places = (result.facts ?? []).filter((fact) => fact.point && fact.datum !== "GCJ-02")
+    const places = (result.facts ?? []).filter((fact) => fact.point)
       .map((fact) => ({ point: fact.point, label: fact.name || fact.country || "place" }));
     this.facts.set(`${rollout} ${result.call_id}`, places);
     this.lines.push(...(result.facts ?? []).filter((fact) => fact.kind === "text"));

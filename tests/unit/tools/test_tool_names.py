@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 import tools.providers
+from tools.places import PLACE_TOOLS, GeocodeArguments, SearchArguments, places_tools
 from tools.provider_table import PROVIDERS, key_variable
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 from tts.config.provider_names import KNOWN_PROVIDERS, OWN_NAMES
+from tts.rollout.first_turn import TOOLS_FOR_NAMES
 
 NOT_SERVICES = {"offline", "tape"}
 TOOLS_PAGE = Path(__file__).parents[3] / "docs" / "tools.md"
@@ -22,6 +24,14 @@ def test_every_file_makes_the_tools_that_the_table_names():
     for file in TOOL_FILES:
         assert tuple(tool.spec.name for tool in file.make(parts)) == file.names
     assert [name for file in TOOL_FILES for name in file.names] == [*tool_names()]
+
+
+def test_the_first_turn_knows_every_place_tool_that_takes_a_name():
+    anything = SimpleNamespace(name="any", needs_network=False)
+    made = places_tools(anything, anything)
+    assert tuple(tool.spec.name for tool in made) == PLACE_TOOLS
+    by_name = {tool.spec.name for tool in made if tool.arguments in (SearchArguments, GeocodeArguments)}
+    assert by_name == TOOLS_FOR_NAMES
 
 
 def test_without_their_parts_only_the_zoom_is_made():

@@ -16,7 +16,6 @@ from tools.tool_provider import ToolProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
-from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest, judge_status
 
@@ -102,8 +101,7 @@ def _pois(places: Sequence[PlaceFact]) -> list[dict[str, Any]]:
 
 def _poi(place: PlaceFact) -> dict[str, Any]:
     """AMap writes [] for what it does not have."""
-    stated = wgs84_point(place)
-    point = None if stated is None else to_gcj02(stated)
+    point = None if place.point is None else to_gcj02(place.point)
     return {
         "id": place.id,
         "name": place.name,

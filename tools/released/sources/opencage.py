@@ -11,7 +11,6 @@ from tools.tool_provider import ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.geodata.place_facts import wgs84_point
 from tts.rewards.released.geoagent_geocoder import Reply, parameters, query_of
 from tts.toolkit.broker.provider_client import ProviderRequest
 
@@ -68,7 +67,7 @@ class AddressStandIn:
         parts = [part.strip() for part in query_of(address).split(",") if part.strip()]
         query = ", ".join(reversed(parts))[:_ADDRESS_CHARS]
         found = await self._places.geocode(query, country=None, limit=1, context=context) if query else ()
-        results = [_result(fact, point) for fact in found[:1] if (point := wgs84_point(fact)) is not None]
+        results = [_result(fact, fact.point) for fact in found[:1] if fact.point is not None]
         return Reply({"results": results, "status": {"code": 200, "message": "OK"}, "total_results": len(results)})
 
 

@@ -13,7 +13,6 @@ from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.geodata.place_facts import wgs84_point
 from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
@@ -100,8 +99,8 @@ class SerperStandIn:
 
 def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     place: dict[str, Any] = {"position": position, "title": fact.name, "address": fact.address or fact.admin1}
-    if (point := wgs84_point(fact)) is not None:
-        place |= {"latitude": point.lat, "longitude": point.lon}
+    if fact.point is not None:
+        place |= {"latitude": fact.point.lat, "longitude": fact.point.lon}
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
 
 

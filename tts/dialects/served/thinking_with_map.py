@@ -23,7 +23,7 @@ from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, PlaceFact, ViewFact
 from tts.errors import ConfigError
-from tts.geodata.datum import as_wgs84, to_gcj02
+from tts.geodata.datum import to_gcj02
 from tts.ports.toolbox import ToolOutcome
 
 _MAP_ZOOM: Final = 19.0
@@ -93,7 +93,7 @@ class ThinkingWithMapDialect(TextDialect):
         result = outcome.result
         views = [fact for fact in result.facts if isinstance(fact, ViewFact) and fact.point is not None]
         if result.ok and views:
-            return f"The map around {self._lon_lat(views[0].point, 'WGS-84')}."
+            return f"The map around {self._lon_lat(views[0].point)}."
         places = [fact for fact in result.facts if isinstance(fact, PlaceFact)]
         if not result.ok or not places:
             return super().result_text(outcome)
@@ -104,13 +104,13 @@ class ThinkingWithMapDialect(TextDialect):
     def _detail(self, place: PlaceFact) -> str:
         lines = [f"id: {place.id}", f"name: {place.name}", f"address: {_address(place)}"]
         if place.point is not None:
-            lines.append(f"location: {self._lon_lat(place.point, place.datum)}")
+            lines.append(f"location: {self._lon_lat(place.point)}")
         return "\n".join(lines)
 
-    def _lon_lat(self, point: LatLon | None, datum: Datum) -> str:
-        """A provider's point in the datum the model speaks."""
-        if point is not None and datum != self.datum:
-            point = to_gcj02(point) if self.datum == "GCJ-02" else as_wgs84(point, datum)
+    def _lon_lat(self, point: LatLon | None) -> str:
+        """A point of a tool in the datum of the model."""
+        if point is not None and self.datum == "GCJ-02":
+            point = to_gcj02(point)
         return "" if point is None else f"{point.lon:.6f},{point.lat:.6f}"
 
 

@@ -6,11 +6,13 @@ import hashlib
 from typing import Any
 
 import orjson
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError, field_validator
 
+from tts.domain.geo import LatLon
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
+from tts.geodata.datum import to_wgs84
 from tts.ports.toolbox import Attachment, ToolContext, ToolOutcome, ToolSchema
 
 TAPE_VERSION = 1
@@ -33,6 +35,14 @@ class TapeRow(Value):
     photos: tuple[str, ...] = ()
     result: ToolResult
     attachments: tuple[Attachment, ...] = ()
+
+    @field_validator("result", mode="before")
+    @classmethod
+    def _in_wgs84(cls, result: Any) -> Any:
+        """A tape may have been recorded when facts still had the datum of their provider."""
+        if not isinstance(result, dict) or not isinstance(result.get("facts"), list):
+            return result
+        return {**result, "facts": [_fact_in_wgs84(fact) for fact in result["facts"]]}
 
     @classmethod
     def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
@@ -81,6 +91,15 @@ class TapeRow(Value):
             return Box(x0=x0, y0=y0, x1=x1, y1=y1, photo=photo)
         except ValidationError:  # the call was recorded as it was made, and it failed for this reason
             return None
+
+
+def _fact_in_wgs84(fact: Any) -> Any:
+    """The JSON object of a fact. A point in GCJ-02 is converted, anything else stays as it is."""
+    if not isinstance(fact, dict) or fact.get("datum") != "GCJ-02":
+        return fact
+    point = fact.get("point")
+    converted = None if point is None else to_wgs84(LatLon.model_validate(point)).jsonable()
+    return {**fact, "point": converted, "datum": "WGS-84"}
 
 
 def row_key(call: ToolCall, context: ToolContext) -> str:

@@ -14,7 +14,6 @@ from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.assembly.naming import names_at
 from tts.verify.claims.claimed_area import centre_of, holds
 from tts.verify.claims.weighing import Rival
@@ -43,7 +42,7 @@ class PlaceInQuestion:
         """Whether a statement is about this place: about a point inside it, or a page that names it."""
         fact = statement.fact
         if isinstance(fact, PlaceFact):
-            return (point := wgs84_point(fact)) is not None and holds(self.place, point, self.world)
+            return fact.point is not None and holds(self.place, fact.point, self.world)
         return isinstance(fact, WebFact) and telling(normalise(self.city)) and names(statement.words, self.city)
 
 

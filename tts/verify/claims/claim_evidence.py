@@ -16,7 +16,6 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import Reading
 from tts.domain.tooling import PlaceFact
 from tts.domain.trajectory import Trajectory
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.assembly.naming import names_at
 from tts.verify.claims.asked_places import PlaceInQuestion
 from tts.verify.claims.claimed_area import holds
@@ -117,7 +116,7 @@ def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace,
     """Whether what a tool found near the point lies in the place itself: a neighbouring town says nothing for it."""
     results = [result for result in trajectory.results if result.call_id == entry.call_id]
     named = [f for r in results for f in r.facts if isinstance(f, PlaceFact) and f.name == entry.quote]
-    points = [point for fact in named if (point := wgs84_point(fact)) is not None]
+    points = [fact.point for fact in named if fact.point is not None]
     return not points or any(holds(place, point, world) for point in points)
 
 

@@ -9,7 +9,6 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, telling
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.page_dedup import alike, page_witness
@@ -30,8 +29,8 @@ def ground(
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
         fact = source.fact
-        if isinstance(fact, PlaceFact) and not source.echo and (stated := wgs84_point(fact)) is not None:
-            away = distance_km(stated, point)
+        if isinstance(fact, PlaceFact) and not source.echo and fact.point is not None:
+            away = distance_km(fact.point, point)
             if away <= NEAR_KM:
                 claim = f"{fact.name} lies {away:.1f} km from the point"
                 entry = source.entry("point", claim, Finding.SUPPORTED, fact.name)

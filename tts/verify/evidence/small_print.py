@@ -15,7 +15,6 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, statement_of
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import Finding, LedgerEntry
@@ -68,8 +67,7 @@ def _about(source: Source, best: Hypothesis, point: LatLon) -> bool:
     """A place near the point that the rollout did not put in itself, or a page that names its town or place."""
     fact = source.fact
     if isinstance(fact, PlaceFact):
-        stated = wgs84_point(fact)
-        return stated is not None and distance_km(stated, point) <= NEAR_KM and not source.echo
+        return fact.point is not None and distance_km(fact.point, point) <= NEAR_KM and not source.echo
     if not isinstance(fact, WebFact):
         return False
     words = f" {normalise(statement_of(fact))} "

@@ -19,7 +19,6 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.consensus.area_constraint import lies_inside
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.ruled_out_evidence import held_by
@@ -96,11 +95,11 @@ def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> 
 def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
     """The place that a tool stated, or the town that a page is about."""
     fact = statement.fact
-    if isinstance(fact, PlaceFact) and (point := wgs84_point(fact)) is not None:
+    if isinstance(fact, PlaceFact) and fact.point is not None:
         is_town = fact.place_kind == "city"
-        city, code = _town(point, fact.name if is_town else "", fact.country_code, world)
+        city, code = _town(fact.point, fact.name if is_town else "", fact.country_code, world)
         yield Hypothesis(
-            point=point, city=city, country_code=code, region=fact.admin1, place="" if is_town else fact.name
+            point=fact.point, city=city, country_code=code, region=fact.admin1, place="" if is_town else fact.name
         )
     elif isinstance(fact, WebFact) and (town := _town_of(statement, world)) is not None:
         yield Hypothesis(

@@ -15,7 +15,6 @@ from tts.domain.reading import Reading
 from tts.domain.tooling import Fact, PlaceFact, TextFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
-from tts.geodata.place_facts import wgs84_point
 from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
 from tts.verify.evidence.grounding import NEAR_KM
 
@@ -44,7 +43,7 @@ class Statement:
         """Whether it states a place within 25 km of a point, or is a page that names the town there."""
         fact = self.fact
         if isinstance(fact, PlaceFact):
-            return (stated_at := wgs84_point(fact)) is not None and distance_km(stated_at, point) <= NEAR_KM
+            return fact.point is not None and distance_km(fact.point, point) <= NEAR_KM
         return isinstance(fact, WebFact) and telling(normalise(city)) and holds(self.words, city)
 
 

@@ -83,7 +83,6 @@ async def test_a_rollout_reaches_the_model_with_its_instructions_and_tools(serve
             tasks=(RolloutTask(rollout_id=0, seed=1),),
             n_total=1,
             limits=Limits(),
-            dialect="generic",
         )
         items = [
             item

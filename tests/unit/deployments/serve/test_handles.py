@@ -131,7 +131,7 @@ async def test_whoever_waits_for_a_group_to_be_sent_need_not_wait_for_its_first_
     handle, when_sent = SilentRollouts(), []
     tasks = (RolloutTask(rollout_id=0, seed=0),)
     group = GroupRequest(
-        a_context(), (sign_photo,), tasks, 1, Limits(), "generic", when_sent=lambda: when_sent.append(len(handle.taken))
+        a_context(), (sign_photo,), tasks, 1, Limits(), when_sent=lambda: when_sent.append(len(handle.taken))
     )
     rollouts = RemoteRollouts(handle, PhotoRefs(), group_size=None, replicas=1)
 

@@ -26,7 +26,7 @@ OWN = 4 * 875
 def a_group(sign_photo, n, request="loc_a", **fields):
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(n))
     context = a_context().model_copy(update={"id": request})
-    return GroupRequest(context, (sign_photo,), tasks, n, Limits(), "generic", **fields)
+    return GroupRequest(context, (sign_photo,), tasks, n, Limits(), **fields)
 
 
 class Clock:

@@ -4,8 +4,7 @@ import pytest
 
 from deployments.config import load_config
 from deployments.wiring.local import local_ports
-from deployments.wiring.parts import VERIFIERS
-from tts.config.verifier import _ADDED
+from tts.config.verifier import VERIFIERS
 from tts.errors import ConfigError
 
 
@@ -72,7 +71,6 @@ def test_for_a_verifier_of_another_package_no_engine_is_loaded_that_it_has_not_a
         given.append(args.verifier.engine)
         return consensus
 
-    monkeypatch.setitem(_ADDED._own, "wary", object())
     monkeypatch.setitem(VERIFIERS._own, "wary", wary)
     local_ports(load_config(None, {"engine": vllm(0.4), "verifier": judged_by(0.5, kind="wary")}))
     assert loaded == [0.4]

@@ -21,10 +21,11 @@ from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
 from tts.config import EngineShare, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.answer import StopReason
-from tts.domain.events import RolloutFinished, parse_event
+from tts.domain.events import RolloutFinished, RolloutStarted, parse_event
 from tts.domain.failure import RolloutFailure
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits
+from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.domain.usage import Usage
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
@@ -82,6 +83,32 @@ def test_the_engines_of_all_models_are_known_to_the_replica(tmp_path):
     assert len(make_rollouts(first, LocalToolbox([]), args).engines) == 2
 
 
+@pytest.mark.parametrize(
+    ("asked", "spoken"),
+    [(None, {"west": "generic", "east": "geovista"}), ("geoagent", {"west": "geoagent", "east": "geoagent"})],
+)
+async def test_each_model_speaks_its_own_dialect_unless_the_request_asks_for_one(
+    tmp_path, monkeypatch, blank_photo, asked, spoken
+):
+    dialects = {}
+
+    async def run(agent, group, **_):
+        dialects.update({task.rollout_id: agent.dialect.name for task in group.tasks})
+        yield [RolloutStarted(rollout_id=task.rollout_id, seed=task.seed) for task in group.tasks]
+
+    monkeypatch.setattr("deployments.wiring.rollouts.run_group", run)
+    args = mixed(tmp_path)
+    west, east = args.engines
+    args = args.model_copy(update={"engines": (west, east.model_copy(update={"dialect": "geovista"}))})
+    group = GroupRequest(
+        context=a_context(), photos=(blank_photo,), tasks=tuple(RolloutTask(i, seed=1) for i in range(2)), n_total=2,
+        limits=Limits(), options=LocateOptions(dialect=asked),
+    )  # fmt: skip
+    rollouts = make_rollouts(make_agent_model(args), LocalToolbox([]), args)
+    started = [item async for batch in rollouts.run(group) for item in batch]
+    assert {item.source: dialects[item.rollout_id] for item in started} == spoken
+
+
 async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_store):
     events, bundle = await located(mixed(tmp_path))
     answer = fold(events).answer
@@ -137,13 +164,13 @@ async def test_a_rollout_that_moved_has_used_what_both_models_did(blank_photo):
     engine = ScriptedEngine(tape="unused")
     rollouts = MixtureRollouts(
         [
-            Member(EngineShare(name=name, engine=engine, share=share), made, "generic")
+            Member(EngineShare(name=name, engine=engine, share=share), made)
             for name, made, share in (("west", west, 2), ("east", east, 1))
         ]
     )
     group = GroupRequest(
         context=a_context(), photos=(blank_photo,), tasks=(RolloutTask(rollout_id=0, seed=1),), n_total=1,
-        limits=Limits(), dialect="generic",
+        limits=Limits(),
     )  # fmt: skip
     items = [item async for batch in rollouts.run(group) for item in batch]
     (ended,) = [item for item in items if isinstance(item, RolloutFinished)]

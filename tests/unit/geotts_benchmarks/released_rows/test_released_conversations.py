@@ -78,7 +78,7 @@ async def played_against(dialect, toolbox, photo, outputs):
             OpenAIEngine(base_url=endpoint.url, model="m", tools="template", server="vllm", pictures="inline")
         )
         limits = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)
-        group = GroupRequest(a_context(), (photo,), (), 1, limits, dialect.name)
+        group = GroupRequest(a_context(), (photo,), (), 1, limits)
         items = [item async for item in run_rollout(Agent(model, dialect, toolbox), group, RolloutTask(0, 0))]
         await model.aclose()
     return endpoint.bodies, items[-1]

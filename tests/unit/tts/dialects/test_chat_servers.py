@@ -29,9 +29,7 @@ async def rollouts(server, dialect, photo, *, n=2, **config):
     async with serving(playing(server, speaking(dialect.name)), server.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model, backoff_s=0.01, **config))
         tasks = tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(n))
-        group = GroupRequest(
-            context=a_context(30.0), photos=(photo,), tasks=tasks, n_total=n, limits=Limits(), dialect=dialect.name
-        )
+        group = GroupRequest(context=a_context(30.0), photos=(photo,), tasks=tasks, n_total=n, limits=Limits())
         agent = Agent(model, dialect, toolbox())
         items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]
         await model.aclose()
@@ -121,9 +119,7 @@ async def test_a_server_with_one_slot_is_asked_one_thing_at_a_time(sign_photo):
     async with serving(play, server.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model))
         tasks = tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(4))
-        group = GroupRequest(
-            context=a_context(30.0), photos=(sign_photo,), tasks=tasks, n_total=4, limits=Limits(), dialect="generic"
-        )
+        group = GroupRequest(context=a_context(30.0), photos=(sign_photo,), tasks=tasks, n_total=4, limits=Limits())
         agent = Agent(model, DIALECTS["generic"], toolbox())
         items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]
         await model.aclose()
@@ -139,7 +135,6 @@ async def end_of_one_rollout(model, photo):
         tasks=(RolloutTask(rollout_id=0, seed=1),),
         n_total=1,
         limits=Limits(),
-        dialect="generic",
     )
     agent = Agent(model, DIALECTS["generic"], toolbox())
     items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]

@@ -229,7 +229,6 @@ async def test_every_rollout_gets_the_same_candidates(config, dialect, shown):
             tasks=(RolloutTask(rollout_id=0, seed=1), RolloutTask(rollout_id=1, seed=2)),
             n_total=2,
             limits=Limits(),
-            dialect=dialect,
         )
         items = [item async for batch in LocalRollouts(model, toolbox(), args).run(group) for item in batch]
         await model.aclose()

@@ -21,7 +21,7 @@ PARIS = Hypothesis(point=LatLon(lat=48.86, lon=2.35))
 
 def group(n=2, seconds=60.0):
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(n))
-    return GroupRequest(a_context(seconds), (), tasks, n_total=n, limits=Limits(), dialect="generic")
+    return GroupRequest(a_context(seconds), (), tasks, n_total=n, limits=Limits())
 
 
 def saved(i, turn):

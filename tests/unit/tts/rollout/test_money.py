@@ -69,7 +69,6 @@ async def run(photo, *, max_cost_usd, price, turns=8):
             tasks=(RolloutTask(rollout_id=0, seed=1),),
             n_total=1,
             limits=Limits(max_turns=turns, max_cost_usd=max_cost_usd),
-            dialect="generic",
         )
         agent = Agent(model, DIALECTS["generic"], toolbox())
         items = [item async for batch in run_group(agent, group, coalesce_s=0.01) for item in batch]

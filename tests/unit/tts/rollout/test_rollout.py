@@ -71,7 +71,6 @@ def group(seconds=60.0, n=1, **changes):
         tasks=tasks,
         n_total=len(tasks),
         limits=limits,
-        dialect="generic",
         **changes,
     )
 
@@ -363,7 +362,7 @@ def test_rollouts_are_split_evenly(n, size, expected):
 async def starts_of_three(of, prefix_wait_s):
     """When each of three rollouts starts, in seconds."""
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
-    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
+    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits())
     started = {}
     async for batch in run_group(of, request, coalesce_s=0.0, prefix_wait_s=prefix_wait_s):
         for item in batch:
@@ -390,7 +389,7 @@ async def test_the_others_do_not_wait_long_for_a_first_token():
 async def test_a_leader_that_fails_at_once_holds_nobody_up():
     broken = agent(ScriptedTurn(error="no"))
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
-    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits(), dialect="generic")
+    request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits())
     ends = [
         item
         async for batch in run_group(broken, request, coalesce_s=0.0, prefix_wait_s=30.0)

@@ -66,7 +66,7 @@ async def run(play, dialect, photo, *, n=4, seconds=6.0, **config):
             for turn in range(8)
         }
         group = GroupRequest(
-            context=a_context(seconds), photos=(photo,), tasks=tasks, n_total=n, limits=Limits(), dialect=dialect.name
+            context=a_context(seconds), photos=(photo,), tasks=tasks, n_total=n, limits=Limits()
         )  # fmt: skip
         started = time.monotonic()
         items = [

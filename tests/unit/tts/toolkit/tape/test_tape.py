@@ -2,6 +2,7 @@
 
 import asyncio
 
+import orjson
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -14,9 +15,11 @@ from deployments.cli.tape import command
 from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.config import ProviderSettings, TapeConfig, ToolsConfig
+from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult, WebFact
 from tts.errors import DataError, ToolErrorKind
+from tts.geodata.datum import to_gcj02
 from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
@@ -184,6 +187,24 @@ def test_the_reverse_layout_survives_a_round_trip(tmp_path):
     export_reverse(back, tmp_path / "b")
     for name in ("image_search.parquet", "text_search.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_recorded_fact_in_gcj02_is_read_in_wgs84(tmp_path):
+    beijing = LatLon(lat=39.9042, lon=116.4074)
+    native = {"kind": "place", "id": "a", "name": "a", "point": to_gcj02(beijing).jsonable(), "datum": "GCJ-02"}
+    facts = [native, {**native, "point": None}, {**native, "datum": "WGS-84"}]
+    row = TapeRow(key="k", name="n", arguments={}, result=ToolResult(call_id="", name="n", text=""))
+    recorded = row.jsonable() | {"result": row.result.jsonable() | {"facts": facts}}
+    path = tmp_path / "old.tape"
+    path.write_bytes(read_tape_head().json_bytes() + b"\n" + orjson.dumps(recorded) + b"\n")
+    tape = read_tape(path)
+    converted, nowhere, untouched = tape.rows[0].result.facts
+    assert distance_km(converted.point, beijing) < 1e-6
+    assert nowhere.point is None
+    assert untouched.point == to_gcj02(beijing)
+    assert {fact.datum for fact in (converted, nowhere, untouched)} == {"WGS-84"}
+    write_tape(tape, path)
+    assert read_tape(path) == tape, "it is not converted again"
 
 
 def test_what_is_no_tape_is_refused(tmp_path):

@@ -9,7 +9,6 @@ from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 
 from tts.domain.geo import BBox, Circle, Countries, LatLon, distance_km
 from tts.domain.hypothesis import Claim
-from tts.geodata.datum import to_gcj02
 from tts.verify.consensus.votes import votes_from
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
@@ -82,14 +81,6 @@ def test_two_sources_that_lead_to_one_town_outweigh_many_copies_of_one(world):
         answered_rollout(6, COIMBRA, facts=[page("Coimbra", "https://example.org/b")], city="Coimbra"),
     ]
     assert centre([*copies, *two], world) == COIMBRA
-
-
-def test_points_of_the_chinese_datum_are_converted(world):
-    beijing = LatLon(lat=39.9042, lon=116.4074)
-    shifted = to_gcj02(beijing)
-    assert distance_km(shifted, beijing) > 0.3
-    ledger = build_ledger(answered_rollout(0, beijing, facts=[place(shifted, datum="GCJ-02")]), (), world)
-    assert any("lies 0.0 km" in entry.claim for entry in ledger.entries)
 
 
 @pytest.mark.parametrize(
