@@ -3,9 +3,10 @@
 #   docker build -t geotts .                              # the embedded engine, and any endpoint; shown only: needs a container runtime
 #   docker build -t geotts:cuda --build-arg ENGINE=cuda . # vLLM too, with its CUDA libraries; shown only: needs a container runtime
 #
-# It runs as user 10001 with a read-only root. Writable are /tmp (Ray's session and sockets), /var/lib/geotts (caches, run
-# store) and /dev/shm (Ray's object store): give it --read-only --tmpfs /tmp --shm-size 2g -v geotts:/var/lib/geotts.
-# wget, bash and Ray's command line are there because KubeRay's probes and start commands use them.
+# It runs as user 10001 with a read-only root. It writes to /tmp (Ray's session and sockets), /var/lib/geotts (caches, run
+# store) and /dev/shm (Ray's object store). Start it with
+# --read-only --tmpfs /tmp --shm-size 2g -v geotts:/var/lib/geotts.
+# The image has wget, bash and Ray's command line because KubeRay's probes and start commands use them.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build

@@ -173,10 +173,10 @@ async def _held(url: str, photo: bytes) -> int:
 async def _cancelled(url: str, photo: bytes, times: int = 10) -> float:
     """Seconds from leaving a stream until nothing of it runs anywhere, at worst."""
     probe, worst = Probe(APP_NAME), 0.0
-    async with Client(url) as leaving:
+    async with Client(url) as client:
         for i in range(times):
             options = LocateOptions(n_parallel=8, depth=Depth.DEEP, seed=i)
-            async with aclosing(leaving.stream(photo, options)) as events:
+            async with aclosing(client.stream(photo, options)) as events:
                 async for event in events:
                     if event.type == "text":
                         break

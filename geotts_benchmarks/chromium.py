@@ -37,7 +37,7 @@ class Tab:
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser = browser
         self._session = session
-        self.complaints: list[str] = []
+        self.console_errors: list[str] = []
         self.requests: list[str] = []  # with Network.enable
         self.received_bytes = 0
         self._loads = 0
@@ -61,7 +61,7 @@ class Tab:
                     await asyncio.sleep(0.05)
         except TimeoutError:
             shown = await self.js("document.body.innerText")
-            raise AssertionError(f"never true: {expression}; {self.complaints}\n{shown}") from None
+            raise AssertionError(f"never true: {expression}; {self.console_errors}\n{shown}") from None
         return value
 
     async def open(self, url: str) -> None:
@@ -118,13 +118,13 @@ class Tab:
         elif method == "Network.loadingFinished":
             self.received_bytes += int(params["encodedDataLength"])
         elif method == "Runtime.exceptionThrown":
-            self.complaints.append(str(params["exceptionDetails"]))
+            self.console_errors.append(str(params["exceptionDetails"]))
         elif method == "Log.entryAdded":
-            self.complaints.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
+            self.console_errors.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
         elif method == "Runtime.consoleAPICalled":
-            self.complaints.append(str([arg.get("value") for arg in params["args"]]))
+            self.console_errors.append(str([arg.get("value") for arg in params["args"]]))
         elif method == "Page.javascriptDialogOpening":
-            self.complaints.append(f"dialog: {params['message']}")
+            self.console_errors.append(f"dialog: {params['message']}")
 
 
 class Browser:

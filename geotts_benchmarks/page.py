@@ -84,7 +84,7 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
             "batch_p50_ms": round(percentile(batches, 0.5), 2),
             "batch_p99_ms": round(percentile(batches, 0.99), 2),
             "batch_longest_ms": round(max(batches, default=0.0), 2),
-            "complaints": tab.complaints[:3],
+            "complaints": tab.console_errors[:3],
         }
 
 

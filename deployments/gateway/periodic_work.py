@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from tts.errors import GeoTTSError
 
 
-async def do_every(pause_s: float, work: Callable[[], Awaitable[None]], log: logging.Logger, complaint: str) -> None:
+async def do_every(pause_s: float, work: Callable[[], Awaitable[None]], log: logging.Logger, message: str) -> None:
     """Do the work every `pause_s` seconds until cancelled. It goes on after a failure.
 
-    A failure is written to `log` with its reason after `complaint`, once until the work succeeds again.
+    A failure is written to `log` with its reason after `message`, once until the work succeeds again.
     """
     failing = False
     while True:
@@ -22,5 +22,5 @@ async def do_every(pause_s: float, work: Callable[[], Awaitable[None]], log: log
             failing = False
         except GeoTTSError as error:
             if not failing:
-                log.warning("%s: %s", complaint, error.detail)
+                log.warning("%s: %s", message, error.detail)
             failing = True

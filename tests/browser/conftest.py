@@ -31,12 +31,12 @@ async def page(service, tab):
     url, _ = service
     await tab.look()
     await tab.open("about:blank")
-    tab.complaints.clear()
+    tab.console_errors.clear()
     tab.requests.clear()
     await tab.open(url)
     await tab.until("document.getElementById('foot').textContent")
     yield tab
-    assert tab.complaints == []
+    assert tab.console_errors == []
     assert [one for one in tab.requests if not one.startswith((url, "blob:", "data:", "about:"))] == []
 
 

@@ -113,7 +113,7 @@ async def test_a_wrong_budget_is_explained_beside_its_field(page):
     assert await page.js("document.getElementById('budget-tokens').getAttribute('aria-invalid')") == "true"
     assert "Budget, amount of text" in await text_of(page, "#problem")
     assert "choose another depth" in await text_of(page, "#problem")
-    page.complaints.clear()  # a refused request is an error in the console
+    page.console_errors.clear()  # a refused request is an error in the console
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
@@ -303,7 +303,7 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     await within_budget(page)
     await page.js("document.getElementById('go').click()")
     found |= await violations(page, axe)
-    page.complaints.clear()  # a refused photo is an error in the console
+    page.console_errors.clear()  # a refused photo is an error in the console
     assert found == set()
 
 

@@ -190,7 +190,7 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
     monkeypatch.undo()
     await page.press(*ENTER)  # what was written is still there
     await page.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
-    page.complaints.clear()  # a refused request is an error in the console
+    page.console_errors.clear()  # a refused request is an error in the console
 
 
 async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
@@ -206,7 +206,7 @@ async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
     assert await page.js("document.activeElement.id") == "again-claim"
     await write(page, "again-claim", " ")
     assert await page.js("document.activeElement.getAttribute('aria-invalid')") is None
-    page.complaints.clear()
+    page.console_errors.clear()
 
 
 async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(service, page, monkeypatch):
@@ -226,7 +226,7 @@ async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(servic
     assert "failed" in (await entries(page))[1]
     await page.js("document.querySelector('#again-fact-status button').click()")  # what it did
     await page.until("!document.getElementById('problem').hidden")
-    page.complaints.clear()
+    page.console_errors.clear()
 
 
 async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again(data_store, tab):
@@ -259,7 +259,7 @@ async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
     assert await page.js("document.activeElement.id") == "claim-1"
     assert await page.js("document.activeElement.getAttribute('aria-invalid')") == "true"
     assert await page.js("document.getElementById('claim-0').getAttribute('aria-invalid')") is None
-    page.complaints.clear()  # a refused request is an error in the console
+    page.console_errors.clear()  # a refused request is an error in the console
 
 
 SHOWN = """(selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility()
@@ -330,5 +330,5 @@ async def test_axe_finds_nothing_in_a_check(page, axe):
     await page.js("document.getElementById('go').click()")
     await page.until("!document.getElementById('problem').hidden")
     found |= await violations(page, axe)
-    page.complaints.clear()
+    page.console_errors.clear()
     assert found == set()

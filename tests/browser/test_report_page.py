@@ -29,7 +29,7 @@ def report(tmp_path_factory, cartographer, sign_photo):
 
 
 @pytest.mark.parametrize(("scheme", "background"), [("light", (251, 250, 247)), ("dark", (20, 23, 28))])
-def test_it_is_shown_without_complaint(report, tmp_path, scheme, background):
+def test_it_is_shown_without_console_errors(report, tmp_path, scheme, background):
     picture = tmp_path / "shot.png"
     dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
     command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *dark,
@@ -37,8 +37,10 @@ def test_it_is_shown_without_complaint(report, tmp_path, scheme, background):
                f"--screenshot={picture}", report.as_uri()]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     # Chromium complains about its own pages on a slow machine
-    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line and "source: chrome://" not in line]
-    assert complaints == []
+    console_errors = [
+        line for line in done.stderr.splitlines() if "CONSOLE" in line and "source: chrome://" not in line
+    ]
+    assert console_errors == []
     with Image.open(picture) as shot:
         pixels = np.asarray(shot.convert("RGB"))
     assert pixels.reshape(-1, 3).std(axis=0).min() > 10

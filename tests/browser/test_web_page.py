@@ -141,7 +141,7 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         point = await tab.js("document.querySelector('.point').textContent")
         assert 48 < float(point.split(",")[0]) < 50
         await idle(gateway)
-        assert tab.complaints == []
+        assert tab.console_errors == []
 
 
 async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store, tab):
@@ -193,7 +193,7 @@ async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):
         assert not await tab.js(
             "[...document.querySelectorAll('#answer a')].some((a) => /^javascript|evil/.test(a.href))"
         )
-        assert tab.complaints == []
+        assert tab.console_errors == []
 
 
 async def test_a_string_can_not_become_markup(data_store, tab):
@@ -259,7 +259,7 @@ async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
 async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, seed=-1)
-        assert "Start number" in await text_of(tab, "#complaint")
+        assert "Start number" in await text_of(tab, "#error-message")
         assert await tab.js("document.activeElement.id") == "seed"
         assert gateway.in_flight == 0
         await start(tab, url, within="Atlantis")
@@ -272,7 +272,7 @@ async def test_nothing_is_sent_without_a_photo(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await tab.open(url)
         await tab.js("document.getElementById('go').click()")
-        assert await text_of(tab, "#complaint") == "Choose a photo first."
+        assert await text_of(tab, "#error-message") == "Choose a photo first."
         assert gateway.in_flight == 0
 
 
@@ -302,7 +302,7 @@ async def test_the_page_shows_an_abstention_plainly(data_store, tab, tmp_path):
         assert "It is not known where this is" in await text_of(tab, "#answer")
         assert await tab.js("document.querySelectorAll('#answer #map, #answer .point').length") == 0
         assert await tab.js("document.getElementById('map').hidden")
-        assert tab.complaints == []
+        assert tab.console_errors == []
 
 
 async def test_the_page_shows_the_plan_in_one_sentence_before_the_answer(data_store, tab):
@@ -322,7 +322,7 @@ async def test_cancel_stops_the_work(data_store, tab):
         await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
         await idle(gateway)
         assert await tab.js("document.getElementById('go').disabled") is False
-        assert tab.complaints == []
+        assert tab.console_errors == []
 
 
 async def test_after_cancelling_with_the_keyboard_one_can_go_on_with_it(data_store, tab):
@@ -504,4 +504,4 @@ async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_wh
             await tab.until(ANSWERED)
             assert [seen.path for seen in there.seen] == ["/v1/images:annotate"]
             assert await tab.js("document.getElementById('regions').checked") is False  # for one request only
-            assert tab.complaints == []
+            assert tab.console_errors == []

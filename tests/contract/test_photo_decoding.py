@@ -167,11 +167,11 @@ async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(p
 
 
 async def test_a_cancelled_call_does_not_mix_up_the_answers(process):
-    leaving = asyncio.create_task(process.clean(SMALL[0]))
+    cancelled = asyncio.create_task(process.clean(SMALL[0]))
     await asyncio.sleep(0)
-    leaving.cancel()
+    cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await leaving
+        await cancelled
     assert values_of(await process.clean(SMALL[1])) == values_of(load_photo(SMALL[1]))
 
 

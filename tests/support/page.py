@@ -11,7 +11,7 @@ from support.chromium import Tab
 
 ANSWERED = "!document.getElementById('answer').hidden"
 FREE = "!document.getElementById('go').disabled"
-LOOKS = [(width, height, dark) for width, height in ((1280, 900), (390, 844)) for dark in (False, True)]
+SCREENS = [(width, height, dark) for width, height in ((1280, 900), (390, 844)) for dark in (False, True)]
 
 
 async def choose(tab: Tab, *files: Path) -> None:
@@ -53,7 +53,7 @@ async def violations(tab: Tab, axe: str) -> set[tuple[Any, ...]]:
     """What axe-core finds, in every size and scheme."""
     await tab.js(f"{axe}; 0")
     found: set[tuple[Any, ...]] = set()
-    for width, height, dark in LOOKS:
+    for width, height, dark in SCREENS:
         await tab.look(width=width, height=height, dark=dark)
         await asyncio.sleep(0.4)  # colours change in a moment
         found |= {(width, dark, *finding) for finding in json.loads(await tab.js(_RUN_AXE))}

@@ -33,7 +33,7 @@ export function showAnswer(answer, live, client, photos) {
     isOnMap(answer) ? byId("map") : "",
     answer.check ? [checkedEvidence(answer.check, live), headline(answer)] : "",
     answer.abstained ? "" : notations(answer),
-    egressSummary(live.left),
+    egressSummary(live.egressEvent),
     answer.explanation ? [el("h3", {}, "Why"), el("p", { dir: "auto" }, plain(answer.explanation))] : [],
     candidates(answer, live),
     answerEvidence(answer, live),

@@ -35,9 +35,9 @@ let running = null; // the feed at work
 let shown = null; // { feed, live }
 
 function complain(words) {
-  byId("complaint").textContent = words;
-  byId("complaint").hidden = !words;
-  if (words) byId("complaint").scrollIntoView({ block: "nearest" });
+  byId("error-message").textContent = words;
+  byId("error-message").hidden = !words;
+  if (words) byId("error-message").scrollIntoView({ block: "nearest" });
 }
 
 function askForKey() {

@@ -18,7 +18,7 @@ export class Live {
     this.pictures = new Pictures(client);
     this.map = map;
     this.viewer = viewer;
-    this.left = null;
+    this.egressEvent = null;
     this.facts = new Map(); // what each tool call returned
     this.asked = new Map(); // the words that each tool call asked about
     this.lines = [];
@@ -54,7 +54,7 @@ export class Live {
       case "tool_called": return this.#called(event.rollout_id, event.call);
       case "hypothesis": return this.#believes(event.rollout_id, event.hypothesis);
       case "tool_result": return this.#returned(event.rollout_id, event.result);
-      case "left_machine": this.left = event; return;
+      case "left_machine": this.egressEvent = event; return;
       case "routed": return this.#routed(event);
       case "rollout_finished": return this.#ended(event);
       case "consensus": return this.#agreement(event);

@@ -60,7 +60,7 @@ function form(method, path, operation) {
     try {
       await show(out, await replyTo(asked()));
     } catch (error) {
-      fill(out, el("p", { class: "complaint" }, error instanceof SyntaxError ? `The body is not JSON: ${error.message}` : `No reply: ${error.message}`));
+      fill(out, el("p", { class: "error-message" }, error instanceof SyntaxError ? `The body is not JSON: ${error.message}` : `No reply: ${error.message}`));
     }
     send.disabled = false;
   });
@@ -215,4 +215,4 @@ function filter() {
   for (const item of document.querySelectorAll(".reference nav li")) item.hidden = !words.every((word) => item.textContent.toLowerCase().includes(word));
 }
 
-start().catch((error) => fill(byId("trying"), el("p", { class: "complaint" }, `The examples cannot be run: ${error.message}`)));
+start().catch((error) => fill(byId("trying"), el("p", { class: "error-message" }, `The examples cannot be run: ${error.message}`)));

@@ -49,7 +49,7 @@ def silent(body, number):
 
 
 # what the endpoint does → status of the problem, what it names, what it says to do
-PLAYS = {
+FAILING_ENDPOINTS = {
     "401": (refusing(401, "no such key"), 502, ("answered 401: no such key",), "$OPENAI_API_KEY"),
     "404": (refusing(404, "The model `m` does not exist."), 502, ("answered 404: The model `m`",), "--model"),
     "429": (refusing(429, "slow down", **{"Retry-After": "0"}), 503, ("answered 429: slow down",), "try again later"),
@@ -85,9 +85,9 @@ async def located(http, accept="application/json", headers=(), **form):
     )
 
 
-@pytest.mark.parametrize("name", PLAYS)
+@pytest.mark.parametrize("name", FAILING_ENDPOINTS)
 async def test_every_form_of_reply_names_what_failed(data_store, name):
-    play, status, named, mend = PLAYS[name]
+    play, status, named, mend = FAILING_ENDPOINTS[name]
     async with an_endpoint(play) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
         assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
@@ -261,7 +261,7 @@ async def geotts(*arguments):
 async def test_geotts_locate_ends_with_1(data_store, tmp_path, name):
     photo = tmp_path / "p.jpg"
     photo.write_bytes(PHOTO)
-    play, status, named, mend = PLAYS.get(name, (resetting, 503, ("ConnectError",), "start the endpoint"))
+    play, status, named, mend = FAILING_ENDPOINTS.get(name, (resetting, 503, ("ConnectError",), "start the endpoint"))
     async with an_endpoint(play) as endpoint:
         url = dead_port() if name == "dead" else endpoint.url
         code, out, err = await geotts("locate", photo, "-n", "2", "--json", "--endpoint", url, *SETTINGS)

@@ -93,7 +93,7 @@ async def test_the_sign_is_read_where_the_caller_says_something_whatever_the_pla
     """The model reads nothing itself, and with such a plan nothing has to be rated."""
     others = [("image", (SAMPLES / name).read_bytes()) for name in ("station-arabic.jpg", "station-chinese.jpg")]
     async with a_service() as http:
-        inside, heard, several = await asyncio.gather(
+        inside, with_hint, several = await asyncio.gather(
             answer_of(http, **plan, within="Ukraine"),
             answer_of(http, **plan, hint="Bellinzona"),
             answer_of(http, others, **plan),
@@ -102,10 +102,10 @@ async def test_the_sign_is_read_where_the_caller_says_something_whatever_the_pla
         "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
     )
     assert (inside["abstained"], inside["contradictions"][0]["about"]) == (True, "within")
-    assert heard["hint"]["outcome"] == "unchecked"
+    assert with_hint["hint"]["outcome"] == "unchecked"
     agrees = "The text in the photo agrees with your hint: Bellinzona (Switzerland). The answer lies in Kyiv"
-    assert heard["hint"]["text"].startswith(agrees)
-    assert heard["hint"]["text"].endswith("; no lookup confirmed it.")
+    assert with_hint["hint"]["text"].startswith(agrees)
+    assert with_hint["hint"]["text"].endswith("; no lookup confirmed it.")
     assert several["explanation"].startswith("These photos cannot be of the same place: photo 1 says Bellinzona")
     assert [part["country"] for part in several["per_photo"]] == ["Switzerland", "", "China"]
 

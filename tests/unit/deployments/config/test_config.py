@@ -94,7 +94,7 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings
 
 
 @pytest.mark.parametrize(
-    ("settings", "complaint"),
+    ("settings", "message"),
     [
         ({"colocate": True}, "engine clues would compute in the gateway"),
         (
@@ -103,8 +103,8 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings
         ),
     ],
 )
-def test_what_cannot_be_colocated_is_refused(settings, complaint):
-    with pytest.raises(ConfigError, match=complaint):
+def test_what_cannot_be_colocated_is_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
         load_config(None, settings)
 
 
@@ -119,7 +119,7 @@ def test_unknown_keys_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("config_version: 99", "config_version is 99"),
         ("engine: {name: gpt}", "engine"),
@@ -129,8 +129,8 @@ def test_unknown_keys_are_named(tmp_path):
         ("deployments: {rollout: {autoscale: {min_replicas: 5, max_replicas: 2}}}", "min_replicas is above"),
     ],
 )
-def test_bad_files_say_what_is_wrong(tmp_path, text, complaint):
+def test_bad_files_say_what_is_wrong(tmp_path, text, message):
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=complaint):
+    with pytest.raises(ConfigError, match=message):
         load_config(path)

@@ -144,7 +144,7 @@ async def test_named_origins_may_call(data_store):
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "needs a key"),
         ("desk secret", "expected `name sha256"),
@@ -160,10 +160,10 @@ async def test_named_origins_may_call(data_store):
         (f"desk {fingerprint('a')}\ndesk {fingerprint('b')}", "same name"),
     ],
 )
-def test_wrong_keys_are_an_error_at_the_start(tmp_path, text, complaint):
+def test_wrong_keys_are_an_error_at_the_start(tmp_path, text, message):
     path = tmp_path / "keys"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=complaint):
+    with pytest.raises(ConfigError, match=message):
         Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
 
 
@@ -177,7 +177,7 @@ def test_a_new_key_is_shown_once_and_its_line_works(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("tree", "complaint"),
+    ("tree", "message"),
     [
         ({"gateway": {"host": "0.0.0.0"}}, "can be reached from other machines"),
         ({"deployments": {"gateway": {"replicas": 2}}}, "cannot share a run store in memory"),
@@ -185,8 +185,8 @@ def test_a_new_key_is_shown_once_and_its_line_works(monkeypatch):
         ({"gateway": {"run_store": "redis://:hunter2@host/0"}}, "GEOTTS_REDIS_PASSWORD"),
     ],
 )
-def test_impossible_combinations_are_refused_at_the_start(tree, complaint):
-    with pytest.raises(ConfigError, match=complaint) as refused:
+def test_impossible_combinations_are_refused_at_the_start(tree, message):
+    with pytest.raises(ConfigError, match=message) as refused:
         load_config(None, tree)
     assert "hunter2" not in refused.value.detail
 

@@ -124,11 +124,11 @@ async def test_a_silent_endpoint_is_warned_of_on_stderr_and_delays_no_answer(tmp
             process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
             assert json.loads(await process.stdout.readline())["result"]["serverInfo"]
             initialized.set()
-            said = ""
-            while "To fix it" not in said:
+            stderr_text = ""
+            while "To fix it" not in stderr_text:
                 line = await process.stderr.readline()
-                assert line, f"it ended without a warning: {said}"
-                said += line.decode()
+                assert line, f"it ended without a warning: {stderr_text}"
+                stderr_text += line.decode()
             process.stdin.close()
             assert (await process.stdout.read(), await process.wait()) == (b"", 0)
         finally:
@@ -136,7 +136,7 @@ async def test_a_silent_endpoint_is_warned_of_on_stderr_and_delays_no_answer(tmp
                 process.kill()
             await process.wait()
     what = f"{url} answered 503" if endpoint == "stalls" else f"{url}: ConnectError"
-    assert f"! endpoint: {what}; every rollout fails. To fix it: " in said
+    assert f"! endpoint: {what}; every rollout fails. To fix it: " in stderr_text
 
 
 async def test_only_files_inside_the_roots_are_read(tmp_path):

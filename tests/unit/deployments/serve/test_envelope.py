@@ -118,7 +118,7 @@ class Charge:
 
 
 async def test_gpu_time_is_passed_on_while_a_generation_runs_so_that_a_cancelled_stream_has_reported_it():
-    charge, goes_on, sent = Charge(2.0), asyncio.Event(), []
+    charge, goes_on, received = Charge(2.0), asyncio.Event(), []
 
     async def engine():
         with UNREPORTED_GPU_TIME.of_generation(ID, charge):
@@ -128,15 +128,15 @@ async def test_gpu_time_is_passed_on_while_a_generation_runs_so_that_a_cancelled
             await asyncio.Event().wait()
 
     async with closing(seal(engine(), ID)) as envelopes:
-        sent.append(pickle.loads(pickle.dumps(await anext(envelopes))))
+        received.append(pickle.loads(pickle.dumps(await anext(envelopes))))
         charge.gpu_s = 3.0
         goes_on.set()
-        sent.append(pickle.loads(pickle.dumps(await anext(envelopes))))
-    assert [one.gpu_s for one in sent] == [2.0, 1.0]
+        received.append(pickle.loads(pickle.dumps(await anext(envelopes))))
+    assert [one.gpu_s for one in received] == [2.0, 1.0]
     assert not UNREPORTED_GPU_TIME.holds(ID)  # nothing ran after the last envelope
 
     async def here():
-        for one in sent:
+        for one in received:
             yield one
 
     _ = [batch async for batch in unseal(here(), ID)]

@@ -142,8 +142,8 @@ async def test_whoever_waits_for_a_group_to_be_sent_need_not_wait_for_its_first_
     for _ in range(20):
         await asyncio.sleep(0)
     assert when_sent == [1]
-    (sent, _), *_ = handle.taken
-    assert sent.when_sent is None, "it stays in this process"
+    (request, _), *_ = handle.taken
+    assert request.when_sent is None, "it stays in this process"
     assert not task.done()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -49,17 +49,17 @@ def starts(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_complaint(starts):
+def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_warning(starts):
     raylet_pids = starts(failures=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # of what other tests have not closed
         gc.collect()
-    with warnings.catch_warnings(record=True) as complaints:
+    with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         ray_start.start_ray(None, log_to_driver=False)
         gc.collect()
     assert raylet_pids[1:] == [None]
-    assert [str(complaint.message) for complaint in complaints if complaint.category is ResourceWarning] == []
+    assert [str(warning.message) for warning in shown if warning.category is ResourceWarning] == []
     assert raylet_pids[0] not in {process.pid for process in psutil.Process().children()}
 
 

@@ -152,10 +152,10 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
 
 
 async def test_what_a_tool_sends_is_recorded_and_says_whether_it_is_in_the_file(path):
-    sent = a_request(1.0, "loc_egress_log")
-    EgressLog()(sent)
-    EgressLog(path)(sent)
-    assert EGRESS.take("loc_egress_log") == tuple(Departure("loc_egress_log", sent, in_file) for in_file in (0, 1))
+    request = a_request(1.0, "loc_egress_log")
+    EgressLog()(request)
+    EgressLog(path)(request)
+    assert EGRESS.take("loc_egress_log") == tuple(Departure("loc_egress_log", request, in_file) for in_file in (0, 1))
 
 
 async def test_requests_of_other_parts_are_written_and_not_recorded_again(path):

@@ -30,7 +30,7 @@ def loaded(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("settings", "complaint"),
+    ("settings", "message"),
     [
         (
             {"engine": vllm(0.6), "verifier": judged_by(0.5)},
@@ -44,10 +44,10 @@ def loaded(monkeypatch):
         ),
     ],
 )
-def test_engines_that_want_more_memory_than_a_gpu_has_are_refused_before_one_is_loaded(loaded, settings, complaint):
+def test_engines_that_want_more_memory_than_a_gpu_has_are_refused_before_one_is_loaded(loaded, settings, message):
     with pytest.raises(ConfigError) as refused:
         local_ports(load_config(None, settings))
-    assert complaint in str(refused.value)
+    assert message in str(refused.value)
     assert loaded == []
 
 

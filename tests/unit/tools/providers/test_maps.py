@@ -139,8 +139,8 @@ def test_names_on_real_maps_are_clear_of_each_other(cartographer, view, style):
 
 def test_the_great_towns_of_a_region_are_named(cartographer):
     view = View(LatLon(lat=48, lon=8), 5, 500, 500)
-    said = {placed.name.text for placed in cartographer.names(view)}
-    assert {"Paris", "Milan", "Hamburg", "FRANCE", "GERMANY"} <= said
+    drawn_names = {placed.name.text for placed in cartographer.names(view)}
+    assert {"Paris", "Milan", "Hamburg", "FRANCE", "GERMANY"} <= drawn_names
 
 
 def _colour(picture, view, lat, lon):

@@ -65,7 +65,7 @@ def test_a_password_in_the_configuration_is_refused_by_the_name_of_its_place(nam
     assert "hunter2" not in str(raw.value)
 
 
-def test_no_wrong_value_is_repeated_in_a_complaint(tmp_path):
+def test_no_wrong_value_is_repeated_in_an_error(tmp_path):
     with pytest.raises(ValidationError) as raw:
         AppArgs.model_validate({"tools": {"serper_api_key": "hunter2", "tape": "hunter2"}})
     assert "tools.tape" in str(raw.value)

@@ -57,9 +57,9 @@ def test_a_mixture_has_that_of_two_rollouts_of_one_model_and_another_between_its
     found = report(mixed, PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence.rho == 1.0
     assert found.dependence_between_models.rho < 0.2
-    said = markdown(found)
-    assert "Dependence of rollouts of one model: ρ = 1.00, " in said
-    assert f"Dependence of rollouts of different models: ρ = {found.dependence_between_models.rho:.2f}, " in said
+    text = markdown(found)
+    assert "Dependence of rollouts of one model: ρ = 1.00, " in text
+    assert f"Dependence of rollouts of different models: ρ = {found.dependence_between_models.rho:.2f}, " in text
 
 
 def test_one_model_has_no_dependence_between_models(world):

@@ -129,11 +129,11 @@ async def test_an_older_result_stands_in_while_the_provider_fails():
 async def test_a_cancelled_caller_does_not_end_the_call_for_others():
     provider = Provider(takes_s=5.0)
     broker = broker_of(provider)
-    leaving = asyncio.ensure_future(ask(broker))
+    cancelled = asyncio.ensure_future(ask(broker))
     await asyncio.sleep(1)
     staying = asyncio.ensure_future(ask(broker))
     await asyncio.sleep(1)
-    leaving.cancel()
+    cancelled.cancel()
     assert (await staying).ok
     assert len(provider.asked) == 1
 

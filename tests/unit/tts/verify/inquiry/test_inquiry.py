@@ -181,12 +181,12 @@ async def test_tools_that_fail_or_please_change_nothing(lost, world, answer, kin
 async def test_each_call_that_changes_nothing_is_explained(lost, world, answer, reason):
     before, _ = await asked(lost["answered"], world, 0)
     after, _ = await asked(lost["answered"], world, 4, answer)
-    said = verdict(after).explanation.removeprefix(verdict(before).explanation)
+    added_text = verdict(after).explanation.removeprefix(verdict(before).explanation)
     queries = {str(item.call.arguments["query"]) for item in after if isinstance(item, ToolCalled)}
-    lines = re.findall("The comparison searched for “(.*?)” at", said)
+    lines = re.findall("The comparison searched for “(.*?)” at", added_text)
     assert queries
     assert all(any(line in query for line in lines) for query in queries)
-    assert said.count(f"which decided nothing: {reason}") == len(lines)
+    assert added_text.count(f"which decided nothing: {reason}") == len(lines)
 
 
 async def test_every_call_is_in_a_ledger(lost, world):
@@ -197,16 +197,16 @@ async def test_every_call_is_in_a_ledger(lost, world):
                 a_context(), (), LocateOptions(verifier_questions=4), scenario.trajectories, scenario.readings
             )
             consensus = ConsensusVerifier(world, shipped("default"))
-            sent: list[VerifierItem] = []
+            items: list[VerifierItem] = []
 
-            async def send(item, sent=sent):
-                sent.append(item)
+            async def send(item, items=items):
+                items.append(item)
 
             questioner = Questioner(toolbox, world, VerifierConfig())
             judged = await questioner.settled(request, consensus.judge(request), send)
             ledgers = (*judged.ledgers, *(vote.ledger for vote in judged.votes))
             entered = {entry.call_id for one in ledgers for entry in one.entries if entry.about == "asked"}
-            made = {item.call.id for item in sent if isinstance(item, ToolCalled)}
+            made = {item.call.id for item in items if isinstance(item, ToolCalled)}
             assert made, kind
             assert made == entered, (kind, answer)
 
