@@ -17,8 +17,8 @@ from tools.region_search.search import RegionSearch
 from tools.region_search.tool import region_search_tool
 from tools.web import ImageSearchProvider, WebProvider, image_search_tool, web_search_tool
 from tools.zoom import zoom_tool
+from tts.config.tools import ADDED_TOOLS
 from tts.errors import ConfigError
-from tts.extensions import Registry
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.ports.perception import Perception
@@ -113,7 +113,6 @@ TOOL_FILES: Final = (
     ToolFile(("image_search",), _image_search),
     ToolFile(("web_search",), _web_search),
 )
-_ADDED: Final[Registry[Callable[[ToolParts], Tool]]] = Registry("geotts.tools")
 
 
 def tool_names() -> tuple[str, ...]:
@@ -122,7 +121,7 @@ def tool_names() -> tuple[str, ...]:
     Returns:
         Each name once: those of this table, then those of other packages.
     """
-    return (*(name for file in TOOL_FILES for name in file.names), *_ADDED)
+    return (*(name for file in TOOL_FILES for name in file.names), *ADDED_TOOLS)
 
 
 def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
@@ -138,7 +137,7 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
     Raises:
         ConfigError: a tool of another package cannot be used.
     """
-    added = [tool for name in _ADDED if (tool := _added(name, parts)).spec.local is local]
+    added = [tool for name in ADDED_TOOLS if (tool := _added(name, parts)).spec.local is local]
     return [*make_own_tools(parts, local=local), *added]
 
 
@@ -155,7 +154,8 @@ def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
 
 
 def _added(name: str, parts: ToolParts) -> Tool:
-    tool = _ADDED[name](parts)
+    make: Callable[[ToolParts], Tool] = ADDED_TOOLS[name]
+    tool = make(parts)
     if tool.spec.name != name or name in {own for file in TOOL_FILES for own in file.names}:
         raise ConfigError(
             f"the entry point {name!r} of geotts.tools brings a tool {tool.spec.name!r}: it needs its name"

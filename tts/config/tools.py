@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -12,7 +13,8 @@ from tts.config.region_search import RegionSearchConfig
 from tts.domain.value import Value
 from tts.extensions import Registry
 
-_ADDED_TOOLS: Registry[object] = Registry("geotts.tools")
+# tools of other packages; the argument is a `tools.registry.ToolParts`
+ADDED_TOOLS: Registry[Callable[[Any], Any]] = Registry("geotts.tools")
 
 
 class ProviderSettings(Value):
@@ -142,4 +144,4 @@ class ToolsConfig(Value):
     @property
     def may_send(self) -> bool:
         """Whether a tool may have sent something to another machine. A tool of another package may: it has a client."""
-        return self.needs_network or (bool(_ADDED_TOOLS) and not self.replays)
+        return self.needs_network or (bool(ADDED_TOOLS) and not self.replays)
