@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
 from tts.domain.budget import Budget, BudgetUse
-from tts.domain.continued import EarlierRequest, change_of
+from tts.domain.earlier_request import EarlierRequest, change_of
 from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity

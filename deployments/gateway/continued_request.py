@@ -27,7 +27,7 @@ from tts.clues.rejected_place import rejected_place
 from tts.clues.ruled_out import labels
 from tts.domain.call_key import call_key
 from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.continued import EarlierRequest, KeptResult, answered_place
+from tts.domain.earlier_request import EarlierRequest, KeptResult, answered_place
 from tts.domain.events import Event
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo

@@ -16,7 +16,7 @@ from tts.config import VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import CheckOptions
-from tts.domain.continued import EarlierRequest
+from tts.domain.earlier_request import EarlierRequest
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo

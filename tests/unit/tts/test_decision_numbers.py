@@ -42,7 +42,7 @@ ALLOWED = {
     "clues/priors.py:country 1e+06": "the unit of `by_population`",
     "clues/scope.py:_LEAST_PRIOR": "avoids a division by zero",
     "clues/scope.py:_share 1e-12": "avoids a division by zero",
-    "domain/continued.py:_SAME_KM": "chooses a sentence about two answers, and decides nothing else",
+    "domain/earlier_request.py:_SAME_KM": "chooses a sentence about two answers, and decides nothing else",
     "domain/exif_claims.py:_degrees 3": "degrees, minutes and seconds",
     "domain/exif_claims.py:_degrees 60": "minutes of a degree",
     "domain/exif_claims.py:_gps_time 3": "hours, minutes and seconds",
