@@ -22,7 +22,7 @@ from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorde
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
 from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
-from tools.released.reverse.recorded import RecordedResult, recorded_pages, recorded_pictures
+from tools.released.reverse.recorded_results import RecordedResult, recorded_pages, recorded_pictures
 from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 

@@ -28,7 +28,7 @@ from geotts_benchmarks.released_rows.thinking_with_map import subject as thinkin
 from tools.released.catalog import released_local_tools
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.inference.openai.engine import OpenAIModel
