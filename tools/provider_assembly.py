@@ -20,7 +20,7 @@ from tools.provider_table import PROVIDERS, base_url, key_variable
 from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
-from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
+from tools.providers.routed_providers import RoutedMaps, RoutedPlaces, WebInTurn
 from tools.region_search.served_pictures import RegionShelf
 from tools.region_search_assembly import Regions, make_regions
 from tools.registry import ToolParts, make_tools

@@ -63,7 +63,7 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.verifiers.model import ModelVerifier
-from tts.verify.verifiers.published import TrajectoryTexts
+from tts.verify.verifiers.published_verifier import TrajectoryTexts
 from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier

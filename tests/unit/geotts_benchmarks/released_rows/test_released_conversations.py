@@ -21,7 +21,7 @@ from geotts_benchmarks.released_rows.geovista.turns import _PAGES
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.reverse import played as reverse_played
+from geotts_benchmarks.released_rows.reverse import played_conversation as reverse_played
 from geotts_benchmarks.released_rows.reverse import subject as reverse
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.thinking_with_map import subject as thinking_with_map
