@@ -45,7 +45,7 @@ from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
-from tts.verify.claims.weighing import Weighing
+from tts.verify.claims.claim_weighing import Weighing
 from tts.verify.consensus.calibration import Calibration, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier

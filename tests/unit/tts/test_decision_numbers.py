@@ -123,7 +123,7 @@ ALLOWED = {
     "verify/claims/check_summary.py:_percent 0.01": "how much is shown: decides nothing",
     "verify/claims/check_summary.py:_percent 0.99": "how much is shown: decides nothing",
     "verify/claims/claim_evidence.py:_MOST": "how much is shown: decides nothing",
-    "verify/claims/weighing.py:_POINTS": "bounds the work: what is left out is the least likely",
+    "verify/claims/claim_weighing.py:_POINTS": "bounds the work: what is left out is the least likely",
     "verify/consensus/calibration.py:LEVELS": "the grid of the table in calibration files, fixed by their version",
     "verify/consensus/calibration.py:_CONSTANT": "a scale of 0.001 in calibration files stands for a constant feature",
     "verify/consensus/calibration.py:row 1e-06": "keeps quantiles apart that are equal",
