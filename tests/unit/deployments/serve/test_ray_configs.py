@@ -13,7 +13,7 @@ from deployments.app import build
 from deployments.config import AppArgs, load_config
 from deployments.wiring.parts import make_verifier
 from tts.config import ScriptedEngine
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted_model import ScriptedModel
 
 CONFIGS = Path(__file__).parents[4] / "ray_configs"
 SERVE = sorted(path.name for path in CONFIGS.glob("*.yaml") if path.name != "kuberay.yaml")
