@@ -25,6 +25,7 @@ from geotts_benchmarks.released_rows.reverse import played_conversation as rever
 from geotts_benchmarks.released_rows.reverse import subject as reverse
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.thinking_with_map import subject as thinking_with_map
+from geotts_benchmarks.single_rollout import run_rollout
 from tools.released.catalog import released_local_tools
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
@@ -35,7 +36,6 @@ from tts.inference.openai.engine import OpenAIModel
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rewards.released.geoagent_answer import Names, names_in
 from tts.rollout.agent import Agent
-from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
