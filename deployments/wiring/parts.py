@@ -37,7 +37,7 @@ from tts.inference.clues.engine import CluesModel
 from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
-from tts.inference.scripted_model import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.with_observer import ModelWithObserver
 from tts.net.url_secrets import bare_url

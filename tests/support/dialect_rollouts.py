@@ -15,7 +15,7 @@ from tts.domain.messages import TextPart
 from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact, PlaceFact, WebFact
-from tts.inference.scripted_model import ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedModel, ScriptedTurn
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group

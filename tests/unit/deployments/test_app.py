@@ -6,7 +6,7 @@ from ray.serve._private.api import call_user_app_builder_with_args_if_necessary 
 from deployments.app import build
 from deployments.wiring.parts import make_verifier
 from tts.config import ScriptedEngine
-from tts.inference.scripted_model import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 
 VLLM = {"engine": {"name": "vllm", "model": "m"}}
 

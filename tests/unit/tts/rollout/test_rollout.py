@@ -24,7 +24,7 @@ from tts.domain.events import (
 from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.errors import GivenAway, ToolError, ToolErrorKind
-from tts.inference.scripted_model import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
