@@ -4,7 +4,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import a_request, sign_bytes
-from support.located import locate
+from support.event_stream import locate
 from support.mcp_client import mcp_client, uploaded
 from support.replicas import Probe
 

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
 from support.endpoint import chunk, saying, serving_in_a_thread
-from support.located import locate
+from support.event_stream import locate
 from support.plain_photo import plain_photo
 from support.ports import free_port
 from support.replicas import Probe

@@ -6,8 +6,8 @@ import time
 import httpx
 import pytest
 import pytest_asyncio
+from support.event_stream import locate
 from support.hostile import corpus
-from support.located import locate
 from support.mcp_client import mcp_client, uploaded
 from support.plain_photo import plain_photo
 from support.replicas import Probe

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.located import locate
+from support.event_stream import locate
 from support.ports import free_port
 from support.replicas import Probe
 from support.service import samples
