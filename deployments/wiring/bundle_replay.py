@@ -24,7 +24,7 @@ from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import DataError
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.ports.verification import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.clues.ruled_out import labels
+from tts.clues.ruled_out_places import labels
 from tts.domain.claim import ClaimedPlace
 from tts.domain.earlier_request import EarlierRequest
 

@@ -19,7 +19,7 @@ from tts.eval.synthetic.grounded_minorities import (
 )
 from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
 from tts.eval.synthetic.last_turn import last_turn
-from tts.eval.synthetic.left_behind import left_behind
+from tts.eval.synthetic.left_behind_places import left_behind
 from tts.eval.synthetic.namesakes import namesakes
 from tts.eval.synthetic.rollout_events import reading_of
 from tts.eval.synthetic.scenario import Scenario
