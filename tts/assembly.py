@@ -12,7 +12,7 @@ from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
-from tts.ensemble.no_rollout_worked import failure_warnings, moved_warnings
+from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()
