@@ -16,13 +16,13 @@ import psutil
 from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.replica_probe import Probe
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_fuzz import Fuzzer
 from geotts_benchmarks.api_without_ray import inside_args, listening, merge_ms, ssrf_refused, stalled_reader
 from geotts_benchmarks.cutting_network import CuttingTransport
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, report, say
 from geotts_benchmarks.plain_photo import plain_photo
+from geotts_benchmarks.replica_probe import Probe
 from tts.api.client import Client
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.plan import Depth

@@ -11,9 +11,9 @@ import httpx
 
 from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.harness import Result, client, free_port, locate, report, say
 from geotts_benchmarks.plain_photo import plain_photo
+from geotts_benchmarks.replica_probe import Probe
 from tts.config import RoutingConfig, ScriptedEngine
 
 

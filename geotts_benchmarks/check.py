@@ -19,6 +19,9 @@ from deployments.cli.console import config_option
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
+from geotts_benchmarks.claims.attacked_claims import attacked_claims
+from geotts_benchmarks.claims.claim_fitting import WeighedCase, fit_claims, probabilities
+from geotts_benchmarks.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from geotts_benchmarks.continue_cost import continued_figures
 from geotts_benchmarks.harness import Result, report, rounded, say
 from tts.aio import closing
@@ -31,9 +34,6 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.eval.calibration_fitting import judged, with_regions
-from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
-from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.labelled_cases import Case, kind_of_cases
 from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea, region_figures
@@ -45,7 +45,7 @@ from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
-from tts.verify.claims.weighing import Weighing
+from tts.verify.claims.claim_weighing import Weighing
 from tts.verify.consensus.calibration import Calibration, shipped
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier

@@ -21,6 +21,7 @@ from geotts_benchmarks.consensus_logs import (
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
+from geotts_benchmarks.scenarios.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.domain.geo import Floats
 from tts.domain.request import MAX_QUESTIONS
 from tts.errors import DataError
@@ -31,7 +32,6 @@ from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.panel import Panel
 from tts.eval.source_reliability import consensus_errors_km
 from tts.eval.synthetic.families import FAMILIES, HELD_OUT, generate
-from tts.eval.synthetic.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.verify.evidence.world import World
 
 

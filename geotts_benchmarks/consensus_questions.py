@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.scenarios.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.domain.geo import Floats
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.panel import Panel
 from tts.eval.synthetic.families import FAMILIES, LOST, generate
-from tts.eval.synthetic.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.eval.synthetic.scenario import Scenario
 from tts.verify.evidence.world import World
 

@@ -23,7 +23,7 @@ from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, perc
 from geotts_benchmarks.photos import bench_options
 from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, draw, frontier
-from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
+from geotts_benchmarks.stop_policy_transfer import stopped_elsewhere
 from tts.aio import closing
 from tts.domain.answer import StopReason, Verdict
 from tts.domain.events import Hypothesised, RolloutFinished, RolloutStarted

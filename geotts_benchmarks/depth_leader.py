@@ -28,7 +28,7 @@ from tts.domain.stop_settings import WatchSettings
 from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
 from tts.eval.runs.kind_of_n import KindOfN
-from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports

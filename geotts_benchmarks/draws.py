@@ -13,9 +13,9 @@ import numpy as np
 
 from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.random_weights import Shape
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda, installed
 
 _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer

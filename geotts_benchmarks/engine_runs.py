@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from geotts_benchmarks.plain_photo import plain_photo
+from geotts_benchmarks.random_weights import Shape, write_checkpoint
 from tools.zoom import zoom_tool
 from tts.aio import closing
 from tts.config import VllmEngine
@@ -31,7 +32,6 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.random_weights import Shape, write_checkpoint
 from tts.ports.model_client import Delta, ModelClient, ModelRequest, Sampling
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent

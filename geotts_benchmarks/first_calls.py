@@ -1,7 +1,7 @@
 """`geotts bench depth --part first_calls`: what siblings have in common when they begin, with and without directions.
 
 Two engines, the same photos and seeds in pairs: a made-up model that follows the direction it is given
-(`geotts_benchmarks.enquirers`), and the embedded engine on drawn scenes. Every rollout runs to its end.
+(`geotts_benchmarks.inquiring_rollouts`), and the embedded engine on drawn scenes. Every rollout runs to its end.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deployments.config import AppArgs
-from geotts_benchmarks.enquirers import Enquiries, Street
 from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.inquiring_rollouts import Enquiries, Street
 from geotts_benchmarks.photos import locate_all
 from tts.aio import closing
 from tts.domain.abilities import Abilities

@@ -14,13 +14,13 @@ import click
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.random_weights import Shape
 from tts.aio import closing
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda
 from tts.ports.model_client import ModelRequest, Sampling
 

@@ -20,6 +20,8 @@ from PIL import Image
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options
 from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.random_weights import Shape, write_checkpoint
+from geotts_benchmarks.reference_model import ReferenceModel, write_random_weights
 from tts.config import VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -28,8 +30,6 @@ from tts.domain.photo import Photo
 from tts.domain.request import RequestContext
 from tts.inference.token_prompts import TokenPrompts
 from tts.inference.vllm.content_pictures import ContentPictures
-from tts.inference.vllm.random_weights import Shape, write_checkpoint
-from tts.inference.vllm.reference_model import ReferenceModel, write_random_weights
 from tts.inference.vllm.seam import Generation, VllmSeam, has_cuda
 from tts.ports.model_client import ModelRequest, Sampling
 

@@ -17,12 +17,12 @@ import click
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options, engine
 from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.random_weights import Shape
 from tts.aio import cancel_and_wait, closing, spawn
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.request import RequestContext
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.random_weights import Shape
 from tts.ports.model_client import ModelRequest, Sampling
 
 _CANCELLED = 8

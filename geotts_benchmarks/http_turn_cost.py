@@ -12,6 +12,7 @@ import click
 
 from geotts_benchmarks.harness import median
 from geotts_benchmarks.plain_photo import plain_photo
+from geotts_benchmarks.single_rollout import run_rollout
 from tts.aio import closing
 from tts.config import OpenAIEngine
 from tts.dialects.served.generic import GenericDialect
@@ -23,7 +24,6 @@ from tts.domain.request import RequestContext
 from tts.inference.openai.engine import OpenAIModel
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
-from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 

@@ -29,7 +29,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.errors import FatalError
 from tts.package_files import SAMPLES
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.pipeline import solve
 from tts.ports.model_client import Delta, ModelClient, ModelRequest
 from tts.ports.request_ports import Ports

@@ -8,8 +8,8 @@ import click
 
 from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
 from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.random_weights import Shape
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.random_weights import Shape
 from tts.inference.vllm.seam import installed
 
 

@@ -18,7 +18,7 @@ from geotts_client.cues import Cues
 from geotts_client.failure import FailureCause, RolloutFailure
 from geotts_client.hypothesis import Hypothesis
 from geotts_client.latlon import LatLon
-from geotts_client.outgoing import Outgoing
+from geotts_client.outgoing_request import Outgoing
 from geotts_client.plan import Depth, Locatability, Plan
 from geotts_client.source import Source
 from geotts_client.tooling import ToolCall, ToolResult

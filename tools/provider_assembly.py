@@ -20,18 +20,18 @@ from tools.provider_table import PROVIDERS, base_url, key_variable
 from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
-from tools.providers.routed import RoutedMaps, RoutedPlaces, WebInTurn
+from tools.providers.routed_providers import RoutedMaps, RoutedPlaces, WebInTurn
 from tools.region_search.served_pictures import RegionShelf
 from tools.region_search_assembly import Regions, make_regions
 from tools.registry import ToolParts, make_tools
 from tools.released.catalog import ANY_REPLY, Sources, released_broker_tools
-from tools.released.reverse import pages as reverse_pages
+from tools.released.reverse import page_source as reverse_pages
 from tools.released.reverse.lens import LensSource, LensStandIn, LiveLens
 from tools.released.sources.amap import AmapService, AmapStandIn
 from tools.released.sources.map_pictures import AmapMaps, GoogleMaps, NoMaps, StandInMaps
 from tools.released.sources.opencage import AddressStandIn, OpenCageService
-from tools.released.sources.pages import PagesStandIn, TavilyPages
 from tools.released.sources.serper import SerperService, SerperStandIn
+from tools.released.sources.web_pages import PagesStandIn, TavilyPages
 from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.provider_names import searches_pictures

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
 from tts.domain.budget import Budget, BudgetUse
-from tts.domain.continued import EarlierRequest, change_of
+from tts.domain.earlier_request import EarlierRequest, change_of
 from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
-from tts.ensemble.no_rollout_worked import failure_warnings, moved_warnings
+from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()

@@ -30,8 +30,8 @@ from tts.ensemble.ensemble import Ensemble, GroupPlan, LeaderPhase, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failed_tools import is_for_tools
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
-from tts.ensemble.no_rollout_worked import why_ended, why_nothing_worked
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
+from tts.ensemble.rollout_failures import why_ended, why_nothing_worked
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME

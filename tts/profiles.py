@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, ValidationError
 from tts.config.request_defaults import RequestDefaults
 from tts.config.routing import RoutingConfig
 from tts.config.verifier import VerifierConfig
-from tts.dialects.released.imported import imported_settings
+from tts.dialects.released.imported_texts import imported_settings
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.domain.value import Value

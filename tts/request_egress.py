@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from tts.domain.events import LeftMachine
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import FatalError, GeoTTSError, boundary
 from tts.net.egress import EGRESS, Departure
 from tts.net.egress_file import EgressFile

@@ -12,7 +12,7 @@ import yaml
 from deployments.cli.console import EXIT_FAILED, STDERR, config_option, progress_bar
 from deployments.config import AppArgs
 from tts.config import GalleryConfig
-from tts.gallery.building import build_gallery
+from tts.gallery.build_gallery import build_gallery
 from tts.geodata.store import DataStore
 
 

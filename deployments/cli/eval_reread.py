@@ -12,7 +12,7 @@ from deployments.cli import shared_options
 from deployments.cli.console import STDERR, config_option
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_model
-from tts.dialects.released.imported import TEXTS_FILE, user_profiles
+from tts.dialects.released.imported_texts import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
 from tts.eval.rewarding.rewarded_output import Case, cases_of

@@ -27,7 +27,7 @@ from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_pa
 from deployments.cli.warning_lines import warn_of
 from deployments.config import AppArgs
 from deployments.gateway.claimed_places import places_claimed, with_places
-from deployments.gateway.questions import check_questions
+from deployments.gateway.question_check import check_questions
 from deployments.gateway.walks import check_walk
 from deployments.wiring.answer_outlines import answer_outlines
 from deployments.wiring.local import local_ports

@@ -25,7 +25,7 @@ from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
 from deployments.mcp.tool_execution import McpTools
 from deployments.wiring.local import LocalTools, local_ports, local_tools, without_gateway
 from tts.errors import ConfigError
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.telemetry import configure_telemetry
 
 if TYPE_CHECKING:

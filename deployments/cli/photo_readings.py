@@ -12,7 +12,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.eval.sample import Sample
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.routing.locatability import CuesLocator
 
 _PATIENCE_S = 600.0

@@ -10,10 +10,10 @@ import click
 
 from deployments.cli.console import STDERR
 from tts.dialects import DIALECTS
-from tts.dialects.released.imported import TEMPLATE_FILE, ImportedTexts, user_profiles
+from tts.dialects.released.imported_texts import TEMPLATE_FILE, ImportedTexts, user_profiles
 from tts.dialects.released.importing import IMPORTERS
 from tts.dialects.released.importing.checkout import commit_of, licence_of
-from tts.dialects.released.importing.known import KNOWN_COMMITS, KNOWN_TEXTS
+from tts.dialects.released.importing.known_texts import KNOWN_COMMITS, KNOWN_TEXTS
 from tts.errors import ConfigError
 from tts.profiles import load_profile, profile_names
 

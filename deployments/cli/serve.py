@@ -31,8 +31,8 @@ from deployments.cli.warning_lines import warn, warn_of
 from deployments.config import AppArgs, checked
 from deployments.doctor.profile import vllm_finding
 from deployments.serve.ray_env import prepare_to_join, why_not_bound
-from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
+from deployments.sizing.local_gpus import found_gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from deployments.wiring.parts import make_dialect, make_gallery
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys

@@ -24,7 +24,7 @@ from deployments.endpoints.roles import endpoints_of
 from deployments.endpoints.watch import drained_findings
 from deployments.seam.guard import WRITTEN_FOR, missing_attributes, missing_names, other_versions
 from deployments.serve.ray_env import why_not_bound
-from deployments.sizing.found_gpus import found_gpus
+from deployments.sizing.local_gpus import found_gpus
 from deployments.wiring.parts import make_dialect
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import CluesEngine, Engine, OpenAIEngine, VllmEngine

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from deployments.gateway.auth import Caller
 from tts.aio import Milestone
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.request import new_request_id
 from tts.net.egress import EGRESS
 

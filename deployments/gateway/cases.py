@@ -28,7 +28,7 @@ from tts.api.cases import (
     ErasedCase,
 )
 from tts.domain.answer import Answer
-from tts.domain.outgoing import rfc3339
+from tts.domain.outgoing_request import rfc3339
 from tts.domain.trajectory import Run
 from tts.errors import NotFound, RequestError
 

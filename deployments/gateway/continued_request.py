@@ -24,10 +24,10 @@ from tts.clues.claimed_places import places_of
 from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
 from tts.clues.rejected_place import rejected_place
-from tts.clues.ruled_out import labels
+from tts.clues.ruled_out_places import labels
 from tts.domain.call_key import call_key
 from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.continued import EarlierRequest, KeptResult, answered_place
+from tts.domain.earlier_request import EarlierRequest, KeptResult, answered_place
 from tts.domain.events import Event
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo

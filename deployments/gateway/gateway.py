@@ -23,7 +23,7 @@ from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
-from deployments.gateway.questions import check_questions
+from deployments.gateway.question_check import check_questions
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
 from deployments.gateway.walks import check_walk

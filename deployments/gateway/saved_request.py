@@ -18,7 +18,7 @@ from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.stored_values import value_of
 from geotts_client.file_claim import FileClaim
 from tts.domain.claim import CheckOptions, ClaimedPlace
-from tts.domain.continued import EarlierRequest, KeptResult
+from tts.domain.earlier_request import EarlierRequest, KeptResult
 from tts.domain.events import Event
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest

@@ -7,7 +7,7 @@ from pydantic import Field
 from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.located_place import LocatedPlace, in_words, located_place
 from tts.domain.answer import Answer
-from tts.domain.continued import Change
+from tts.domain.earlier_request import Change
 
 
 class ContinuedPlace(LocatedPlace):

@@ -20,7 +20,7 @@ from typing import Protocol
 from pydantic import ConfigDict
 
 from deployments.runstore.case_record import CaseStore
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
 from tts.ports.toolbox import Attachment

@@ -47,7 +47,7 @@ from tts.domain.tooling import ToolCall
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 from tts.net.egress import Departure
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
 from tts.ports.model_client import Delta, ModelRequest

@@ -11,7 +11,7 @@ import yaml
 
 from deployments.sizing.model_files import RESERVE_YOURSELF, downloaded, shape_in
 from deployments.sizing.model_shape import ModelShape
-from deployments.sizing.named_size import shape_by_name
+from deployments.sizing.size_from_name import shape_by_name
 from tts.errors import ConfigError
 from tts.profiles import Profile
 

@@ -16,7 +16,7 @@ from tts.config import VerifierConfig
 from tts.domain.answer import Answer, Verdict
 from tts.domain.calibration import CalibrationState
 from tts.domain.claim import CheckOptions
-from tts.domain.continued import EarlierRequest
+from tts.domain.earlier_request import EarlierRequest
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import load_photo
@@ -24,7 +24,7 @@ from tts.domain.reading import Reading
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import DataError
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.ports.verification import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration

@@ -21,7 +21,7 @@ from deployments.wiring.parts import (
 from deployments.wiring.rollouts import make_rollouts
 from deployments.wiring.toolbox_assembly import make_tooling, taped
 from tts.errors import ConfigError
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.toolbox import JoinedToolbox

@@ -36,7 +36,7 @@ from tts.inference.clues.engine import CluesModel
 from tts.inference.openai.endpoint.list_prices import shipped_prices
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.with_observer import ModelWithObserver
 from tts.net.url_secrets import bare_url
@@ -62,7 +62,7 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier
 from tts.verify.verifiers.model import ModelVerifier
-from tts.verify.verifiers.published import TrajectoryTexts
+from tts.verify.verifiers.published_verifier import TrajectoryTexts
 from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier

@@ -11,8 +11,8 @@ from deployments.config import AppArgs
 from deployments.wiring.released_system import released_system_of, released_texts
 from tools.external.catalog import external_tools
 from tools.provider_assembly import Catalog, OfflineProviders, build_catalog
-from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
+from tools.providers.offline_places import OfflinePlaces
 from tools.providers.tape import TapeSearch
 from tools.registry import ToolParts, make_own_tools
 from tts.config import ToolsConfig

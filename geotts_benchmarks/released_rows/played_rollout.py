@@ -11,6 +11,7 @@ from functools import lru_cache
 from PIL import Image
 
 from geotts_benchmarks.released_rows.played_model import PlayedModel
+from geotts_benchmarks.single_rollout import run_rollout
 from tts.dialects.base import Dialect
 from tts.domain.events import RolloutFinished, ToolCalled, ToolResulted
 from tts.domain.messages import Message
@@ -24,7 +25,6 @@ from tts.ports.model_client import ModelRequest
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
 from tts.ports.toolbox import Attachment, Toolbox
 from tts.rollout.agent import Agent
-from tts.rollout.single_rollout import run_rollout
 
 _REMAINING_S = 60.0
 _WIDE = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)

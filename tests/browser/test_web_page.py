@@ -28,7 +28,7 @@ from tools.web import web_search_tool
 from tts.config import OpenAIEngine, RegionSearchConfig, RoutingConfig, ScriptedEngine, ToolsConfig
 from tts.domain.geo import Countries
 from tts.geodata.maps.palette import PALETTES
-from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.package_files import SAMPLES
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore

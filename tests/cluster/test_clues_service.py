@@ -4,12 +4,12 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import a_request, sign_bytes
-from support.located import locate
+from support.event_stream import locate
 from support.mcp_client import mcp_client, uploaded
+from support.replicas import Probe
 
 from deployments.config import AppArgs
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.replica_probe import Probe
 from deployments.wiring.local import local_ports
 from tts.domain.events import Routed, ToolResulted
 from tts.domain.photo_cleaning import load_photo

@@ -7,10 +7,10 @@ import pytest
 import pytest_asyncio
 from ray import serve
 from support.plain_photo import plain_photo
+from support.replicas import Probe
 
 from deployments.config import AppArgs
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.replica_probe import Probe
 from tts.api.client import Client
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.request import LocateOptions

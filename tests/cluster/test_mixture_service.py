@@ -13,13 +13,13 @@ import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
 from support.endpoint import chunk, saying, serving_in_a_thread
-from support.located import locate
+from support.event_stream import locate
 from support.plain_photo import plain_photo
 from support.ports import free_port
+from support.replicas import Probe
 
 from deployments.config import AppArgs, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.replica_probe import Probe
 from tts.config import EngineShare, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits

@@ -6,14 +6,14 @@ import time
 import httpx
 import pytest
 import pytest_asyncio
+from support.event_stream import locate
 from support.hostile import corpus
-from support.located import locate
 from support.mcp_client import mcp_client, uploaded
 from support.plain_photo import plain_photo
+from support.replicas import Probe
 
 from deployments.config import AppArgs
 from deployments.launch.cluster import APP_NAME
-from deployments.serve.replica_probe import Probe
 from tts.api.client import Client
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason

@@ -17,7 +17,7 @@ from tts.domain.reading import Reading, TextLine
 from tts.geodata.countries import Countries
 from tts.inference.clues.engine import CluesModel
 from tts.inference.openai.engine import OpenAIModel
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.net.egress import EGRESS
 from tts.ports.model_client import ModelRequest, Sampling
 from tts.ports.toolbox import ToolSchema

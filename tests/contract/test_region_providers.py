@@ -7,7 +7,7 @@ from support.provider_calls import REGION, REGIONS, call, consenting
 from support.provider_server import answering
 
 from tts.config import RegionSearchConfig
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.tooling import ToolCall, WebFact
 from tts.errors import ToolErrorKind
 from tts.toolkit.broker.broker import Broker

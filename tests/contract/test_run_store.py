@@ -26,7 +26,7 @@ from deployments.runstore.blobs import open_blobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import ConfigError
 from tts.ports.toolbox import Attachment
 

@@ -3,14 +3,14 @@
 import pytest
 from support.basics import a_context
 
-from tools.providers.offline import OfflinePlaces
 from tools.providers.offline_maps import OfflineMaps
+from tools.providers.offline_places import OfflinePlaces
 from tools.registry import ToolParts, make_tools
 from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ViewFact
 from tts.errors import ToolErrorKind
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
 

@@ -6,7 +6,7 @@ from support.rude_server import rude_server
 
 from tts import extensions
 from tts.config import TapeConfig, ToolsConfig
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 
 MODULE = """
 import os

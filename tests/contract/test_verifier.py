@@ -6,7 +6,7 @@ import pytest
 from support.basics import a_context
 
 from tools.places import places_tools
-from tools.providers.offline import OfflinePlaces
+from tools.providers.offline_places import OfflinePlaces
 from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import StopReason, Verdict

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.checkpoints import Shape, write_checkpoint
 
 from tts.dialects.base import Task
 from tts.dialects.hermes_tool_parser import tools_text
 from tts.dialects.served.generic import GenericDialect
-from tts.inference.vllm.random_weights import Shape, write_checkpoint
 from tts.ports.toolbox import ToolSchema
 
 _HERE = Path(__file__).parent

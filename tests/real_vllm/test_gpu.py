@@ -5,7 +5,7 @@ import pytest
 from geotts_benchmarks.engine_runs import engine
 from geotts_benchmarks.gpu import measure
 from geotts_benchmarks.prefix import compare
-from tts.inference.vllm.random_weights import Shape
+from geotts_benchmarks.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda
 
 pytestmark = [

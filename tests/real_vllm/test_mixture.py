@@ -6,7 +6,7 @@ from collections import Counter
 import httpx
 import pytest
 from support.basics import sign_bytes
-from support.located import locate
+from support.event_stream import locate
 from support.ports import free_port
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig

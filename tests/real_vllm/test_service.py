@@ -9,13 +9,13 @@ import psutil
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.located import locate
+from support.event_stream import locate
 from support.ports import free_port
+from support.replicas import Probe
 from support.service import samples
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
 from deployments.launch.cluster import APP_NAME, served
-from deployments.serve.replica_probe import Probe
 from tts.config import ConsistencyConfig, RoutingConfig, VerifierConfig, VllmEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, ToolResulted, TurnFinished

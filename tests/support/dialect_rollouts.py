@@ -15,10 +15,10 @@ from tts.domain.messages import TextPart
 from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact, PlaceFact, WebFact
-from tts.inference.scripted import ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedModel, ScriptedTurn
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rollout.agent import Agent
-from tts.rollout.single_rollout import run_rollout
+from tts.rollout.group import run_group
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox
@@ -182,5 +182,5 @@ async def play_with(model, dialect, photo, limits=None, n=1, rollout_id=0, tools
         limits=limits or Limits(max_turns=64, max_tool_calls=256, max_tokens=100_000),
         options=LocateOptions(tools=tools), use_tools=use_tools,
     )  # fmt: skip
-    async with closing(run_rollout(Agent(model, dialect, toolbox()), group, group.tasks[0])) as items:
-        return Played([item async for item in items], model)
+    async with closing(run_group(Agent(model, dialect, toolbox()), group, coalesce_s=0.0)) as batches:
+        return Played([item async for batch in batches for item in batch], model)

@@ -1,5 +1,6 @@
 """The folder of the photographs for evaluation. It exists only where somebody has put them."""
 
-from geotts_benchmarks.harness import DEFAULT_PHOTOS
+import os
+from pathlib import Path
 
-__all__ = ["DEFAULT_PHOTOS"]
+DEFAULT_PHOTOS = Path(os.environ.get("GEOTTS_PHOTOS", "../shared/data/photos"))

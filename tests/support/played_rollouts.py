@@ -5,7 +5,7 @@ from geotts_benchmarks.released_rows.played_model import PlayedModel
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.reverse.played import play as play_reverse
+from geotts_benchmarks.released_rows.reverse.played_conversation import play as play_reverse
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 
 __all__ = [

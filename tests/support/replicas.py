@@ -1,5 +1,6 @@
-"""The replicas of a deployment, found as the benchmark of faults finds them."""
+"""The replicas of a deployment and their work, as the benchmarks find them."""
 
 from geotts_benchmarks.faults import replicas_of
+from geotts_benchmarks.replica_probe import Probe
 
-__all__ = ["replicas_of"]
+__all__ = ["Probe", "replicas_of"]

@@ -21,7 +21,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from tts.config import McpServerConfig
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import ToolError, ToolErrorKind, boundary
 from tts.net.egress import Record
 from tts.net.url_secrets import bare_url

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
-from tools.region_search.presigned import S3Keys, presigned
+from tools.region_search.presigned_urls import S3Keys, presigned
 from tts.config import S3Upload, StoreUpload
 from tts.errors import ConfigError
 from tts.net.secret import Credential, Secret

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tools.region_search.picture import RegionPicture
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.request import RequestContext
 from tts.net.egress import EGRESS, Record
 from tts.net.secret import Scrubber, Secret

@@ -11,7 +11,7 @@ from tools.released.geovista.search import search_tool
 from tools.released.geovista.zoom import zoom_tool as geovista_zoom
 from tools.released.reverse.image_search import image_search_tool
 from tools.released.reverse.lens import LensSource
-from tools.released.reverse.pages import PageSource as ReversePages
+from tools.released.reverse.page_source import PageSource as ReversePages
 from tools.released.reverse.text_search import text_search_tool
 from tools.released.reverse.training_searches import training_searches
 from tools.released.reverse.training_zoom import training_zoom_tool
@@ -19,8 +19,8 @@ from tools.released.reverse.zoom import zoom_tool as reverse_zoom
 from tools.released.sources.amap import AmapSource
 from tools.released.sources.map_pictures import MapSource
 from tools.released.sources.opencage import AddressSource
-from tools.released.sources.pages import PageSource
 from tools.released.sources.serper import SerperSource
+from tools.released.sources.web_pages import PageSource
 from tools.released.thinking_with_map.demo_pictures import demo_maps, demo_zoom
 from tools.released.thinking_with_map.demo_searches import demo_amap_searches, demo_google_searches
 from tools.released.thinking_with_map.maps import amap_maps, google_maps

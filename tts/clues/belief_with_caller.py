@@ -9,7 +9,7 @@ from __future__ import annotations
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.hints import Hint
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.clues.scope import scope_of
 from tts.decision_weights import weights
 from tts.domain.geo import Area, Countries, distance_km

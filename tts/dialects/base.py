@@ -14,8 +14,8 @@ from typing import Protocol
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import EarlierRequest
 from tts.domain.cues import Cues
+from tts.domain.earlier_request import EarlierRequest
 from tts.domain.geo import Area, LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import ImagePart, Message, TextPart

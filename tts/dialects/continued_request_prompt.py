@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.clues.ruled_out import labels
+from tts.clues.ruled_out_places import labels
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import EarlierRequest
+from tts.domain.earlier_request import EarlierRequest
 
 _LONGEST = 240  # characters of a note
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.file_claim import FileClaim
 from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions
-from tts.domain.continued import EarlierRequest, KeptResult
+from tts.domain.earlier_request import EarlierRequest, KeptResult
 from tts.domain.photo import Photo
 from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value

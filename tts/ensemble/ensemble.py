@@ -1,8 +1,8 @@
 """Runs the rollouts of one request concurrently, until all have ended or waiting for the others is not worth its cost.
 
-`tts.ensemble.stopping` decides when rollouts are stopped, and why. A rollout that is stopped is closed at its source,
-so the engine forgets it; it keeps its best hypothesis, and its last event has the reason. Rollouts may be added to a
-running request: the place of a straggler, or an escalation.
+`tts.ensemble.stop_decision` decides when rollouts are stopped, and why. A rollout that is stopped is closed at its
+source, so the engine forgets it; it keeps its best hypothesis, and its last event has the reason. Rollouts may be added
+to a running request: the place of a straggler, or an escalation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tts.ensemble.first_description import FirstDescription, with_descriptions
 from tts.ensemble.first_turn import LEADER
 from tts.ensemble.leader import LeaderRule, named_directions
 from tts.ensemble.resumed_request import ResumedRequest
-from tts.ensemble.stopping import StopDecision
+from tts.ensemble.stop_decision import StopDecision
 from tts.ports.locator import Routing
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem, Rollouts, RolloutTask
 from tts.ports.toolbox import Attachment

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from tts.dialects.json_answer_parser import answer_from_json
-from tts.dialects.labelled import answer_tags, labelled_answer
+from tts.dialects.labelled_answer_parser import answer_tags, labelled_answer
 from tts.dialects.served.geo_adapt import answer_in_block
 from tts.dialects.stated_answer import StatedAnswer
 from tts.eval.fields import StatedPlace, point_from

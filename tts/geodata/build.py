@@ -23,7 +23,7 @@ from tts.domain.geo import unit_vectors
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import KINDS
 from tts.geodata.names import normalise
-from tts.geodata.nearby import cell_of
+from tts.geodata.nearby_towns import cell_of
 
 FORMAT_VERSION = 2
 Progress = Callable[[str, float], None]

@@ -36,7 +36,7 @@ from rapidfuzz.process import cdist
 from tts.domain.geo import SHORTEST_DEGREE_KM, LatLon, arc_km, distance_km, unit_vector, unit_vectors
 from tts.errors import DataError
 from tts.geodata.names import normalise, trigrams
-from tts.geodata.nearby import NearbyTowns
+from tts.geodata.nearby_towns import NearbyTowns
 
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2

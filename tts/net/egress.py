@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 
 Record = Callable[[Outgoing], None]
 """Where a transport puts its records: `EGRESS.record`, or the egress log of the tools, which also keeps the file."""

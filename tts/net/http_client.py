@@ -20,7 +20,7 @@ from urllib.parse import urljoin
 import httpx
 import orjson
 
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import FetchError, FetchErrorKind
 from tts.net.egress import EGRESS, Record
 from tts.net.fetch_limits import FetchLimits

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from tts.domain.answer import StopReason
 from tts.domain.claim import ClaimedPlace
-from tts.domain.continued import EarlierRequest, KeptResult
 from tts.domain.description import Description
+from tts.domain.earlier_request import EarlierRequest, KeptResult
 from tts.domain.events import Event
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis

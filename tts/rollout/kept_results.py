@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tts.domain.call_key import call_key
-from tts.domain.continued import KeptResult
+from tts.domain.earlier_request import KeptResult
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import Attachment, ToolOutcome
 

@@ -12,7 +12,7 @@ from typing import Any
 from deployments.gateway.precision.coarse_check import coarse_check
 from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
 from tts.domain.answer import Answer, Candidate, Contradiction, PhotoAnswer, Radius, Verdict
-from tts.domain.continued import Change, EarlierRequest, change_of
+from tts.domain.earlier_request import Change, EarlierRequest, change_of
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.radius_consistency import rough_exactness

@@ -11,7 +11,7 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.settings import DialectSettings
 from tts.domain.messages import ImagePart, Message
 

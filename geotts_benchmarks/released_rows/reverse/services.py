@@ -11,7 +11,7 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_up_replies import http_failure
 from tools.released.reverse.lens import hits_of_organic
-from tools.released.reverse.pages import pages_of, request_body
+from tools.released.reverse.page_source import pages_of, request_body
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 

@@ -17,12 +17,18 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo
-from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, pictures_of, play, rl_tools
+from geotts_benchmarks.released_rows.reverse.played_conversation import (
+    eval_message,
+    eval_tools,
+    pictures_of,
+    play,
+    rl_tools,
+)
 from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorded
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
 from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
-from tools.released.reverse.recorded import RecordedResult, recorded_pages, recorded_pictures
+from tools.released.reverse.recorded_results import RecordedResult, recorded_pages, recorded_pictures
 from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 

@@ -15,7 +15,13 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo
-from geotts_benchmarks.released_rows.reverse.played import eval_message, eval_tools, play, rl_message, rl_tools
+from geotts_benchmarks.released_rows.reverse.played_conversation import (
+    eval_message,
+    eval_tools,
+    play,
+    rl_message,
+    rl_tools,
+)
 from geotts_benchmarks.released_rows.reverse.recordings import recorded
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of

@@ -25,7 +25,7 @@ from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports.verification import VerifyRequest
 from tts.profiles import load_profile
-from tts.verify.verifiers.published import trajectories_request
+from tts.verify.verifiers.published_verifier import trajectories_request
 
 _SYSTEM: Final = "thinking_with_map"
 _SCORE: Final = re.compile(r"^(\[Agent \d+) \| score=[^\]]*\]", re.MULTILINE)

@@ -12,12 +12,12 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus
 from tts.dialects import DIALECTS
 from tts.dialects.base import Dialect
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.thinking_with_map.demo import DEMO_SETS, DEMO_SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM, TOOL_SETS
 from tts.dialects.settings import DialectSettings, read_schemas
 from tts.ports.toolbox import ToolSchema
-from tts.verify.verifiers.published import CANDIDATES
+from tts.verify.verifiers.published_verifier import CANDIDATES
 
 _IMAGE_MARK: Final = "<image>"
 PHOTO: Final = {"verl": (1008, 756), "demo": (1000, 750)}

@@ -11,7 +11,7 @@ from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.consensus_logs import LogFamily, compared, cover_elsewhere
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
-from geotts_benchmarks.stop_policy_elsewhere import stopped_elsewhere
+from geotts_benchmarks.stop_policy_transfer import stopped_elsewhere
 from tts.domain.geo import LatLon, destination
 from tts.eval.synthetic.policies import RHOS
 from tts.verify.consensus import guesswork

@@ -17,7 +17,7 @@ from tts.domain.events import RolloutFinished
 from tts.domain.failure import RolloutFailure
 from tts.domain.tooling import ToolErrorKind
 from tts.errors import ReplicaLost, ToolError
-from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.perception.sign_reader import SignReader
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tools.released.sources.pages import PageSource
+from tools.released.sources.web_pages import PageSource
 from tools.released.written_arguments import WrittenArguments, refused
 from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name

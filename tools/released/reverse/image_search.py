@@ -7,11 +7,11 @@ from typing import Any
 
 from tools.photo_hosts import PHOTO_HOSTS
 from tools.released.reverse.crop import checked_size, region_of
+from tools.released.reverse.eval_arguments import as_call_error, call_error, object_of, whole_numbers
 from tools.released.reverse.lens import LensSource
-from tools.released.reverse.words import as_call_error, call_error, object_of, whole_numbers
 from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH
-from tts.dialects.released.reverse.served import EVAL_SYSTEM
+from tts.dialects.released.reverse.served_tools import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tools.photo_hosts import PHOTO_HOSTS
-from tools.released.reverse.pages import PageSource
-from tools.released.reverse.words import as_call_error, call_error, object_of
+from tools.released.reverse.eval_arguments import as_call_error, call_error, object_of
+from tools.released.reverse.page_source import PageSource
 from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import TEXT_SEARCH
-from tts.dialects.released.reverse.served import EVAL_SYSTEM
+from tts.dialects.released.reverse.served_tools import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind

@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tools.released.reverse.recorded import Chance, RecordedResult, recorded_pages, recorded_pictures
-from tools.released.reverse.training_words import get_from
+from tools.released.reverse.recorded_results import Chance, RecordedResult, recorded_pages, recorded_pictures
+from tools.released.reverse.training_arguments import get_from
 from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH
-from tts.dialects.released.reverse.served import RL_SYSTEM
+from tts.dialects.released.reverse.served_tools import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache

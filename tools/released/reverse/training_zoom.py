@@ -24,10 +24,10 @@ from tools.released.grown_box import (
     shows_nothing,
 )
 from tools.released.picture import png, shown, view_of, zoomed_text
-from tools.released.reverse.training_words import crashed, get_from
+from tools.released.reverse.training_arguments import crashed, get_from
 from tools.released.written_arguments import WrittenArguments, refused
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
-from tts.dialects.released.reverse.served import RL_SYSTEM
+from tts.dialects.released.reverse.served_tools import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.ports.toolbox import ToolContext

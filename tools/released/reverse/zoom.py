@@ -7,10 +7,10 @@ from typing import Any
 
 from tools.released.picture import jpeg, shown, view_of, zoomed_text
 from tools.released.reverse.crop import cropped
-from tools.released.reverse.words import as_call_error, object_of, whole_numbers
+from tools.released.reverse.eval_arguments import as_call_error, object_of, whole_numbers
 from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
-from tts.dialects.released.reverse.served import EVAL_SYSTEM
+from tts.dialects.released.reverse.served_tools import EVAL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec

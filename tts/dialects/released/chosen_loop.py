@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tts.dialects import DIALECTS
-from tts.dialects.released.imported import imported_settings, user_profiles
+from tts.dialects.released.imported_texts import imported_settings, user_profiles
 from tts.dialects.released.tool_name import released_system
 from tts.dialects.settings import DialectSettings
 from tts.errors import ConfigError

@@ -13,7 +13,7 @@ from typing import Literal
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.coordinate_parser import point_from, point_in
 from tts.dialects.cue_words import cues_in
-from tts.dialects.labelled import answer_tags, known, labels_in, stated
+from tts.dialects.labelled_answer_parser import answer_tags, known, labels_in, stated
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.text_dialect import TextDialect, split_thought

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.json_answer_parser import json_objects
-from tts.dialects.labelled import answer_tags, known
+from tts.dialects.labelled_answer_parser import answer_tags, known
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
-from tts.dialects.labelled import answer_in_words, answer_tags
+from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags
 from tts.dialects.released.geovista.dialect import ReleasedGeoVista
 from tts.dialects.released.geovista.place_answer import place_answer
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS

@@ -13,7 +13,7 @@ from tts.dialects.base import ParsedTurn
 from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
-from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
+from tts.dialects.released.thinking_with_map.own_prompt import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.served_tool import Convert, ServedTool, at_zoom, box_of_four, boxed, renamed, unchanged
 from tts.dialects.settings import DialectSettings, SamplingSettings

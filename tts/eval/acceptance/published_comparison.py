@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tts.eval.metrics.accuracy import accuracy_percent
-from tts.eval.published import PublishedRow, published_rows
+from tts.eval.published_results import PublishedRow, published_rows
 from tts.eval.runs.report import Table, TableRow
 from tts.eval.runs.run_metrics import RecordColumns
 

@@ -10,7 +10,7 @@ from tts.domain.value import Value
 from tts.errors import DataError
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.published import PublishedRow, published_for
+from tts.eval.published_results import PublishedRow, published_for
 from tts.eval.runs.dependence import RunDependence, run_dependences
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record

@@ -15,7 +15,7 @@ from tts.eval.scenes.ambiguity import common
 from tts.eval.scenes.draw import draw_scene
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.locales import LOCALES, SceneLocale
-from tts.eval.scenes.misleading import MISLEADING
+from tts.eval.scenes.misleading_signs import MISLEADING
 from tts.eval.scenes.templates import CLUES, TEMPLATES, Clue, Panel, Setting, beside
 from tts.eval.scenes.towns import Town, towns_of
 from tts.eval.scenes.words import Split, words_for
@@ -78,7 +78,7 @@ class Scene:
 
 class SceneMaker:
     """Plans and draws scenes of one split. Without the street there are only the signs near the camera. `misleading`
-    scenes are one sign each, of the kinds in `tts.eval.scenes.misleading`."""
+    scenes are one sign each, of the kinds in `tts.eval.scenes.misleading_signs`."""
 
     def __init__(
         self, *, seed: int = 0, split: Split = "held_out", shelf: FontShelf | None = None, street: bool = True,

@@ -17,7 +17,7 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
-from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
 from tts.geodata.gazetteer import Place

@@ -11,7 +11,7 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import SIGNS, Atlas
-from tts.eval.synthetic.mix import Cast, Family
+from tts.eval.synthetic.cast import Cast, Family
 from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, guesser, near
 from tts.geodata.gazetteer import Place

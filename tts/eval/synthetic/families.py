@@ -7,14 +7,20 @@ from functools import lru_cache
 
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import wrong_branch
+from tts.eval.synthetic.cast import Cast, Family
 from tts.eval.synthetic.contradictions import contradiction
 from tts.eval.synthetic.copied_pages import mirrored_page
-from tts.eval.synthetic.grounded import copied_witness, echo_chamber, grounded_minority, half_right, phantom_tool_use
-from tts.eval.synthetic.held_out import namesakes
+from tts.eval.synthetic.grounded_minorities import (
+    copied_witness,
+    echo_chamber,
+    grounded_minority,
+    half_right,
+    phantom_tool_use,
+)
 from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
 from tts.eval.synthetic.last_turn import last_turn
-from tts.eval.synthetic.left_behind import left_behind
-from tts.eval.synthetic.mix import Cast, Family
+from tts.eval.synthetic.left_behind_places import left_behind
+from tts.eval.synthetic.namesakes import namesakes
 from tts.eval.synthetic.rollout_events import reading_of
 from tts.eval.synthetic.scenario import Scenario
 from tts.geodata.countries import Countries

@@ -8,7 +8,7 @@ from tts.domain.hypothesis import Claim
 from tts.domain.tooling import PlaceFact, TextFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape, text_fact
 from tts.eval.synthetic.rollout_kinds import belief, guesser, near, searcher
 from tts.geodata.gazetteer import Place

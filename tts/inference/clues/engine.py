@@ -18,7 +18,7 @@ from tts.clues.conclusion import answers
 from tts.clues.hints import hint_of
 from tts.clues.lookups import pair_lookups
 from tts.clues.mentions import Mention, weighted
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.config import CluesEngine
 from tts.decision_weights import weights
 from tts.domain.text_length import LATIN_CHARS_A_TOKEN

@@ -12,7 +12,7 @@ import httpx
 from tts.aio import Deadline
 from tts.config import OpenAIEngine
 from tts.config.setting_names import OF_ENGINE, SettingNames
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
 from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_context
 from tts.inference.openai.endpoint.refusal import Refusal

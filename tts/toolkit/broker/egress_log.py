@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tts.domain.outgoing import Outgoing, rfc3339
+from tts.domain.outgoing_request import Outgoing, rfc3339
 from tts.net.egress import EGRESS
 from tts.private_files import make_private
 from tts.toolkit.erased_names import ErasedNames

@@ -10,7 +10,7 @@ from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Ra
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
 from tts.domain.hypothesis import Level
 from tts.geodata.names import normalise
-from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.answer_names import names_at
 from tts.verify.assembly.radius_consistency import exactness_of, level_of
 from tts.verify.consensus.answer_regions import regions_of
 from tts.verify.consensus.calibration import Calibration

@@ -14,9 +14,9 @@ from tts.domain.geo import Circle, Countries, LatLon
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
-from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.answer_names import names_at
+from tts.verify.claims.claim_weighing import Rival
 from tts.verify.claims.claimed_area import centre_of, holds
-from tts.verify.claims.weighing import Rival
 from tts.verify.evidence.evidence_sources import telling
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statement, Statements

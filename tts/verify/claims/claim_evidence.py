@@ -16,10 +16,10 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.reading import Reading
 from tts.domain.tooling import PlaceFact
 from tts.domain.trajectory import Trajectory
-from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.answer_names import names_at
 from tts.verify.claims.asked_places import PlaceInQuestion
+from tts.verify.claims.claim_weighing import Rival
 from tts.verify.claims.claimed_area import holds
-from tts.verify.claims.weighing import Rival
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.shown_evidence import evidence_of

@@ -16,12 +16,12 @@ from tts.domain.claim import CheckedPlace, ClaimCheck, ClaimedPlace, ClaimVerdic
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.trajectory import Trajectory
-from tts.verify.assembly.naming import names_at
+from tts.verify.assembly.answer_names import names_at
 from tts.verify.assembly.verdict import OTHER_CANDIDATE_90
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
+from tts.verify.claims.claim_weighing import Rival, WeighedPlace, Weighing
 from tts.verify.claims.claimed_area import holds
-from tts.verify.claims.weighing import Rival, WeighedPlace, Weighing
 from tts.verify.evidence.world import World
 
 _W = weights("claims")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tts.clues.priors import Priors
-from tts.clues.ruled_out import Mask as Mask
-from tts.clues.ruled_out import inside as inside
+from tts.clues.ruled_out_places import Mask as Mask
+from tts.clues.ruled_out_places import inside as inside
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import BBox, Circle, Countries, Floats, LatLon
 from tts.verify.evidence.world import World

@@ -18,7 +18,7 @@ from tts.clues.clue_reader import ClueReader, Leads
 from tts.clues.conclusion import answers, conclusion
 from tts.clues.hints import Hint
 from tts.clues.lookups import pair_lookups
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.decision_weights import weights
 from tts.domain.geo import Area
 from tts.domain.reading import Reading, TextLine

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.decision_weights import weights
 from tts.domain.answer import Contradiction, Verdict
 from tts.domain.claim import ClaimedPlace

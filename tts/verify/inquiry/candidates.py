@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.decision_weights import weights
 from tts.domain.geo import Area, LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level

@@ -22,9 +22,9 @@ from tts.verify.claims.asked_places import PlaceInQuestion, asked_places
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_evidence import evidence_about, evidence_of_answers
 from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
+from tts.verify.claims.claim_weighing import Weighing, belief_about, weigh_claim
 from tts.verify.claims.claimed_area import centre_of
 from tts.verify.claims.places_in_question import in_question
-from tts.verify.claims.weighing import Weighing, belief_about, weigh_claim
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from tts.clues.belief import Belief
 from tts.clues.hints import hint_of
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.domain.answer import Verdict
 from tts.domain.geo import Area, Countries
 from tts.domain.reach import reach_of

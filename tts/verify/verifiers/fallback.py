@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from tts.clues.ruled_out import RuledOut, in_area
+from tts.clues.ruled_out_places import RuledOut, in_area
 from tts.decision_weights import weights
 from tts.domain.answer import HintOutcome, Verdict
 from tts.domain.calibration import CalibrationState

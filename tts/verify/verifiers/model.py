@@ -37,7 +37,7 @@ from tts.verify.model.own_point import ledgers_at, own_point
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
-from tts.verify.verifiers.published import TrajectoryTexts, read_free_answer, trajectories_request
+from tts.verify.verifiers.published_verifier import TrajectoryTexts, read_free_answer, trajectories_request
 from tts.verify.verifiers.tool_calling import Questioner
 
 _RESERVE_SHARE = 0.15

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.clues.hints import Hint, hint_of
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.domain.answer import Contradiction, HintOutcome, PhotoAnswer, Verdict
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level

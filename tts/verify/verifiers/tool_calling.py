@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Send, run_all, stream
-from tts.clues.ruled_out import RuledOut
+from tts.clues.ruled_out_places import RuledOut
 from tts.config import VerifierConfig
 from tts.decision_weights import weights
 from tts.dialects.released.tool_name import ability_of

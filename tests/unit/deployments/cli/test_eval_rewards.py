@@ -12,7 +12,7 @@ from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
 
 from deployments.cli.eval import command
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.domain.geo import LatLon
 from tts.domain.tooling import ToolFailure, ToolResult
 from tts.domain.trajectory import Turn

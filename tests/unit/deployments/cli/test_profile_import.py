@@ -18,7 +18,7 @@ from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.released.importing import IMPORTERS
 from tts.dialects.released.importing.checkout import licence_of
-from tts.dialects.released.importing.known import KNOWN_COMMITS, KNOWN_TEXTS
+from tts.dialects.released.importing.known_texts import KNOWN_COMMITS, KNOWN_TEXTS
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.profiles import load_profile
 

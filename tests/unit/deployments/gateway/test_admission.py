@@ -16,7 +16,7 @@ from deployments.gateway.auth import Caller
 from tts.domain.photo_cleaning import OpenedPhoto, load_photo
 from tts.domain.request import LocateOptions
 from tts.errors import PhotoError, RequestError
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 
 PHOTOS = [sign_bytes(word, size=(320, 240)) for word in ("Quai", "Rue", "Place", "Cours")]
 NAMES = [load_photo(photo).sha256 for photo in PHOTOS]

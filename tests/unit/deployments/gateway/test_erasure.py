@@ -14,7 +14,7 @@ from support.service import PHOTO, an_app, with_tools
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import LocalTools, local_tools
 from tts.config import ProviderSettings, TapeConfig
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext

@@ -31,7 +31,7 @@ from tts.domain.events import parse_event
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import fold
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.ports.verification import VerifyRequest
 from tts.toolkit.toolbox import LocalToolbox
 

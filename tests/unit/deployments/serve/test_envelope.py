@@ -11,7 +11,7 @@ from deployments.serve import envelope, lost_replica
 from deployments.serve.envelope import Envelope, seal, unseal
 from deployments.serve.lost_replica import LastSent
 from tts.aio import closing
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.errors import ModelError, ReplicaLost
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.net.egress import EGRESS, Departure

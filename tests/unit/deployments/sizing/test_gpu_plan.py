@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from deployments.config import AppArgs, load_config
 from deployments.sizing.find_shape import shape_of
-from deployments.sizing.found_gpus import found_gpus
 from deployments.sizing.gpu_plan import Gpus, plan_gpus
+from deployments.sizing.local_gpus import found_gpus
 from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
 from tts.config import OpenAIEngine, VllmEngine

@@ -11,7 +11,7 @@ from support.service import an_app
 
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import local_tools
-from tts.domain.outgoing import Outgoing, rfc3339
+from tts.domain.outgoing_request import Outgoing, rfc3339
 from tts.net.egress import EGRESS, Departure
 from tts.toolkit.broker.egress_log import EgressLog
 

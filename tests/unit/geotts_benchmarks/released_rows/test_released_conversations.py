@@ -21,21 +21,21 @@ from geotts_benchmarks.released_rows.geovista.turns import _PAGES
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.reverse import played as reverse_played
+from geotts_benchmarks.released_rows.reverse import played_conversation as reverse_played
 from geotts_benchmarks.released_rows.reverse import subject as reverse
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.thinking_with_map import subject as thinking_with_map
+from geotts_benchmarks.single_rollout import run_rollout
 from tools.released.catalog import released_local_tools
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.settings import DialectSettings
 from tts.domain.plan import Limits
 from tts.inference.openai.engine import OpenAIModel
 from tts.ports.rollout_groups import GroupRequest, RolloutTask
 from tts.rewards.released.geoagent_answer import Names, names_in
 from tts.rollout.agent import Agent
-from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox

@@ -20,10 +20,10 @@ from tools.region_search.blur import Blur
 from tools.region_search.picture import RegionPicture, cut_region, encoded
 from tools.region_search.picture_addresses import HeaderPlaces, S3Places
 from tools.region_search.picture_store import StoredRegions
-from tools.region_search.presigned import S3Keys, presigned
+from tools.region_search.presigned_urls import S3Keys, presigned
 from tools.region_search.served_pictures import RegionShelf
 from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload, ToolsConfig
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import ConfigError, ToolError, ToolErrorKind

@@ -16,7 +16,7 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 from tts.errors import ConfigError
 from tts.geodata.datum import to_gcj02
-from tts.inference.scripted import ScriptedCall, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedTurn
 
 
 def call(name, **arguments):

@@ -20,7 +20,7 @@ from tts.domain.plan import Limits, Locatability
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import fold
 from tts.errors import ModelError
-from tts.inference.scripted import ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports

@@ -8,7 +8,7 @@ from tts.aio import run_all
 from tts.config import ScriptedEngine
 from tts.domain.messages import text_message
 from tts.domain.usage import Usage
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.inference.simulated_kv import SimulatedKv
 from tts.ports.engine_offers import EngineCapacity
 from tts.ports.model_client import ModelRequest, Sampling

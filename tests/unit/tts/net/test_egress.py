@@ -1,6 +1,6 @@
 """What leaves this process is kept by request until somebody takes it."""
 
-from tts.domain.outgoing import Outgoing
+from tts.domain.outgoing_request import Outgoing
 from tts.net.egress import Departure, Egress
 
 

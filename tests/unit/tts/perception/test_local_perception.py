@@ -9,7 +9,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.errors import ReaderFailed
-from tts.perception.local import LocalPerception
+from tts.perception.local_perception import LocalPerception
 
 CONTEXT = RequestContext(id="loc_1", remaining_s=10.0)
 LEFT = Box(x0=0, y0=0, x1=0.5, y1=1)

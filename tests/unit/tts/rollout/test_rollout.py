@@ -24,11 +24,10 @@ from tts.domain.events import (
 from tts.domain.plan import Limits
 from tts.domain.request import LocateOptions
 from tts.errors import GivenAway, ToolError, ToolErrorKind
-from tts.inference.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group, split
-from tts.rollout.single_rollout import run_rollout
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, ToolSpec
 from tts.toolkit.toolbox import LocalToolbox
 
@@ -77,8 +76,8 @@ def group(seconds=60.0, n=1, **changes):
 
 async def run(an_agent, a_group=None):
     a_group = a_group or group()
-    async with closing(run_rollout(an_agent, a_group, a_group.tasks[0])) as items:
-        return [item async for item in items]
+    async with closing(run_group(an_agent, a_group, coalesce_s=0.0)) as batches:
+        return [item async for batch in batches for item in batch]
 
 
 def of(items, kind):
@@ -303,9 +302,9 @@ async def test_no_turn_begins_before_it_may_and_work_that_was_given_away_ends_th
 async def test_closing_a_rollout_aborts_the_engine_and_the_tools():
     log: list[str] = []
     an_agent = agent(ScriptedTurn(text="word " * 1000, token_s=1.0), tools=toolbox(log, seconds=100))
-    async with closing(run_rollout(an_agent, group(), group().tasks[0])) as items:
-        async for item in items:
-            if isinstance(item, Text):
+    async with closing(run_group(an_agent, group(), coalesce_s=0.0)) as batches:
+        async for batch in batches:
+            if of(batch, Text):
                 assert an_agent.model.running == 1
                 break
     assert an_agent.model.running == 0

@@ -19,7 +19,7 @@ from tts.domain.request import LocateOptions
 from tts.errors import GeoTTSError
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
-from tts.inference.scripted import ScriptedModel
+from tts.inference.scripted.engine import ScriptedModel
 from tts.ports.locator import Routing
 from tts.routing.depth_router import DepthRouter
 from tts.routing.predictor import load_predictor

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing.python_texts import assigned, dictionaries, parsed, returned, text_of
 from tts.errors import ConfigError
 

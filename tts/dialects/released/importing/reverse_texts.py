@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing.python_texts import assigned, literal, parsed, put_together
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.errors import ConfigError

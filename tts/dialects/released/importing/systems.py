@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing import geoagent_texts, geovista_texts, reverse_texts, thinking_with_map_texts
 
 IMPORTERS: Final[Mapping[str, Callable[[Path], dict[str, ImportedTexts]]]] = {

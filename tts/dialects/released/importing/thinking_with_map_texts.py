@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from tts.dialects.released.imported import ImportedTexts
+from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing.python_texts import assigned, function, parsed, registered_tools, text_of
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.dialects.released.thinking_with_map.demo import DEMO_SETS

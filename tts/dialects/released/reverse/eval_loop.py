@@ -15,7 +15,7 @@ from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_t
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written, kept_message
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
-from tts.dialects.released.reverse.served import EVAL_SYSTEM, served_tools
+from tts.dialects.released.reverse.served_tools import EVAL_SYSTEM, served_tools
 from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer

@@ -14,7 +14,7 @@ from tts.dialects.base import ParsedTurn
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.reverse.marks import marked_claims
 from tts.dialects.released.reverse.point import point_of
-from tts.dialects.released.reverse.served import RL_SYSTEM, served_tools
+from tts.dialects.released.reverse.served_tools import RL_SYSTEM, served_tools
 from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served_tool import ServedTool

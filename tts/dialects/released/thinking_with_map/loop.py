@@ -10,7 +10,7 @@ from typing import ClassVar
 from tts.dialects.base import ParsedTurn
 from tts.dialects.json_answer_parser import stated_answer
 from tts.dialects.released.released_dialect import ReleasedDialect
-from tts.dialects.released.thinking_with_map.own_words import QUESTION, SYSTEM
+from tts.dialects.released.thinking_with_map.own_prompt import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.transcript import response_text
 from tts.dialects.served_tool import ServedTool
 from tts.domain.messages import Message

@@ -11,7 +11,7 @@ from deployments.config import AppArgs
 from deployments.wiring.toolbox_assembly import make_tooling
 from tools.released.catalog import released_local_tools
 from tools.released.reverse.image_search import image_search_tool
-from tools.released.reverse.recorded import recorded_pages, recorded_pictures
+from tools.released.reverse.recorded_results import recorded_pages, recorded_pictures
 from tools.released.reverse.text_search import text_search_tool
 from tools.released.reverse.training_searches import training_searches
 from tts.config import ProviderSettings, ToolsConfig

@@ -29,7 +29,7 @@ from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
 from tts.errors import DataError, GeoTTSError
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.published import published_for, published_rows
+from tts.eval.published_results import published_for, published_rows
 from tts.eval.runs.compare import compare
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal, lines_of

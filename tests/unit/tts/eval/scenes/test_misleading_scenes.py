@@ -7,7 +7,7 @@ from tts.eval.scenes.ambiguity import written_in
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.locales import LOCALES
-from tts.eval.scenes.misleading import MISLEADING, STREETS
+from tts.eval.scenes.misleading_signs import MISLEADING, STREETS
 from tts.eval.scenes.towns import towns_of
 from tts.eval.scenes.words import SPLITS, words_for
 from tts.geodata.names import normalise

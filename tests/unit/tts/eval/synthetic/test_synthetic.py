@@ -3,15 +3,8 @@ import pytest
 from tts.domain.geo import distance_km
 from tts.eval.synthetic.families import FAMILIES, generate
 from tts.eval.synthetic.scenario import RIGHT_KM
-from tts.eval.synthetic.verifier_score import consensus, majority_vote, score
-from tts.verify.evidence.world import World
 
 COUNT = 4
-
-
-@pytest.fixture(scope="module")
-def world(gazetteer, countries):
-    return World(gazetteer, countries)
 
 
 @pytest.fixture(scope="module", params=list(FAMILIES))
@@ -36,11 +29,3 @@ def test_rollouts_are_whole_and_one_of_them_is_right(scenarios):
         off = [distance_km(t.best.point, scenario.truth) for t in scenario.trajectories]
         assert min(off) <= RIGHT_KM
         assert max(off) > RIGHT_KM or scenario.kind == "right country"
-
-
-def test_the_verifier_sees_through_what_a_vote_does_not(scenarios, world):
-    ours, vote = score(scenarios, consensus(world)), score(scenarios, majority_vote)
-    assert ours.right >= 80.0
-    assert ours.right >= vote.right
-    assert (ours.moved or 0.0) == 0.0
-    assert (ours.moved is None) == (scenarios[0].clean is None)

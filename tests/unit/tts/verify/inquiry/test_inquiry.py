@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
+from support.scenario_tools import ScenarioTools
 
 from tts.aio import closing
 from tts.clues.clue_reader import ClueReader
@@ -22,7 +23,6 @@ from tts.domain.trajectory import Run, fold
 from tts.errors import ToolErrorKind
 from tts.eval.synthetic.families import generate
 from tts.eval.synthetic.scenario import RIGHT_KM
-from tts.eval.synthetic.searches import ScenarioTools
 from tts.ports.toolbox import ToolOutcome
 from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.consensus.calibration import shipped

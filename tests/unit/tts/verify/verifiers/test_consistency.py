@@ -12,7 +12,7 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory, Turn
 from tts.domain.usage import Usage
-from tts.inference.scripted import ScriptedModel, ScriptedTurn
+from tts.inference.scripted.engine import ScriptedModel, ScriptedTurn
 from tts.ports.verification import VerifyRequest
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consistency import ConsistencyAgent, ConsistencyVerifier, hidden_reasoning

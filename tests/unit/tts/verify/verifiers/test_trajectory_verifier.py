@@ -25,7 +25,7 @@ from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
-from tts.verify.verifiers.published import TrajectoryTexts, candidates_text, trajectory_text
+from tts.verify.verifiers.published_verifier import TrajectoryTexts, candidates_text, trajectory_text
 from tts.verify.verifiers.question_limit import QuestionLimitVerifier
 from tts.verify.verifiers.walk import WalkVerifier
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geotts_benchmarks.claims.scene_claims import ClaimCase
 from tts.domain.geo import Floats
-from tts.eval.claims.scene_claims import ClaimCase
 from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
 _RIDGE = 1.0

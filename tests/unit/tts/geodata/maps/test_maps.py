@@ -1,14 +1,10 @@
-import io
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
-from support.basics import a_context
 
-from tools.providers.offline_maps import OfflineMaps
 from tts.domain.geo import EQUATOR_KM, LatLon, distance_km
 from tts.errors import DataError
 from tts.geodata.maps.cartographer import Cartographer
@@ -187,20 +183,3 @@ def test_candidates_are_numbered_and_the_answer_has_the_pin(cartographer):
 def test_missing_data_is_reported_with_the_command_that_builds_it(tmp_path, gazetteer):
     with pytest.raises(DataError, match="geotts data build"):
         Cartographer(tmp_path, gazetteer)
-
-
-# -- provider ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("asked", "given_"), [(1, 2), (8, 8), (19, 12)])
-async def test_the_provider_is_honest_about_zoom_and_resolution(cartographer, asked, given_):
-    point = LatLon(lat=48.2, lon=16.4)
-    made = await OfflineMaps(cartographer).picture(
-        point, style="map", zoom=asked, width=500, height=500, context=a_context()
-    )
-    assert made.zoom == given_
-    assert ("not available" in made.note) == (asked > 12)
-    assert "no streets" in made.note
-    assert "GeoNames" in made.note
-    with Image.open(io.BytesIO(made.data)) as picture:
-        assert (picture.format, picture.size) == ("JPEG", (500, 500))

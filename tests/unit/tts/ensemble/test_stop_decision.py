@@ -5,7 +5,7 @@ import pytest
 from tts.domain.answer import StopReason
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
-from tts.ensemble.stopping import StopDecision
+from tts.ensemble.stop_decision import StopDecision
 
 STARTED = dict.fromkeys(range(4), 100.0)
 

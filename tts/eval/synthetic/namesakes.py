@@ -12,7 +12,7 @@ import random
 from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
 from tts.geodata.gazetteer import Place

@@ -1,4 +1,4 @@
-"""Ask every replica of a running application what it is doing; for benchmarks, tests and drains.
+"""Ask every replica of a running application what it is doing.
 
 Serve's handles belong to the event loop that first used them and must find it open when Serve shuts down, so the probe
 keeps one loop of its own in a daemon thread for as long as the process lives.

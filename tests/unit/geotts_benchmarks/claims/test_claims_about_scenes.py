@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tts.eval.claims.adversarial import attacked_claims
-from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
-from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
+from geotts_benchmarks.claims.attacked_claims import attacked_claims
+from geotts_benchmarks.claims.claim_fitting import WeighedCase, fit_claims, probabilities
+from geotts_benchmarks.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.synthetic.families import generate

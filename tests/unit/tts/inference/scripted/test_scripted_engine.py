@@ -6,7 +6,7 @@ import pytest
 from support.basics import a_context
 
 from tts.config import ScriptedEngine
-from tts.inference import scripted
+from tts.inference.scripted import engine as scripted
 from tts.ports.model_client import ModelRequest, Sampling
 
 

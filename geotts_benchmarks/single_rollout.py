@@ -1,4 +1,4 @@
-"""One rollout by itself, as an iterator: for benchmarks, for conformance with released loops and for tests."""
+"""One rollout by itself, as an iterator: for the time of a turn, and for conformance with released loops."""
 
 from __future__ import annotations
 

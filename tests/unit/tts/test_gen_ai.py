@@ -20,7 +20,7 @@ from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
 from tts import gen_ai
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "tests" / "fixtures" / "traced_request.py"
 KNOWN = {value for name, value in vars(conventions).items() if name.startswith("GEN_AI_") and isinstance(value, str)}
 pytestmark = pytest.mark.slow

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from geotts_benchmarks.scenarios.scenario_tools import ScenarioTools
 from tts.config import VerifierConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import MAX_QUESTIONS, LocateOptions, RequestContext
 from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
-from tts.eval.synthetic.searches import ScenarioTools
 from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge

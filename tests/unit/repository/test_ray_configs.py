@@ -1,7 +1,6 @@
 """Every shipped Serve configuration is one that Serve and we accept, and asks for what its machines have."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -11,11 +10,8 @@ from ray.serve.schema import ServeDeploySchema
 
 from deployments.app import build
 from deployments.config import AppArgs, load_config
-from deployments.wiring.parts import make_verifier
-from tts.config import ScriptedEngine
-from tts.inference.scripted import ScriptedModel
 
-CONFIGS = Path(__file__).parents[4] / "ray_configs"
+CONFIGS = Path(__file__).parents[3] / "ray_configs"
 SERVE = sorted(path.name for path in CONFIGS.glob("*.yaml") if path.name != "kuberay.yaml")
 
 
@@ -79,25 +75,3 @@ def test_kubernetes_waits_for_the_longest_drain_and_has_a_gpu_for_every_replica(
 def test_the_command_line_reads_the_same_files():
     for name in SERVE:
         assert load_config(CONFIGS / name).config_version == 1
-
-
-VLLM = {"engine": {"name": "vllm", "model": "m"}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "lent"),
-    [
-        ({**VLLM, "verifier": {"consistency": {}}}, True),
-        ({**VLLM, "verifier": {"kind": "model"}}, True),
-        ({**VLLM, "verifier": {}}, False),
-        ({**VLLM, "verifier": {"consistency": {"engine": {"name": "scripted"}}}}, False),
-        ({"engine": {"name": "clues"}, "verifier": {"consistency": {}}}, False),
-    ],
-)
-def test_the_verifier_is_lent_the_engine_that_it_must_not_load_a_second_time(data_store, changes, lent):
-    application = build_as_ray_does(build, changes)
-    init_args: tuple[Any, ...] = application._bound_deployment.init_args
-    workers = init_args[3]
-    args, _, rollout = workers["verifier"]._bound_deployment.init_args
-    assert (rollout is workers["rollout"]) is lent
-    assert make_verifier(args, ScriptedModel(ScriptedEngine()) if lent else None) is not None

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from deployments.cli.serve import command as serve
 from deployments.config import AppArgs
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 IMAGE = ROOT / "image"
 
 

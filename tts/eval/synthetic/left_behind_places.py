@@ -19,7 +19,7 @@ from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
-from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
 from tts.eval.synthetic.rollout_kinds import belief, near
 

@@ -13,7 +13,7 @@ import yaml
 from deployments.config import AppArgs
 from deployments.observability.metrics import Metrics
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 CONFIGS = ROOT / "ray_configs"
 MANIFESTS = sorted((CONFIGS / "kubernetes").glob("*.yaml"))
 MONITORING = CONFIGS / "monitoring"

@@ -6,7 +6,7 @@ import random
 
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
-from tts.eval.synthetic.mix import Cast
+from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_kinds import echoer, follower, guesser, reader, searcher
 
 _GENERIC = ("Hotel Central", "Santa Maria", "Grand Bazaar", "Old Town Grill", "Riverside Garage", "Station Road")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.released.grown_box import box_of_four
-from tools.released.reverse.training_words import crashed
+from tools.released.reverse.training_arguments import crashed
 from tools.released.written_arguments import refused
 from tts.domain.tooling import WebFact
 from tts.rewards.released.reverse_reward import image_search_reward

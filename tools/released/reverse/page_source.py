@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from tools.providers import tavily
 from tools.providers.provider import Service
-from tools.released.reverse.words import as_call_error
+from tools.released.reverse.eval_arguments import as_call_error
 from tools.released.sources.reply import raw_reply
 from tools.tool_provider import ToolProvider
 from tools.web import PhotoWebProvider, WebProvider, found_pages

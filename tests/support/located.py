@@ -1,5 +1,0 @@
-"""A photo is sent and its stream is read to the end, as benchmarks do it."""
-
-from geotts_benchmarks.harness import TimedRequest, locate
-
-__all__ = ["TimedRequest", "locate"]

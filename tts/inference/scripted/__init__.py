@@ -1,0 +1,1 @@
+"""The `scripted` engine, which plays recorded or generated turns."""
