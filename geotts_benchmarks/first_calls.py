@@ -20,6 +20,7 @@ from tts.aio import closing
 from tts.domain.abilities import Abilities
 from tts.domain.geo import TABLE_KM, Floats, distance_km
 from tts.domain.identity import Identity
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
@@ -27,7 +28,6 @@ from tts.domain.stop_settings import WatchSettings
 from tts.domain.trajectory import Run, fold
 from tts.eval.metrics.intervals import Interval, bootstrap_ratio, paired_difference
 from tts.eval.metrics.shared_calls import shared_calls
-from tts.eval.runs.kind_of_n import KindOfN
 from tts.eval.runs.record import Record
 from tts.eval.scenes.generate import SceneMaker
 from tts.pipeline import solve

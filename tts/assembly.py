@@ -47,6 +47,7 @@ def answer_from(
             run=len(run.trajectories),
             answered=answered,
             abstained=sum(one.answer is not None and one.answer.point is None for one in run.trajectories),
+            models=len({one.source for one in run.trajectories}) or None,
         ),
         route=route,
         stop_reason=stop_reason,

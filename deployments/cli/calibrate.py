@@ -15,7 +15,7 @@ from deployments.cli.text_console import styled
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
-from tts.eval.labelled_cases import cases_of, kind_of_cases, thinned
+from tts.eval.labelled_cases import cases_of, fitted_kind_of_cases, kind_of_cases, thinned
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load
@@ -92,7 +92,8 @@ def command(
         return
     made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
     how = _command(runs, made_up=made_up, stated=stated, sources=sources, anonymous=anonymous)
-    made.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()}).write(out)
+    about = {"command": how, "fitted_on": datetime.now(UTC).date(), "kind_of_n": fitted_kind_of_cases(every)}
+    made.model_copy(update=about).write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(whole.spreads) < 2 * MIN_RUNS:

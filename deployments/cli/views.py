@@ -30,6 +30,7 @@ from tts.domain.events import (
 )
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.kind_of_n import of_models
 from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.domain.usage import Usage
@@ -178,7 +179,7 @@ class LiveView:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
         models = len({one.source for one in self._run.trajectories})
-        of = f" of {models} models" if models > 1 else ""
+        of = of_models(len(self._run.trajectories), models)
         return RichText(f"{plan.depth}, {plan.n_planned} attempts{of}, {took:.1f} s", style="dim")
 
     def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
@@ -375,7 +376,7 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     return (
-        f"\n{plain(answer.rollouts_text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
+        f"\n{plain(answer.n.text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
         f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )

@@ -193,7 +193,8 @@ def make_router(args: AppArgs) -> DepthRouter:
         dialect = make_dialect(name or args.dialect, args)
         return DialectBudget(limits=dialect.limits, published=dialect.published)
 
-    return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args), make_planner(args))
+    price, planner = _price_together(args), make_planner(args)
+    return DepthRouter(args.limits, args.abilities, budget_of, price, planner, args.models)
 
 
 def make_planner(args: AppArgs) -> BudgetPlanner:
@@ -204,7 +205,7 @@ def make_planner(args: AppArgs) -> BudgetPlanner:
         table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
     except (OSError, ValueError) as error:
         raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
-    return BudgetPlanner(table, engine, _price_together(args))
+    return BudgetPlanner(table, engine, _price_together(args), args.models)
 
 
 def _price_together(args: AppArgs) -> Price | None:

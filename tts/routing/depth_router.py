@@ -53,7 +53,7 @@ NO_PRICE = "the money limit cannot be kept: no price is known for this model (se
 class DepthRouter:
     """Pure. `limits` are the operator's; a limit that was left unset is that of a published dialect. `price` is that of
     the model, where it has one. `planner` decides about requests that have a budget; without one, made-up samples of a
-    policy do.
+    policy do. `models` is the number of models that share the rollouts.
     """
 
     def __init__(
@@ -63,12 +63,14 @@ class DepthRouter:
         budget_of: BudgetOf | None = None,
         price: Price | None = None,
         planner: BudgetPlanner | None = None,
+        models: int = 1,
     ) -> None:
         self._limits = limits
         self._abilities = abilities or Abilities()
         self._budget_of = budget_of
         self._price = price
-        self._planner = planner
+        self._planner = planner or BudgetPlanner(shipped_budget_table(POLICY), POLICY, price, models)
+        self._models = models
 
     def within_budget(self, options: LocateOptions) -> LocateOptions:
         """The options with what follows from their budget, where they have one. Again, they stay as they are.
@@ -92,9 +94,8 @@ class DepthRouter:
         """What recorded runs say of the budget of a request; None where it has none."""
         if options.budget is None:
             return None
-        planner = self._planner or BudgetPlanner(shipped_budget_table(POLICY), POLICY, self._price)
         keeps_turns = self._budget(options).published
-        return planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
+        return self._planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
 
     def money_usd(self, options: LocateOptions) -> float | None:
         """The smaller of the caller's and the operator's limit."""
@@ -170,9 +171,8 @@ class DepthRouter:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
         offered = plan.use_tools if budget.limits.max_tool_calls else None
-        summary = plan_sentence(plan.n_planned, allowed, tools=offered, reason=plan.reason) + self._money_note(
-            plan.limits
-        )
+        attempts = plan_sentence(plan.n_planned, self._models, allowed, tools=offered, reason=plan.reason)
+        summary = attempts + self._money_note(plan.limits)
         cost = predicted_cost(plan.depth, plan.n_planned, allowed, self._price)
         return plan.model_copy(update={"summary": summary, "predicted_cost": cost})
 

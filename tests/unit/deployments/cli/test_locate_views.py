@@ -8,7 +8,7 @@ from support.made_answers import EVIL, an_answer
 
 from deployments.cli.small_map import small_map
 from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, end_text, km
-from tts.domain.answer import RolloutStatus, RunCount, StopReason
+from tts.domain.answer import RunCount, StopReason
 from tts.domain.events import (
     Accepted,
     Hypothesised,
@@ -88,15 +88,14 @@ def test_the_lanes_of_a_mixture_name_their_models(monkeypatch, view, lane):
     assert view is PlainView or "deep, 2 attempts of 2 models, " in text
 
 
-@pytest.mark.parametrize(("sources", "words"), [
-    (("one", "other"), "2 of 2 attempts of 2 models answered"), (("", ""), "2 of 2 attempts answered"),
+@pytest.mark.parametrize(("models", "words"), [
+    (2, "2 of 2 attempts of 2 models answered"), (1, "2 of 2 attempts of one model answered"),
+    (None, "2 of 2 attempts answered"),
 ])  # fmt: skip
-def test_the_panel_says_of_how_many_models_the_attempts_are(sources, words):
-    rollouts = tuple(RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
-                     for i, source in enumerate(sources))  # fmt: skip
-    count = RunCount(asked=2, planned=2, run=2, answered=2)
+def test_the_panel_says_of_how_many_models_the_attempts_are(models, words):
+    count = RunCount(asked=2, planned=2, run=2, answered=2, models=models)
     out = io.StringIO()
-    answer = an_answer("Köln").model_copy(update={"n": count, "rollouts": rollouts})
+    answer = an_answer("Köln").model_copy(update={"n": count})
     Console(file=out, width=200, highlight=False, color_system=None).print(answer_panel(answer, None))
     assert words in out.getvalue()
 

@@ -23,7 +23,7 @@ from tts.eval.runs.record import Record, read_records
 from tts.eval.sample import Truth
 from tts.eval.source_reliability import reliability_from
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import load, shipped
 from tts.verify.consensus.calibration_in_use import reliability_in_use
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.reliability import load_reliability
@@ -157,6 +157,7 @@ def test_named_anonymous_and_equal_sources_are_compared_on_photos_they_are_not_l
     equal = ", ".join(f"{share:.1f}" for share in found["equal"])
     assert f"the same weight for each source: {equal}" in text
     assert "--sources sources.json" in (tmp_path / "c.yaml").read_text()
+    assert load(tmp_path / "c.yaml").kind_of_n == "a mixture of models"
 
 
 def test_an_acceptance_fits_radii_to_the_answers_with_the_reliability_in_use(tmp_path, data_store, monkeypatch, fitted):
