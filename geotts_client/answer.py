@@ -24,7 +24,7 @@ from geotts_client.latlon import LatLon
 from geotts_client.plan import Locatability, Plan
 from geotts_client.region import Region
 from geotts_client.source import Source
-from geotts_client.usage import Usage
+from geotts_client.usage import ModelUsage, Usage
 from geotts_client.value import Value
 
 
@@ -229,6 +229,12 @@ class Answer(Verdict):
     rollouts: tuple[RolloutStatus, ...] = ()
     undone: tuple[str, ...] = Field(default=(), description="planned work that was not done, with the reason")
     usage: Usage = Usage()
+    usage_by_model: tuple[ModelUsage, ...] = Field(
+        default=(),
+        description="what the rollouts of each model of a mixture used. A rollout that another model continued counts "
+        "for that model. What other parts than rollouts used is only in `usage`. Absent if one model serves all",
+        exclude_if=lambda models: not models,
+    )
     timing: Timing
     provenance: Provenance = Provenance()
     file_claims: tuple[FileClaim, ...] = Field(
