@@ -22,7 +22,7 @@ from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import POLICY, shipped_budget_table
 from tts.routing.empty_photo import CONTENT_FROM
-from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
+from tts.routing.reasons import NO_DRAWS, SHOWS_NOTHING, plan_sentence, to_reason_about
 from tts.routing.usual_cost import predicted_cost
 
 _DIRECT = Limits(max_turns=1, max_tool_calls=0)
@@ -38,10 +38,12 @@ _VISUAL_FROM = 0.26
 
 
 class DialectBudget(Value):
-    """What one rollout of a dialect may spend; `published`: a model was trained and measured with it."""
+    """What one rollout of a dialect may spend; `published`: a model was trained and measured with it. `draws_answers`:
+    its answers can be drawn again."""
 
     limits: Limits
     published: bool = False
+    draws_answers: bool = True
 
 
 BudgetOf = Callable[[str | None], DialectBudget]
@@ -172,7 +174,7 @@ class DepthRouter:
         allowed = plan.limits.tighten(budget.limits)
         offered = plan.use_tools if budget.limits.max_tool_calls else None
         attempts = plan_sentence(plan.n_planned, self._models, allowed, tools=offered, reason=plan.reason)
-        summary = attempts + self._money_note(plan.limits)
+        summary = attempts + self._money_note(plan.limits) + _draws_note(plan.limits, budget)
         cost = predicted_cost(plan.depth, plan.n_planned, allowed, self._price)
         return plan.model_copy(update={"summary": summary, "predicted_cost": cost})
 
@@ -189,6 +191,10 @@ class DepthRouter:
             return self._limits
         given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
         return budget.limits.model_copy(update=given)
+
+
+def _draws_note(limits: Limits, budget: DialectBudget) -> str:
+    return f"; {NO_DRAWS}" if (limits.answer_draws or 1) > 1 and not budget.draws_answers else ""
 
 
 def _choose(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from tts.domain.plan import Limits
 
 SHOWS_NOTHING = "the photo shows nothing that names a place: it is blank, one texture or noise"
+NO_DRAWS = (
+    "no answer is drawn again (limits.answer_draws), because the dialect follows its authors' code, which answers "
+    "once: set dialect_settings.behaviour to served for draws"
+)
 _BUILT_FROM = 0.3
 _GREEN_FROM = 0.25
 _SKY_FROM = 0.25
