@@ -9,6 +9,7 @@ from typing import Literal
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.kind_of_n import of_models
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
@@ -152,7 +153,7 @@ def provenance(answer: Answer) -> Html:
         (
             "attempts",
             f"{answer.n.asked} requested, {answer.n.planned} planned, "
-            f"{answer.n.run} started, {answer.n.answered - answer.n.abstained} answered, "
+            f"{answer.n.run}{_whose(answer)} started, {answer.n.answered - answer.n.abstained} answered, "
             f"{answer.n.abstained} do not know",
         ),
         ("cost", _cost(answer.usage, f"{answer.timing.total_s:.1f} s")),
@@ -265,6 +266,10 @@ def _cost(usage: Usage, first: str) -> str:
     work = (counted(usage.turns, "step"), counted(usage.tool_calls, "tool call"))
     parts = (first, *work, tokens, money)
     return ", ".join(part for part in parts if part)
+
+
+def _whose(answer: Answer) -> str:
+    return "" if answer.n.models is None else of_models(answer.n.run, answer.n.models)
 
 
 def _cost_of_models(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ def test_the_plan_and_the_answer_say_that_no_answer_is_drawn_again(dialect, draw
     plan = make_router(args).plan(LocateOptions(depth=Depth.DEEP, n_parallel=2), ROUTING)
     assert plan.summary.endswith(f"; {NO_DRAWS}") is told
     assert (NO_DRAWS in make_identity(args).notes) is told
-    warned = []
+    warned: list[str] = []
     monkeypatch.setattr(serve, "warn", warned.append)
     serve._warn_of_tools(args)
     assert (NO_DRAWS in warned) is told

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.made_answers import EVIL, an_answer
 
-from tts.domain.answer import Radius, StopReason
+from tts.domain.answer import Radius, RunCount, StopReason
 from tts.domain.geo import LatLon, destination
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolCall, ToolResult
@@ -109,8 +109,10 @@ def test_it_says_what_the_run_says(cartographer, sign_photo):
 
 def test_it_says_what_each_model_of_a_mixture_used(cartographer):
     used = Usage(turns=3, tool_calls=2, prompt_tokens=1200, completion_tokens=80, cost_usd=0.02)
-    run = a_run(usage_by_model=(ModelUsage(model="large", rollouts=2, usage=used),))
+    count = RunCount(asked=4, planned=4, run=4, answered=3, models=2)
+    run = a_run(usage_by_model=(ModelUsage(model="large", rollouts=2, usage=used),), n=count)
     page_text = " ".join(parsed(report_page(run, cartographer)).text)
+    assert "4 planned, 4 of 2 models started, 3 answered" in page_text
     assert "cost of large 2 attempts, 3 steps, 2 tool calls, 1,200 + 80 tokens, $0.0200" in page_text
 
 

@@ -19,6 +19,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import Usage
 from tts.eval.budget_fitting import fit_budget
+from tts.eval.budget_frontier import frontier_svg
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.ports.locator import Routing
@@ -96,6 +97,7 @@ def test_the_command_names_the_kind_of_the_plan_and_of_the_table(tmp_path):
     assert "mine (engine clues; kind of N: a mixture of models)" in shown
     other = "those answers are of another kind of N: a mixture of models, and this plan: samples of one policy"
     assert other in shown
+    assert ">kind of N: a mixture of models</text>" in frontier_svg(BudgetPlanner(BudgetTable.read(table)))
     found = json.loads(plan("--budget", "20k-tokens", "--json", "--set", f"routing.budget_table={table}").stdout)
     assert (found["kind_of_n"], found["fitted_on"]) == ("samples of one policy", "a mixture of models")
 
