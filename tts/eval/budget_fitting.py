@@ -50,12 +50,12 @@ def fit_budget(runs: Mapping[str, Sequence[Record]], *, origin: str = "", comman
     if not common:
         raise DataError("no photo of these runs has an answer in each of them")
     rows = [_row(way, [one for one in records if one.sample in common]) for way, records in sorted(found.items())]
-    every = [record for records in found.values() for record in records]
-    photos = f"{len(runs)} runs, {sum(row.photos for row in rows)} requests; N: {kind_of_records(every)}"
+    used = [record for records in found.values() for record in records if record.sample in common]
+    photos = f"{len(runs)} runs, {len(used)} requests; N: {kind_of_records(used)}"
     return BudgetTable(
         origin=origin or photos,
         command=command,
-        kind_of_n=fitted_kind_of_records(every),
+        kind_of_n=fitted_kind_of_records(used),
         engine=_engine_of(found.values()),
         rows=tuple(rows),
     )

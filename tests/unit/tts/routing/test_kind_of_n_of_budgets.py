@@ -56,6 +56,14 @@ def test_a_table_has_the_kind_of_n_of_its_runs(sources, kind, tmp_path):
     assert BudgetTable.read(tmp_path / "table.yaml").kind_of_n is table.kind_of_n is kind
 
 
+def test_photos_that_are_left_out_of_a_table_do_not_count_for_its_kind():
+    alone = recorded("west", "east").model_copy(update={"sample": "b"})
+    single = recorded("").model_copy(update={"options": ASKED.model_copy(update={"n_parallel": 1})})
+    table = fit_budget({"two": [recorded("", ""), alone], "one": [single]})
+    assert table.kind_of_n is FittedKind.ONE_POLICY
+    assert "2 runs, 2 requests; N: " in table.origin
+
+
 @pytest.mark.parametrize("engine", ["clues", POLICY])
 def test_a_shipped_table_is_of_samples_of_one_policy(engine):
     assert shipped_budget_table(engine).kind_of_n is FittedKind.ONE_POLICY
