@@ -1,9 +1,9 @@
 """What the verifier's own questions recover, what they cost, and what they lose elsewhere.
 
 `left_behind` is the family they are for. On it they are compared with no questions, and with one more rollout of the
-same policy for the same calls. Every other family is judged with and without them, and so are the logs, whose models
-had no tools: nothing was read there, so that there is nothing to ask. Differences are paired over scenarios, with 95 %
-bootstrap intervals.
+same policy for the same calls. `recovered` is about its scenarios in which no rollout answers the truth, `lost` about
+the others. Every other family is judged with and without them, and so are the logs, whose models had no tools: nothing
+was read there, so that there is nothing to ask. Differences are paired over scenarios, with 95 % bootstrap intervals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from geotts_benchmarks.harness import Result, say
 from geotts_benchmarks.scenarios.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.domain.geo import Floats
-from tts.eval.metrics.intervals import paired_difference, share_interval
+from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.panel import Panel
 from tts.eval.synthetic.families import FAMILIES, LOST, generate
 from tts.eval.synthetic.scenario import Scenario
@@ -51,12 +51,16 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
     open_ones = np.array([scenario.kind != _ANSWERED for scenario in scenarios])
     share = share_interval(after[open_ones] > 0)
     gain, against = paired_difference(before, after), paired_difference(more, after)
+    gained = paired_difference(before[open_ones], after[open_ones])
+    lost = _lost(before[~open_ones], after[~open_ones])
     result: Result = {
         "right_without": round(float(before.mean()), 2),
         "right": round(float(after.mean()), 2),
         "right_with_one_more_rollout": round(float(more.mean()), 2),
         "recovered": round(float(after[open_ones].mean()), 2),
         "recovered_interval": [round(share.low, 2), round(share.high, 2)],
+        "recovered_gain": _row(gained.value, gained.low, gained.high),
+        **({} if lost is None else {"lost": _row(lost.value, lost.low, lost.high)}),
         "gain": _row(gain.value, gain.low, gain.high),
         "over_one_more_rollout": _row(against.value, against.low, against.high),
         "calls": _calls(asked),
@@ -65,6 +69,11 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
     }  # fmt: skip
     say(f"{family} with {questions} questions: {result}")
     return result
+
+
+def _lost(before: Floats, after: Floats) -> Interval | None:
+    """The loss in points where there is nothing to recover; None without such scenarios."""
+    return paired_difference(after, before) if len(before) else None
 
 
 def _elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> Result:
@@ -76,10 +85,18 @@ def _elsewhere(world: World, family: str, count: int, seed: int, questions: int)
         "lost": round(lost.value, 2),
         "lost_interval": [round(lost.low, 2), round(lost.high, 2)],
         "calls": _calls(asked),
-        **({"moved": round(100.0 * float(np.mean([one.moved for one in attacked])), 2)} if attacked else {}),
+        **_moved(attacked),
     }
     say(f"{family} with {questions} questions: {result}")
     return result
+
+
+def _moved(attacked: Sequence[InquiryScore]) -> Result:
+    """The share of attacks that moved the answer, with its interval; nothing without attacks."""
+    if not attacked:
+        return {}
+    share = share_interval(np.array([one.moved for one in attacked]))
+    return {"moved": round(share.value, 2), "moved_interval": [round(share.low, 2), round(share.high, 2)]}
 
 
 def _on_logs(world: World, panels: Sequence[Panel], questions: int) -> Result:

@@ -30,13 +30,14 @@ from tts.domain.events import Hypothesised, RolloutFinished, RolloutStarted
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.identity import Identity
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits
 from tts.domain.request import LocateOptions, LocateRequest, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import shipped_stop_table
 from tts.eval.datasets import load_dataset
-from tts.eval.runs.kind_of_n import KindOfN, RolloutsOfAnswer, kinds_in_words, rollouts_of
+from tts.eval.runs.kind_of_n import RolloutsOfAnswer, kinds_in_words, rollouts_of
 from tts.eval.runs.solvers import LocalSolver
 from tts.eval.sample import Sample
 from tts.pipeline import solve

@@ -21,13 +21,13 @@ from tts.dialects import DIALECTS
 from tts.domain.abilities import Abilities
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.identity import Identity
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits, Locatability
 from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new_request_id
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
-from tts.eval.runs.kind_of_n import KindOfN
 from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing

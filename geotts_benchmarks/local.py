@@ -22,7 +22,7 @@ from geotts_benchmarks.harness import (
     report,
     say,
 )
-from tts.eval.runs.kind_of_n import KindOfN
+from tts.domain.kind_of_n import KindOfN
 
 
 @click.command()

@@ -12,10 +12,10 @@ from tts.domain.answer import StopReason
 from tts.domain.cues import Cues
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis, Level
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.trajectory import Trajectory, Turn
 from tts.eval.fields import answer_of, truth_of
 from tts.eval.rows import read_rows
-from tts.eval.runs.kind_of_n import KindOfN
 from tts.eval.score import place_of_answer
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge

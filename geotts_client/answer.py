@@ -19,11 +19,12 @@ from geotts_client.evidence import Share as Share
 from geotts_client.file_check import FileCheck
 from geotts_client.file_claim import FileClaim
 from geotts_client.hypothesis import Level
+from geotts_client.kind_of_n import of_models
 from geotts_client.latlon import LatLon
 from geotts_client.plan import Locatability, Plan
 from geotts_client.region import Region
 from geotts_client.source import Source
-from geotts_client.usage import Usage
+from geotts_client.usage import ModelUsage, Usage
 from geotts_client.value import Value
 
 
@@ -114,22 +115,17 @@ class RunCount(Value):
     run: int
     answered: int
     abstained: int = Field(default=0, description="of `answered`: those that ended with “I do not know”")
+    models: int | None = Field(
+        default=None,
+        description="number of different models of the rollouts that started. 1: they are samples of one policy; "
+        "more: they are of a mixture of models; absent: not recorded",
+        exclude_if=lambda models: models is None,
+    )
 
     @property
     def text(self) -> str:
-        """“4 of 4 rollouts answered”, or “3 of 4 rollouts answered, 1 does not know”."""
-        return self.text_of(1)
-
-    def text_of(self, models: int) -> str:
-        """Say `text`, and name the number of models if several shared the rollouts.
-
-        Args:
-            models: number of different models, 1 or more.
-
-        Returns:
-            One English clause without a full stop, such as “4 of 4 rollouts of 2 models answered”.
-        """
-        whose = f" of {models} models" if models > 1 else ""
+        """“4 of 4 rollouts of one model answered”, or “3 of 4 rollouts of 2 models answered, 1 does not know”."""
+        whose = "" if self.models is None else of_models(self.run, self.models)
         ended = f"{self.answered - self.abstained} of {self.run} rollouts{whose} answered"
         return (
             f"{ended}, {self.abstained} do{'es' if self.abstained == 1 else ''} not know" if self.abstained else ended
@@ -233,6 +229,12 @@ class Answer(Verdict):
     rollouts: tuple[RolloutStatus, ...] = ()
     undone: tuple[str, ...] = Field(default=(), description="planned work that was not done, with the reason")
     usage: Usage = Usage()
+    usage_by_model: tuple[ModelUsage, ...] = Field(
+        default=(),
+        description="what the rollouts of each model of a mixture used. A rollout that another model continued counts "
+        "for that model. What other parts than rollouts used is only in `usage`. Absent if one model serves all",
+        exclude_if=lambda models: not models,
+    )
     timing: Timing
     provenance: Provenance = Provenance()
     file_claims: tuple[FileClaim, ...] = Field(
@@ -247,8 +249,3 @@ class Answer(Verdict):
         description="the budget of the request, and the used part; absent if the request has no budget",
         exclude_if=lambda used: used is None,
     )
-
-    @property
-    def rollouts_text(self) -> str:
-        """`n.text`, and of a mixture the number of models: “4 of 4 rollouts of 2 models answered”."""
-        return self.n.text_of(len({one.source for one in self.rollouts}))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from geotts_client.kind_of_n import FittedKind
 from geotts_client.value import Value
 
 
@@ -19,6 +20,10 @@ class CalibrationState(Value):
     state: Literal["fitted", "transferred"]
     origin: str = Field(default="", description="one line: the answers that it was fitted to; empty if there are none")
     photos: Annotated[int, Field(ge=0)] = Field(default=0, description="number of photos of these answers")
+    kind_of_n: FittedKind = Field(
+        default=FittedKind.NOT_STATED,
+        description="whether the rollouts of these answers were samples of one policy or of a mixture of models",
+    )
 
     @property
     def remark(self) -> str:

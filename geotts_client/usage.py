@@ -33,3 +33,11 @@ class Usage(Value):
 
     def __add__(self, other: Usage) -> Usage:
         return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})
+
+
+class ModelUsage(Value):
+    """What the rollouts of one model of a mixture used, all together."""
+
+    model: str = Field(description="name of the model in `engines`")
+    rollouts: Annotated[int, Field(ge=1)]
+    usage: Usage

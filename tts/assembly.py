@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from tts.domain.answer import Answer, Provenance, RolloutStatus, Route, RunCount, StopReason, Timing, Verdict
@@ -11,7 +12,7 @@ from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
-from tts.domain.usage import Usage
+from tts.domain.usage import ModelUsage, Usage
 from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.verify.assembly.file_checks import file_checks
 
@@ -47,12 +48,14 @@ def answer_from(
             run=len(run.trajectories),
             answered=answered,
             abstained=sum(one.answer is not None and one.answer.point is None for one in run.trajectories),
+            models=len({one.source for one in run.trajectories}) or None,
         ),
         route=route,
         stop_reason=stop_reason,
         rollouts=tuple(_status(trajectory) for trajectory in run.trajectories),
         undone=tuple(_undone(run)),
         usage=usage + beside,
+        usage_by_model=_by_model(run.trajectories),
         timing=timing,
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
         file_checks=file_checks(file_claims, verdict) if check_files else (),
@@ -75,6 +78,15 @@ def answer_from(
         changed=None if continued is None else change_of(continued, verdict),
         budget=None if budget is None else _used_of(budget, usage, beside, timing),
     )
+
+
+def _by_model(trajectories: Sequence[Trajectory]) -> tuple[ModelUsage, ...]:
+    """In the order of the first rollout of each model; empty unless the rollouts are of several."""
+    models = dict.fromkeys(trajectory.source for trajectory in trajectories)
+    if len(models) < 2:
+        return ()
+    own = {model: [one.usage for one in trajectories if one.source == model] for model in models}
+    return tuple(ModelUsage(model=model, rollouts=len(each), usage=sum(each, Usage())) for model, each in own.items())
 
 
 def _used_of(budget: Budget, usage: Usage, beside: Usage, timing: Timing) -> BudgetUse:

@@ -15,7 +15,7 @@ from deployments.cli.text_console import styled
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
-from tts.eval.labelled_cases import cases_of, kind_of_cases, thinned
+from tts.eval.labelled_cases import cases_of, fitted_kind_of_cases, kind_of_cases, thinned
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load
@@ -46,7 +46,9 @@ from tts.verify.consensus.region_fitting import MIN_CASES
     "verdicts with it.",
 )
 @click.option(
-    "--anonymous", is_flag=True, help="For --sources: use agreement only, as if the true places were not known."
+    "--agreement",
+    is_flag=True,
+    help="For --sources: compute the reliability from agreement only, as if the true places were not known.",
 )
 @config_option
 def command(
@@ -59,7 +61,7 @@ def command(
     regions_of: Path | None,
     stated: bool,
     sources: Path | None,
-    anonymous: bool,
+    agreement: bool,
 ) -> None:
     """Fit radii, regions and confidence to recorded RUNS: run files (JSON Lines or Parquet), or folders of published
     logs.
@@ -68,7 +70,8 @@ def command(
     tts/data/calibration/ENGINE.yaml. Runs without tools cannot show what grounding is worth: --made-up adds synthetic
     cases for this. The last line of stdout is one JSON object: how well calibrations that were fitted to random halves
     of the runs hold on the other halves. With --sources, it also has the accuracy (`by_sources`) with named sources
-    (reliability from the true places of the other half), anonymous ones (from agreement), and the same weight for each.
+    (reliability from the true places of the other half), with reliability from agreement, and with the same weight for
+    each.
     """
     world = make_world(args.data_dir)
     every = [case for source in runs for case in cases_of(source)]
@@ -76,7 +79,7 @@ def command(
     STDERR.print(f"kind of N: {kind}", soft_wrap=True, markup=False)
     reliability = by_sources = None
     if sources is not None:
-        reliability = reliability_from(every, labels=not anonymous)
+        reliability = reliability_from(every, labels=not agreement)
         sources.write_bytes(reliability.json_bytes() + b"\n")
         STDERR.print(f"{sources}: from {len(every)} photos", soft_wrap=True)
         by_sources = accuracy_by_sources(every, world)
@@ -91,8 +94,9 @@ def command(
         STDERR.print(f"{out}: {_fitted_regions(only_regions)}", soft_wrap=True)
         return
     made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
-    how = _command(runs, made_up=made_up, stated=stated, sources=sources, anonymous=anonymous)
-    made.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()}).write(out)
+    how = _command(runs, made_up=made_up, stated=stated, sources=sources, agreement=agreement)
+    about = {"command": how, "fitted_on": datetime.now(UTC).date(), "kind_of_n": fitted_kind_of_cases(every)}
+    made.model_copy(update=about).write(out)
     STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
@@ -109,7 +113,7 @@ def _accuracy_lines(found: AccuracyBySources) -> list[str]:
     """A line for each of the three ways to weigh sources."""
     ways = {
         "named sources, reliability from the true places of the other half": found.named,
-        "anonymous sources, reliability from agreement": found.anonymous,
+        "named sources, reliability from agreement": found.agreement,
         "the same weight for each source": found.equal,
     }
     thresholds = ", ".join(f"{km:g}" for km in PAPER_KM)
@@ -118,10 +122,10 @@ def _accuracy_lines(found: AccuracyBySources) -> list[str]:
 
 
 def _command(
-    runs: Sequence[Path], *, made_up: int, stated: bool, sources: Path | None = None, anonymous: bool = False
+    runs: Sequence[Path], *, made_up: int, stated: bool, sources: Path | None = None, agreement: bool = False
 ) -> str:
     options = [*([f"--made-up {made_up}"] if made_up else []), *(["--stated"] if stated else [])]
-    options += [] if sources is None else [f"--sources {sources.name}", *(["--anonymous"] if anonymous else [])]
+    options += [] if sources is None else [f"--sources {sources.name}", *(["--agreement"] if agreement else [])]
     return " ".join(["geotts calibrate", *(path.name for path in runs), *options])
 
 

@@ -35,4 +35,4 @@ def command(args: AppArgs, runs: tuple[Path, ...], out: Path, origin: str | None
     table = fit_stop(families, world, TownCentres(world.gazetteer), command=command_line)
     table = table.model_copy(update={"origin": origin or table.origin})
     table.write(out)
-    STDERR.print(f"{out}: {table.origin}", soft_wrap=True, markup=False)
+    STDERR.print(f"{out}: {table.origin} (kind of N: {table.kind_of_n})", soft_wrap=True, markup=False)

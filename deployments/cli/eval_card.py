@@ -55,7 +55,10 @@ def _card(given: str, world: World, args: AppArgs) -> Card:
     source = Path(path)
     named = args.verifier.calibration
     calibration = shipped("default") if named is None else load(named)
-    fitted = f"computed here, with the calibration that was fitted on: {calibration.origin}"
+    fitted = (
+        f"computed here, with the calibration that was fitted on: {calibration.origin} "
+        f"(kind of N: {calibration.kind_of_n})"
+    )
     origin = fitted if source.is_dir() else "those of the answers of the service"
     return card_of(name or source.stem, card_rows(source, world, calibration), origin)
 

@@ -13,6 +13,7 @@ from deployments.cli.text_console import TextConsole
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_dialect, make_planner, make_world
 from tts.domain.budget import Budget
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.stop_table import band_of
 from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import frontier_svg
@@ -75,7 +76,8 @@ def command(
         raise click.BadParameter("writes a fitted table: give the runs with --runs", param_hint="--out")
     if out is not None:
         planner.table.write(out)
-        STDERR.print(f"{out}: {planner.table.origin}", soft_wrap=True, markup=False)
+        about = f"{planner.table.origin} (kind of N: {planner.table.kind_of_n})"
+        STDERR.print(f"{out}: {about}", soft_wrap=True, markup=False)
     choice = None
     if budget is not None:
         published = make_dialect(args.dialect, args).published
@@ -108,10 +110,12 @@ def _show(choice: BudgetChoice, as_json: bool) -> None:
         return
     row, cost = choice.row, choice.cost
     parts = [f"{row.n} rollout{'' if row.n == 1 else 's'} of up to {row.turns} turn{'' if row.turns == 1 else 's'}"]
+    parts += [f"a mixture of {choice.models} models" if choice.kind_of_n is KindOfN.MIXTURE else choice.kind_of_n]
     parts += [f"{row.answer_draws} answers drawn of each"] if row.answer_draws > 1 else []
     parts += [f"{row.questions} questions of the verifier"] if row.questions else []
     _line("plan", f"{', '.join(parts)}; stop {row.stop}")
-    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {row.photos} answers of {choice.runs}")
+    fitted_on = f"{row.photos} answers of {choice.runs} (kind of N: {choice.fitted_on})"
+    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {fitted_on}")
     _line("tokens", _amount(cost.tokens, "", 0))
     _line("seconds", _amount(cost.seconds, " s", 1))
     _line("money", _amount(cost.money_usd, " USD", 4))
@@ -133,7 +137,8 @@ def _amount(amount: Amount | None, unit: str, digits: int) -> str:
 def _list(planner: BudgetPlanner, radius_km: float, choice: BudgetChoice | None = None) -> None:
     """The origin of the table and its frontier."""
     table = planner.table
-    _STDOUT.print(f"{table.origin} (engine {table.engine})", soft_wrap=True, markup=False)
+    about = f"{table.origin} (engine {table.engine}; kind of N: {table.kind_of_n})"
+    _STDOUT.print(about, soft_wrap=True, markup=False)
     band = band_of(radius_km)
     _STDOUT.print(
         f"Right within {RADIUS_KM[band]:g} km; nine of ten requests take no more than the costs. "

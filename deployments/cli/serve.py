@@ -34,7 +34,7 @@ from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.local_gpus import found_gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
-from deployments.wiring.parts import make_dialect, make_gallery
+from deployments.wiring.parts import draws_note, make_dialect, make_gallery
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import VllmEngine
 from tts.errors import ConfigError
@@ -146,7 +146,7 @@ def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool, joins: bool) -> tupl
 
 def _warn_of_tools(args: AppArgs) -> None:
     """Say once that tools are not what they seem."""
-    for note in tools_note(args, make_dialect(args.dialect, args)):
+    for note in (*tools_note(args, make_dialect(args.dialect, args)), *draws_note(args)):
         warn(note)
     warn_of([*providers_without_keys(args, os.environ), *unused_keys(args, os.environ)])
     warn_of(found for found in region_search_findings(args) if found.state != "ok")

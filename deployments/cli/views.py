@@ -30,9 +30,10 @@ from tts.domain.events import (
 )
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.kind_of_n import of_models
 from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
-from tts.domain.usage import Usage
+from tts.domain.usage import ModelUsage, Usage
 from tts.report.certainty import percentage_adds
 from tts.report.plain_words import ENDS, counted, plain
 
@@ -178,7 +179,7 @@ class LiveView:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
         models = len({one.source for one in self._run.trajectories})
-        of = f" of {models} models" if models > 1 else ""
+        of = of_models(len(self._run.trajectories), models)
         return RichText(f"{plan.depth}, {plan.n_planned} attempts{of}, {took:.1f} s", style="dim")
 
     def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
@@ -375,10 +376,18 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     return (
-        f"\n{plain(answer.rollouts_text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
+        f"\n{plain(answer.n.text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
         f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
+        + "".join(_model_cost(one) for one in answer.usage_by_model)
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )
+
+
+def _model_cost(used: ModelUsage) -> str:
+    usage = used.usage
+    money = f", {money_text(usage.cost_usd)}" if usage.cost_usd else ""
+    work = f"{counted(usage.turns, 'step')}, {usage.completion_tokens} tokens of text{money}"
+    return f"\n  {clean(used.model, 60)}: {counted(used.rollouts, 'attempt')}, {work}"
 
 
 def _remote_text(usage: Usage) -> str:

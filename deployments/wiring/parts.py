@@ -51,6 +51,7 @@ from tts.routing.depth_router import DepthRouter, DialectBudget
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.routing.predictor import DepthPredictor, load_predictor
 from tts.routing.probe import ProbeLocator
+from tts.routing.reasons import NO_DRAWS
 from tts.routing.segmentation import Segmenter, VisualLocator
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
@@ -144,6 +145,14 @@ def _configured(name: str, settings: DialectSettings) -> Dialect:
     return dialect
 
 
+def draws_note(args: AppArgs) -> tuple[str, ...]:
+    """What every answer says if the configuration asks for answer draws and the dialect of some rollouts has none."""
+    if (args.limits.answer_draws or 1) == 1:
+        return ()
+    names = {member.dialect or args.dialect for member in args.engines} or {args.dialect}
+    return (NO_DRAWS,) if any(make_dialect(name, args).released for name in names) else ()
+
+
 def make_gallery(args: AppArgs) -> Gallery | None:
     """None where none is configured. Raises ConfigError or DataError when it cannot be used."""
     return None if args.gallery is None else PhotoGallery(args.gallery)
@@ -190,9 +199,11 @@ def make_router(args: AppArgs) -> DepthRouter:
 
     def budget_of(name: str | None) -> DialectBudget:
         dialect = make_dialect(name, args)
-        return DialectBudget(limits=dialect.limits, published=dialect.published)
+        draws = not dialect.released
+        return DialectBudget(limits=dialect.limits, published=dialect.published, draws_answers=draws)
 
-    return DepthRouter(args.limits, args.abilities, budget_of, _price_together(args), make_planner(args))
+    price, planner = _price_together(args), make_planner(args)
+    return DepthRouter(args.limits, args.abilities, budget_of, price, planner, args.models)
 
 
 def make_planner(args: AppArgs) -> BudgetPlanner:
@@ -203,7 +214,7 @@ def make_planner(args: AppArgs) -> BudgetPlanner:
         table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
     except (OSError, ValueError) as error:
         raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
-    return BudgetPlanner(table, engine, _price_together(args))
+    return BudgetPlanner(table, engine, _price_together(args), args.models)
 
 
 def _price_together(args: AppArgs) -> Price | None:
@@ -368,7 +379,7 @@ def make_identity(args: AppArgs) -> Identity:
         prompt_sha256=prompt_hash(dialect),
         providers=args.tools.providers,
         remote_engines=remote_engines(args),
-        notes=tools_note(args, dialect),
+        notes=(*tools_note(args, dialect), *draws_note(args)),
         endpoint=_endpoint(args),
         abilities=args.abilities,
         data_versions={

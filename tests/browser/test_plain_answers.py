@@ -98,7 +98,7 @@ async def test_who_does_not_know_is_not_counted_as_one_that_answered(data_store,
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('rollouts').value = 2")
         await tab.js("document.getElementById('go').click()")
         await tab.until(ANSWERED)
-        assert "1 of 2 attempts named a place, 1 does not know" in await text_of(tab, "#answer .facts")
+        assert "1 of 2 attempts of one model named a place, 1 does not know" in await text_of(tab, "#answer .facts")
         badges = await tab.js("[...document.querySelectorAll('.lane .badge')].map((one) => one.innerText)")
         assert badges == ["answered", "does not know"]
         await tab.open("about:blank")

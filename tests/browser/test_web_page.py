@@ -309,7 +309,9 @@ async def test_the_page_shows_the_plan_in_one_sentence_before_the_answer(data_st
     async with serving(an_app(SLOW)) as (url, _):
         await start(tab, url, rollouts=2)
         await tab.until("document.getElementById('notes').textContent.includes('Plan: ')")
-        assert (await text_of(tab, "#notes")).startswith("Plan: 2 attempts with tools: the caller asked for it.")
+        assert (await text_of(tab, "#notes")).startswith(
+            "Plan: 2 attempts of one model with tools: the caller asked for it."
+        )
         assert await tab.js("document.getElementById('answer').hidden")
 
 

@@ -92,7 +92,7 @@ async def test_a_photo_without_text_gets_all_rollouts_with_tools(engine, without
     for photo in without_text:
         plan = await plan_for(AppArgs(engine=SEEING[engine]), photo, locator, n_parallel=4)
         assert (plan.n_planned, plan.use_tools, plan.limits.max_turns) == (4, True, 8)
-        assert plan.summary.startswith("4 attempts with tools: no text to read, but ")
+        assert plan.summary.startswith("4 attempts of one model with tools: no text to read, but ")
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -142,7 +142,11 @@ async def test_what_is_planned_is_what_runs(without_text, posted):
         events = await posted(photo)
         assert sum(event["type"] == "rollout_started" for event in events) == started
         (routed,) = [event for event in events if event["type"] == "routed"]
-        attempts = "4 attempts with tools: no text" if started > 1 else "1 attempt with tools: the photo shows nothing"
+        attempts = (
+            "4 attempts of one model with tools: no text"
+            if started > 1
+            else "1 attempt with tools: the photo shows nothing"
+        )
         assert routed["plan"]["summary"].startswith(attempts)
         (answered,) = [event["answer"] for event in events if event["type"] == "answer"]
         assert answered["usage"]["tool_calls"] == answered["n"]["answered"] == started
@@ -246,7 +250,7 @@ async def test_locate_against_an_endpoint_follows_the_plan_that_it_prints(pictur
     assert running.returncode == 0, stderr.decode()
     turns = [body for body in endpoint.bodies if body["stream"]]  # the others find out what the endpoint can do
     if picture == "street":
-        assert "plan: 4 attempts with tools: no text to read, but " in stderr.decode()
+        assert "plan: 4 attempts of one model with tools: no text to read, but " in stderr.decode()
         assert len(turns) == 8
     else:
         assert "plan: 1 attempt with tools: the photo shows nothing that names a place" in stderr.decode()
@@ -260,7 +264,7 @@ SIGN = SAMPLES / "town-sign-latin.jpg"
 @pytest.mark.parametrize(
     ("picture", "sentence"),
     [
-        ("sign", "2 attempts with tools: there is some text to read and to look up"),
+        ("sign", "2 attempts of one model with tools: there is some text to read and to look up"),
         (
             "black",
             "1 attempt without tools: the photo shows nothing that names a place: it is blank, one texture or noise",

@@ -293,7 +293,9 @@ async def test_auto_starts_all_rollouts_with_tools_where_there_is_something_to_s
     (routed,) = [event for event in events if isinstance(event, Routed)]
     assert sorted(started) == (list(range(4)) if content > 0.5 else [0])
     assert routed.plan.use_tools
-    assert routed.plan.summary.startswith("4 attempts with tools" if content > 0.5 else "1 attempt with tools")
+    assert routed.plan.summary.startswith(
+        "4 attempts of one model with tools" if content > 0.5 else "1 attempt with tools"
+    )
 
 
 class Unread:
@@ -337,7 +339,7 @@ async def test_auto_starts_at_least_two_rollouts_with_tools_on_each_photo_withou
         (routed,) = [event for event in events if isinstance(event, Routed)]
         assert started == spoke == {0, 1, 2, 3}, file.name
         assert routed.plan.use_tools
-        assert routed.plan.summary.startswith("4 attempts with tools")
+        assert routed.plan.summary.startswith("4 attempts of one model with tools")
 
 
 async def test_a_dead_engine_core_is_a_fatal_error_that_travels(engine, request_for):

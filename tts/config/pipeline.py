@@ -16,6 +16,7 @@ from tts.config.tools import ToolsConfig
 from tts.config.verifier import VerifierConfig
 from tts.dialects.settings import DialectSettings
 from tts.domain.abilities import Abilities
+from tts.domain.kind_of_n import KindOfN
 from tts.domain.plan import Limits
 from tts.domain.value import Value
 from tts.net.url_secrets import password_in
@@ -121,6 +122,16 @@ class PipelineConfig(Value):
     def rollout_engines(self) -> tuple[Engine, ...]:
         """The engines of rollouts: one, or those that share them."""
         return tuple(member.engine for member in self.engines) or (self.engine,)
+
+    @property
+    def models(self) -> int:
+        """How many models share the rollouts of a request."""
+        return len(self.rollout_engines)
+
+    @property
+    def kind_of_n(self) -> KindOfN:
+        """What several rollouts of a request are to each other."""
+        return KindOfN.MIXTURE if self.models > 1 else KindOfN.ONE_POLICY
 
     @property
     def verifier_borrows_engine(self) -> bool:

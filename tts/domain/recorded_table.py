@@ -7,15 +7,19 @@ from typing import Literal, Self
 
 import yaml
 
+from tts.domain.kind_of_n import FittedKind
 from tts.domain.value import Value
 
 
 class RecordedTable(Value):
-    """`origin`: the runs, in one line. `command`: how the table was made of them."""
+    """`origin`: the runs, in one line. `command`: how the table was made of them. `kind_of_n`: whether the rollouts of
+    a request were samples of one policy or of a mixture of models.
+    """
 
     schema_version: Literal[1] = 1
     origin: str
     command: str = ""
+    kind_of_n: FittedKind = FittedKind.NOT_STATED
 
     @classmethod
     def read(cls, path: Path) -> Self:

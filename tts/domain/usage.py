@@ -2,7 +2,8 @@
 
 from geotts_client.usage import (
     Count,
+    ModelUsage,
     Usage,
 )
 
-__all__ = ["Count", "Usage"]
+__all__ = ["Count", "ModelUsage", "Usage"]

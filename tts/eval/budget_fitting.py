@@ -16,7 +16,7 @@ from tts.domain.geo import distance_km
 from tts.domain.plan import Depth
 from tts.errors import DataError
 from tts.eval.metrics.intervals import share_interval
-from tts.eval.runs.kind_of_n import kind_of_records
+from tts.eval.runs.kind_of_n import fitted_kind_of_records, kind_of_records
 from tts.eval.runs.record import Record
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
 
@@ -50,9 +50,15 @@ def fit_budget(runs: Mapping[str, Sequence[Record]], *, origin: str = "", comman
     if not common:
         raise DataError("no photo of these runs has an answer in each of them")
     rows = [_row(way, [one for one in records if one.sample in common]) for way, records in sorted(found.items())]
-    kind = kind_of_records(record for records in found.values() for record in records)
-    photos = f"{len(runs)} runs, {sum(row.photos for row in rows)} requests; N: {kind}"
-    return BudgetTable(origin=origin or photos, command=command, engine=_engine_of(found.values()), rows=tuple(rows))
+    used = [record for records in found.values() for record in records if record.sample in common]
+    photos = f"{len(runs)} runs, {len(used)} requests; N: {kind_of_records(used)}"
+    return BudgetTable(
+        origin=origin or photos,
+        command=command,
+        kind_of_n=fitted_kind_of_records(used),
+        engine=_engine_of(found.values()),
+        rows=tuple(rows),
+    )
 
 
 def _way_of(name: str, records: Sequence[Record]) -> _Way:

@@ -24,7 +24,8 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     """A panel for tokens, for seconds and for US dollars, as far as they are known.
 
     Rows upwards by their share of right answers with its 95 % interval, to the right by the 90th percentile of the
-    cost; the line joins the best ones. A ring marks the row of `choice`, and a dashed line each limit of its budget.
+    cost; the line joins the best ones. The kind of N of the table stands above. A ring marks the row of `choice`, and a
+    dashed line each limit of its budget.
     """
     limits, chosen = (choice.budget, choice.row) if choice is not None else (None, None)
     costs: list[tuple[str, Callable[[BudgetCost], Amount | None], float | None]] = [
@@ -38,11 +39,12 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
         if known:
             panels.append(_panel(name, known, band, _LEFT + _PANEL * len(panels), chosen, limit))
     width, height = _LEFT + _PANEL * len(panels), _TOP + _HEIGHT + 46
+    kind = f'<text x="{_LEFT + 4}" y="30">kind of N: {planner.table.kind_of_n}</text>'
     title = f"Right within {RADIUS_KM[band]:g} km, and what nine of ten requests stay below"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         f'font-size="10" role="img"><title>{title}</title><rect width="{width}" height="{height}" fill="white"/>'
-        f"{''.join(panels)}</svg>\n"
+        f"{kind}{''.join(panels)}</svg>\n"
     )
 
 

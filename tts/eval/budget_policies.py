@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.domain.geo import distance_km
+from tts.domain.kind_of_n import FittedKind
 from tts.domain.plan import Limits, PlanDepth
 from tts.eval.budget_fitting import right_share
 from tts.eval.labelled_cases import Case
@@ -31,6 +32,7 @@ def policy_table(world: World, count: int, seed: int = 0) -> BudgetTable:
     return BudgetTable(
         origin=f"made-up samples of one policy with tools, correlations {rhos}, {count} photos each, seed {seed}",
         command=f"geotts plan --policy {count}",
+        kind_of_n=FittedKind.ONE_POLICY,
         engine=POLICY,
         rows=tuple(_row(n, cases, world) for n in _NS),
     )

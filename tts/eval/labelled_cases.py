@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tts.domain.geo import LatLon
+from tts.domain.kind_of_n import FittedKind, fitted_kind
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.errors import DataError
 from tts.eval.panel import Panel, panels_from_logs
-from tts.eval.runs.kind_of_n import kinds_in_words, rollouts_of
+from tts.eval.runs.kind_of_n import RolloutsOfAnswer, kinds_in_words, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 
@@ -71,5 +72,14 @@ def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int =
 
 def kind_of_cases(cases: Iterable[Case]) -> str:
     """What the rollouts of each case are to each other: samples of one policy, or a mixture of models; in words."""
+    return kinds_in_words(_rollouts_of_cases(cases))
+
+
+def fitted_kind_of_cases(cases: Iterable[Case]) -> FittedKind:
+    """What a table that is fitted to these cases says of their kind of N."""
+    return fitted_kind(rollouts.kind for rollouts in _rollouts_of_cases(cases))
+
+
+def _rollouts_of_cases(cases: Iterable[Case]) -> list[RolloutsOfAnswer]:
     found = (rollouts_of([trajectory.source for trajectory in case.trajectories]) for case in cases)
-    return kinds_in_words([rollouts for rollouts in found if rollouts is not None])
+    return [rollouts for rollouts in found if rollouts is not None]

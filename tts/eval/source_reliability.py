@@ -23,14 +23,15 @@ from tts.verify.verifiers.consensus import judge, trust_in
 class AccuracyBySources(Value):
     """Percent of photos within each of `thresholds_km`, by what the consensus knows of the sources.
 
-    `named` is with reliability from the true places of the other half of the photos, `anonymous` with reliability from
-    agreement, which needs no true place, and `equal` with the same weight for each source.
+    `named` is with reliability from the true places of the other half of the photos, `agreement` with reliability from
+    agreement, which needs no true place, and `equal` with the same weight for each source, as if nobody knew which
+    source gave an answer.
     """
 
     photos: int
     thresholds_km: tuple[float, ...] = PAPER_KM
     named: tuple[float, ...]
-    anonymous: tuple[float, ...]
+    agreement: tuple[float, ...]
     equal: tuple[float, ...]
 
 
@@ -44,7 +45,7 @@ def accuracy_by_sources(cases: Sequence[Case], world: World) -> AccuracyBySource
     return AccuracyBySources(
         photos=len(cases),
         named=_percent(errors_by_other_half(cases, world)),
-        anonymous=_percent(agreed),
+        agreement=_percent(agreed),
         equal=_percent(consensus_errors_km(cases, world, None)),
     )
 

@@ -21,7 +21,7 @@ from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTab
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import Case, fitted_kind_of_cases
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
@@ -66,7 +66,8 @@ def fit_stop(
         raise DataError("to fit when to stop, every family needs photos with two rollouts or more")
     bands = {band_of(km): _band([_steps(found, km, guesses) for found in endings.values()]) for km in _RADII_KM}
     photos = ", ".join(f"{name} ({len(cases)} photos)" for name, cases in families.items())
-    return StopTable(origin=photos, command=command, bands=bands)
+    kind = fitted_kind_of_cases(case for cases in families.values() for case in cases)
+    return StopTable(origin=photos, command=command, kind_of_n=kind, bands=bands)
 
 
 def _endings(cases: Sequence[Case], world: World, seed: int) -> Iterator[_Ending]:

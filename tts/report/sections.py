@@ -9,8 +9,10 @@ from typing import Literal
 from tts.domain.answer import Answer, Candidate, Evidence, PhotoAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
+from tts.domain.kind_of_n import of_models
 from tts.domain.tooling import ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.domain.usage import Usage
 from tts.report.certainty import percentage_adds
 from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
@@ -151,10 +153,11 @@ def provenance(answer: Answer) -> Html:
         (
             "attempts",
             f"{answer.n.asked} requested, {answer.n.planned} planned, "
-            f"{answer.n.run} started, {answer.n.answered - answer.n.abstained} answered, "
+            f"{answer.n.run}{_whose(answer)} started, {answer.n.answered - answer.n.abstained} answered, "
             f"{answer.n.abstained} do not know",
         ),
-        ("cost", _cost(answer)),
+        ("cost", _cost(answer.usage, f"{answer.timing.total_s:.1f} s")),
+        *_cost_of_models(answer),
         ("depth", f"{answer.route.plan.depth.value}: {plain(answer.route.plan.reason)}" if answer.route else ""),
     ]
     return el("dl", [[el("dt", name), el("dd", value)] for name, value in rows if value.strip()])
@@ -257,13 +260,22 @@ def _belief(belief: Hypothesis | None) -> str:
     return f"{', '.join(names) or 'unnamed'} at {belief.point}"
 
 
-def _cost(answer: Answer) -> str:
-    usage = answer.usage
+def _cost(usage: Usage, first: str) -> str:
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.prompt_tokens else ""
     money = f"${usage.cost_usd:.4f}" if usage.cost_usd else ""
     work = (counted(usage.turns, "step"), counted(usage.tool_calls, "tool call"))
-    parts = (f"{answer.timing.total_s:.1f} s", *work, tokens, money)
+    parts = (first, *work, tokens, money)
     return ", ".join(part for part in parts if part)
+
+
+def _whose(answer: Answer) -> str:
+    return "" if answer.n.models is None else of_models(answer.n.run, answer.n.models)
+
+
+def _cost_of_models(answer: Answer) -> Iterator[tuple[str, str]]:
+    """What each model of a mixture took."""
+    for one in answer.usage_by_model:
+        yield f"cost of {one.model}", _cost(one.usage, counted(one.rollouts, "attempt"))
 
 
 def _cut(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.domain.budget import Budget
+from tts.domain.kind_of_n import FittedKind, KindOfN, kind_of_n
 from tts.domain.plan import Limits, PlanDepth
 from tts.domain.stop_table import band_of
 from tts.domain.token_price import Price
@@ -34,7 +35,8 @@ class BudgetCost(Value):
 
 class BudgetChoice(Value):
     """The row that is taken. `runs` says what the table is from. `fits`: not even the cheapest does otherwise.
-    `transferred`: the runs are not of this engine, so that costs are those that any model usually has."""
+    `transferred`: the runs are not of this engine, so that costs are those that any model usually has. `kind_of_n` is
+    that of the planned rollouts, which `models` share; `fitted_on` is that of the runs of the table."""
 
     budget: Budget
     row: BudgetRow
@@ -44,6 +46,9 @@ class BudgetChoice(Value):
     fits: bool
     transferred: bool
     runs: str = "recorded runs"
+    models: int = 1
+    kind_of_n: KindOfN = KindOfN.ONE_POLICY
+    fitted_on: FittedKind = FittedKind.NOT_STATED
 
     @property
     def depth(self) -> PlanDepth:
@@ -57,21 +62,25 @@ class BudgetChoice(Value):
             f"the budget is {self.budget}; in {self.runs} {self.right} of {self.row.photos} answers lay "
             f"within {self.radius_km:g} km with this plan"
         )
+        if self.fitted_on.is_other_than(self.kind_of_n):
+            text += f"; those answers are of another kind of N: {self.fitted_on}, and this plan: {self.kind_of_n}"
         return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
 
 
 class BudgetPlanner:
-    """Pure. `engine` is the one that will work, `price` that of its model, where it has one."""
+    """Pure. `engine` is the one that will work, `price` that of its model, where it has one. `models` share the
+    rollouts."""
 
-    def __init__(self, table: BudgetTable, engine: str = "", price: Price | None = None) -> None:
+    def __init__(self, table: BudgetTable, engine: str = "", price: Price | None = None, models: int = 1) -> None:
         self.table = table
+        self.models = models
         self._engine = engine
         self._price = price
         self._transferred = table.engine == POLICY or engine not in ("", table.engine)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:
         """The same for another table."""
-        return BudgetPlanner(table, self._engine, self._price)
+        return BudgetPlanner(table, self._engine, self._price, self.models)
 
     def choose(self, budget: Budget, radius_km: float, *, keeps_turns: bool = False) -> BudgetChoice:
         """The plan for a budget and a wanted radius. With `keeps_turns` only rows with the most turns count."""
@@ -116,6 +125,9 @@ class BudgetPlanner:
             fits=all(amount.p90 <= most for amount, most in _limited(cost, budget)) and _can_share(budget, row.n),
             transferred=self._transferred,
             runs=self._runs,
+            models=self.models,
+            kind_of_n=kind_of_n(row.n, min(row.n, self.models)),
+            fitted_on=self.table.kind_of_n,
         )
 
     def _money(self, written: Amount, read: Amount) -> Amount | None:

@@ -22,7 +22,7 @@ from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import POLICY, shipped_budget_table
 from tts.routing.empty_photo import CONTENT_FROM
-from tts.routing.reasons import SHOWS_NOTHING, plan_sentence, to_reason_about
+from tts.routing.reasons import NO_DRAWS, SHOWS_NOTHING, plan_sentence, to_reason_about
 from tts.routing.usual_cost import predicted_cost
 
 _DIRECT = Limits(max_turns=1, max_tool_calls=0)
@@ -38,10 +38,12 @@ _VISUAL_FROM = 0.26
 
 
 class DialectBudget(Value):
-    """What one rollout of a dialect may spend; `published`: a model was trained and measured with it."""
+    """What one rollout of a dialect may spend; `published`: a model was trained and measured with it. `draws_answers`:
+    its answers can be drawn again."""
 
     limits: Limits
     published: bool = False
+    draws_answers: bool = True
 
 
 BudgetOf = Callable[[str | None], DialectBudget]
@@ -53,7 +55,7 @@ NO_PRICE = "the money limit cannot be kept: no price is known for this model (se
 class DepthRouter:
     """Pure. `limits` are the operator's; a limit that was left unset is that of a published dialect. `price` is that of
     the model, where it has one. `planner` decides about requests that have a budget; without one, made-up samples of a
-    policy do.
+    policy do. `models` is the number of models that share the rollouts.
     """
 
     def __init__(
@@ -63,12 +65,14 @@ class DepthRouter:
         budget_of: BudgetOf | None = None,
         price: Price | None = None,
         planner: BudgetPlanner | None = None,
+        models: int = 1,
     ) -> None:
         self._limits = limits
         self._abilities = abilities or Abilities()
         self._budget_of = budget_of
         self._price = price
-        self._planner = planner
+        self._planner = planner or BudgetPlanner(shipped_budget_table(POLICY), POLICY, price, models)
+        self._models = models
 
     def within_budget(self, options: LocateOptions) -> LocateOptions:
         """The options with what follows from their budget, where they have one. Again, they stay as they are.
@@ -92,9 +96,8 @@ class DepthRouter:
         """What recorded runs say of the budget of a request; None where it has none."""
         if options.budget is None:
             return None
-        planner = self._planner or BudgetPlanner(shipped_budget_table(POLICY), POLICY, self._price)
         keeps_turns = self._budget(options).published
-        return planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
+        return self._planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
 
     def money_usd(self, options: LocateOptions) -> float | None:
         """The smaller of the caller's and the operator's limit."""
@@ -170,9 +173,8 @@ class DepthRouter:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
         offered = plan.use_tools if budget.limits.max_tool_calls else None
-        summary = plan_sentence(plan.n_planned, allowed, tools=offered, reason=plan.reason) + self._money_note(
-            plan.limits
-        )
+        attempts = plan_sentence(plan.n_planned, self._models, allowed, tools=offered, reason=plan.reason)
+        summary = attempts + self._money_note(plan.limits) + _draws_note(plan.limits, budget)
         cost = predicted_cost(plan.depth, plan.n_planned, allowed, self._price)
         return plan.model_copy(update={"summary": summary, "predicted_cost": cost})
 
@@ -189,6 +191,10 @@ class DepthRouter:
             return self._limits
         given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
         return budget.limits.model_copy(update=given)
+
+
+def _draws_note(limits: Limits, budget: DialectBudget) -> str:
+    return f"; {NO_DRAWS}" if (limits.answer_draws or 1) > 1 and not budget.draws_answers else ""
 
 
 def _choose(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from tts.domain.plan import Limits
 
 SHOWS_NOTHING = "the photo shows nothing that names a place: it is blank, one texture or noise"
+NO_DRAWS = (
+    "no answer is drawn again (limits.answer_draws), because the dialect follows its authors' code, which answers "
+    "once: set dialect_settings.behaviour to served for draws"
+)
 _BUILT_FROM = 0.3
 _GREEN_FROM = 0.25
 _SKY_FROM = 0.25
@@ -31,9 +35,17 @@ def _surroundings(parts: Mapping[str, float]) -> str:
     return "an open landscape" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
 
 
-def plan_sentence(n: int, limits: Limits, *, tools: bool | None, reason: str) -> str:
-    """One sentence: how many attempts, with what, why. `tools` is None where the model has none to begin with."""
-    attempts = f"{n} attempt{'' if n == 1 else 's'}"
+def _whose(n: int, models: int) -> str:
+    if n == 1:
+        return ""
+    return " of one model" if models == 1 else f" of a mixture of {models} models"
+
+
+def plan_sentence(n: int, models: int, limits: Limits, *, tools: bool | None, reason: str) -> str:
+    """One sentence: how many attempts, of how many models, with what, why. `tools` is None where the model has none to
+    begin with.
+    """
+    attempts = f"{n} attempt{'' if n == 1 else 's'}{_whose(n, models)}"
     if tools is not None:
         attempts += " with tools" if tools and limits.max_tool_calls else " without tools"
     return f"{attempts}: {reason}"

@@ -43,6 +43,7 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         rollouts=tuple(status.model_copy(update={"error": ""}) for status in answer.rollouts),
         undone=answer.undone,
         usage=answer.usage,
+        usage_by_model=answer.usage_by_model,
         timing=answer.timing,
         provenance=answer.provenance,
     )

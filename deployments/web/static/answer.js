@@ -229,10 +229,17 @@ function budgetWords({ budget, tokens, seconds, money_usd: money }) {
   return used.filter(([, of]) => of !== null && of !== undefined).map(([what, of, unit]) => `${what ?? "?"} of ${of} ${unit}`).join(", ");
 }
 
+/** What the attempts of one model of a mixture used. */
+function modelWords({ model, rollouts, usage }) {
+  const money = usage.cost_usd ? `, $${usage.cost_usd.toFixed(4)}` : "";
+  return `${cut(model, 40)}: ${count(rollouts, "attempt")}, ${count(usage.turns, "step")}, ${usage.completion_tokens} tokens of text${money}`;
+}
+
 function provenance(answer) {
   const known = answer.provenance;
   const rows = [
     ["took", `${answer.timing.total_s.toFixed(1)} s, ${count(answer.usage.turns, "step")}, ${count(answer.usage.tool_calls, "tool call")}, ${answer.usage.completion_tokens} tokens of text${answer.usage.cost_usd ? `, $${answer.usage.cost_usd.toFixed(4)}` : ""}`],
+    ["used by each model", (answer.usage_by_model ?? []).map(modelWords).join("; ")],
     ["attempts", `${answer.n.asked} requested, ${answer.n.planned} planned, ${answer.n.run} started; ${answeredWords(answer)}`],
     ["not done", plain(answer.undone.map(sentence).join(" "))],
     ["radii", answer.radius_km ? `half of such answers lie within ${distance(answer.radius_km.p50)}, nine of ten within ${distance(answer.radius_km.p90)}` : ""],

@@ -7,9 +7,10 @@ const SERVICE_WORD = new RegExp(`(^|[^\\w./=-])(${Object.keys(PLAIN).join("|")})
 /** A sentence of the service in the words of the page. Not for what a photo, a person or a tool says. */
 export const plain = (text) => String(text ?? "").replace(SERVICE_WORD, (_, before, word) => before + PLAIN[word]);
 
-/** How many attempts named a place, and how many ended with “I do not know”. `n` is that of an answer. */
-export function answeredWords({ n: { run, answered, abstained = 0 }, rollouts }) {
-  const named = `${answered - abstained} of ${run} attempt${run === 1 ? "" : "s"}${ofModels(rollouts)} named a place`;
+/** How many attempts named a place, of how many models they were, and how many ended with “I do not know”. `n` is that of an answer. */
+export function answeredWords({ n: { run, answered, abstained = 0, models } }) {
+  const whose = run < 2 || !models ? "" : models === 1 ? " of one model" : ` of ${models} models`;
+  const named = `${answered - abstained} of ${run} attempt${run === 1 ? "" : "s"}${whose} named a place`;
   return abstained ? `${named}, ${abstained} ${abstained === 1 ? "does" : "do"} not know` : named;
 }
 

@@ -10,10 +10,22 @@ pytestmark = pytest.mark.slow
 SCENES = 40
 
 
+STREETS = 6
+
+
+def ablated(count, *, misleading):
+    maker = SceneMaker(seed=0, split="dev", misleading=misleading)
+    return ablate(AppArgs(), list(maker.samples(count)), [maker.plan(number) for number in range(count)])
+
+
 @pytest.fixture(scope="module")
 def found(data_store):
-    maker = SceneMaker(seed=0, split="dev", misleading=True)
-    return ablate(AppArgs(), list(maker.samples(SCENES)), [maker.plan(number) for number in range(SCENES)])
+    return ablated(SCENES, misleading=True)
+
+
+@pytest.fixture(scope="module")
+def of_streets(data_store):
+    return ablated(STREETS, misleading=False)
 
 
 def test_without_anything_left_out_nothing_changes(found):
@@ -21,7 +33,9 @@ def test_without_anything_left_out_nothing_changes(found):
     assert set(map(tuple, found["without_rule"]["nothing"]["change"].values())) == {(0.0, 0.0, 0.0)}
 
 
-def test_a_change_is_the_difference_of_the_shares_and_lies_in_its_interval(found):
+@pytest.mark.parametrize("scenes", ["found", "of_streets"])
+def test_a_change_is_the_difference_of_the_shares_and_lies_in_its_interval(scenes, request):
+    found = request.getfixturevalue(scenes)
     for left_out in (*found["without"].values(), *found["alone"].values(), *found["without_rule"].values()):
         for name, (value, low, high) in left_out["change"].items():
             assert value == pytest.approx(left_out[name] - found["all"][name], abs=0.11)

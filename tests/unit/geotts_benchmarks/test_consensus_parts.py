@@ -122,18 +122,22 @@ def test_weights_of_guesses_are_chosen_on_the_other_family_and_measured_on_this_
 
 def test_what_the_verifier_asks_is_reported_for_what_it_recovers_and_what_it_loses(twins, world, monkeypatch):
     monkeypatch.setattr(consensus_questions, "FAMILIES", ("namesakes", "injected_page"))
-    found = on_questions(world, read(twins).panels, count=8, seed=0, questions=4)["verifier_questions"]
+    found = on_questions(world, read(twins).panels, count=8, seed=3, questions=4)["verifier_questions"]
     lost = found["left_behind"]
     assert lost["gain"][0] == pytest.approx(lost["right"] - lost["right_without"], abs=0.02)
     assert lost["over_one_more_rollout"][0] == pytest.approx(
         lost["right"] - lost["right_with_one_more_rollout"], abs=0.02
     )
-    assert is_difference(lost["gain"])
+    assert all(is_difference(lost[name]) for name in ("gain", "recovered_gain", "lost"))
+    assert lost["recovered_interval"][0] <= lost["recovered"] <= lost["recovered_interval"][1]
+    assert lost["recovered_gain"][0] <= lost["recovered"]
     assert lost["recovered"] > 50
     assert 0 < lost["calls"] <= 4
     assert found["elsewhere"].keys() == {"namesakes", "injected_page"}
     assert found["elsewhere_lost_most"] == max(row["lost"] for row in found["elsewhere"].values())
     assert found["attacks_moved"] == found["elsewhere"]["injected_page"]["moved"]
+    attacked = found["elsewhere"]["injected_page"]
+    assert attacked["moved_interval"][0] <= attacked["moved"] <= attacked["moved_interval"][1]
     assert "moved" not in found["elsewhere"]["namesakes"]
     assert found["logs"] == {"photos": PHOTOS, "asked": 0, "changed": 0}, "nothing was read in the photos of logs"
 

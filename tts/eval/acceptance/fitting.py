@@ -12,7 +12,7 @@ from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import CalibrationQuality, held_out, judged, mean_of, with_regions
-from tts.eval.labelled_cases import Case, thinned
+from tts.eval.labelled_cases import Case, fitted_kind_of_cases, thinned
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.consensus.installed_calibrations import install, installed
@@ -74,7 +74,8 @@ def fit_and_install(
         return CalibrationFit(
             photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state
         )
-    made = with_regions(fit(whole.spreads, whole.errors_km, origin=origin), whole)
+    fitted = fit(whole.spreads, whole.errors_km, origin=origin)
+    made = with_regions(fitted.model_copy(update={"kind_of_n": fitted_kind_of_cases(cases)}), whole)
     before, file = installed(args), install(made, args) if keep else None
     named = args.verifier.calibration
     return CalibrationFit(

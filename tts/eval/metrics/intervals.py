@@ -70,6 +70,22 @@ def bootstrap_ratio(
     return _interval(float(parts.sum() / wholes.sum()), ratios, level)
 
 
+def paired_ratio_difference(
+    a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """sum(parts) / sum(wholes) of b minus that of a, with a paired bootstrap interval: samples are drawn once for both.
+
+    `a` and `b` are (parts, wholes), all of one length. Needs wholes above 0 in total.
+    """
+    count = len(a[0])
+    drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
+    sums = [(parts[drawn].sum(axis=1), wholes[drawn].sum(axis=1)) for parts, wholes in (a, b)]
+    known = (sums[0][1] > 0) & (sums[1][1] > 0)
+    first, second = (parts[known] / wholes[known] for parts, wholes in sums)
+    value = float(b[0].sum() / b[1].sum() - a[0].sum() / a[1].sum())
+    return _interval(value, second - first, level)
+
+
 def paired_difference(a: Floats, b: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
     """Mean of b − a with a paired bootstrap interval: samples are drawn once for both systems."""
     return bootstrap_mean(b - a, level=level, resamples=resamples, seed=seed)

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
+from tts.domain.kind_of_n import FittedKind, KindOfN, fitted_kind, kind_of_n
 from tts.domain.value import Value
 from tts.eval.runs.record import Record
-
-
-class KindOfN(StrEnum):
-    """What the rollouts of one answer are to each other."""
-
-    ONE_SAMPLE = "one sample of one policy"
-    ONE_POLICY = "samples of one policy"
-    MIXTURE = "a mixture of models"
 
 
 class RolloutsOfAnswer(Value):
@@ -29,15 +21,23 @@ def rollouts_of(sources: Sequence[str]) -> RolloutsOfAnswer | None:
     """From the source of each rollout; None without rollouts."""
     if not sources:
         return None
-    one = KindOfN.ONE_SAMPLE if len(sources) == 1 else KindOfN.ONE_POLICY
-    return RolloutsOfAnswer(count=len(sources), kind=KindOfN.MIXTURE if len(set(sources)) > 1 else one)
+    return RolloutsOfAnswer(count=len(sources), kind=kind_of_n(len(sources), len(set(sources))))
 
 
 def kind_of_records(records: Iterable[Record]) -> str:
     """The kinds of all answers of recorded requests, in words."""
+    return kinds_in_words(_rollouts_of_records(records))
+
+
+def fitted_kind_of_records(records: Iterable[Record]) -> FittedKind:
+    """What a table that is fitted to recorded requests says of their kind of N."""
+    return fitted_kind(one.kind for one in _rollouts_of_records(records))
+
+
+def _rollouts_of_records(records: Iterable[Record]) -> list[RolloutsOfAnswer]:
     answers = (record.answer for record in records if not record.failure)
     found = (rollouts_of([one.source for one in answer.rollouts]) for answer in answers if answer is not None)
-    return kinds_in_words([one for one in found if one is not None])
+    return [one for one in found if one is not None]
 
 
 def kinds_in_words(answers: Sequence[RolloutsOfAnswer]) -> str:

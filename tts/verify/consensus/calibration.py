@@ -28,6 +28,7 @@ from pydantic import ValidationError, model_validator
 from tts.decision_weights import weights
 from tts.domain.answer import Radius
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
+from tts.domain.kind_of_n import FittedKind
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.answer_regions import RegionRule
@@ -112,13 +113,15 @@ class Calibration(Value):
     """A fitted calibration: `typical` and `table` give medians and probabilities, `tail` and `rule` the 90 % radius.
 
     `regions` gives the regions of answers with several peaks; without it, such answers have circles only. `origin`,
-    `command` and `fitted_on` say from which runs it was made, how and when.
+    `command` and `fitted_on` say from which runs it was made, how and when; `kind_of_n`, whether the rollouts of these
+    runs were samples of one policy or of a mixture of models.
     """
 
     schema_version: Literal[1] = 1
     origin: str
     command: str = ""
     fitted_on: date | None = None
+    kind_of_n: FittedKind = FittedKind.NOT_STATED
     runs: int
     features: tuple[str, ...]
     crossed: bool

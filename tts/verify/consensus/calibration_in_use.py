@@ -21,14 +21,15 @@ class CalibrationInUse:
 
 def calibration_in_use(args: PipelineConfig) -> CalibrationInUse:
     """The file that the configuration names, else the installed one, else what ships for the engine, else the general
-    one, which was fitted to other engines.
+    one, which was fitted to other engines. A named file that was fitted to the other kind of N is transferred.
 
     Raises:
         DataError: when the named file cannot be read.
     """
     named = args.verifier.calibration
     if named is not None:
-        return _in_use(load(named), fitted=True)
+        calibration = load(named)
+        return _in_use(calibration, fitted=not calibration.kind_of_n.is_other_than(args.kind_of_n))
     own = installed(args)
     if own is not None:
         return _in_use(own, fitted=True)
@@ -45,6 +46,9 @@ def reliability_in_use(args: PipelineConfig) -> Reliability | None:
 
 def _in_use(calibration: Calibration, *, fitted: bool) -> CalibrationInUse:
     state = CalibrationState(
-        state="fitted" if fitted else "transferred", origin=calibration.origin, photos=calibration.runs
+        state="fitted" if fitted else "transferred",
+        origin=calibration.origin,
+        photos=calibration.runs,
+        kind_of_n=calibration.kind_of_n,
     )
     return CalibrationInUse(calibration, state)

@@ -163,6 +163,7 @@ def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data
     found = json.loads(card(logs, "--json"))
     assert (found["whole"]["n"], found["whole"]["within"][1]["value"], found["cost"]) == (3, 100.0, None)
     assert "IMAGEO-2" in found["origin"]
+    assert found["origin"].endswith("(kind of N: a mixture of models)")
     assert found["kind_of_n"] == "a mixture of models, 3 a photo"
     assert [(row["name"], row["n"]) for row in found["by_model"]] == [("a", 3), ("b", 3)]  # c is elsewhere
 

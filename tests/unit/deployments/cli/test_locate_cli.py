@@ -37,7 +37,7 @@ def test_plain_lines_and_the_answer_are_printed_when_nobody_watches(photo):
     assert (done.return_value, done.exception) == (0, None)
     assert "plan: " in done.stderr
     assert "\x1b[" not in done.output
-    assert "attempts answered" in done.stdout
+    assert "attempts of one model" in done.stdout
 
 
 def test_the_plan_and_the_answer_count_attempts_in_one_word(photo):

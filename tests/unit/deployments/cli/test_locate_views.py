@@ -8,7 +8,7 @@ from support.made_answers import EVIL, an_answer
 
 from deployments.cli.small_map import small_map
 from deployments.cli.views import LiveView, PlainView, answer_panel, belief_text, clean, end_text, km
-from tts.domain.answer import RolloutStatus, RunCount, StopReason
+from tts.domain.answer import RunCount, StopReason
 from tts.domain.events import (
     Accepted,
     Hypothesised,
@@ -23,6 +23,7 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.plan import Locatability, Plan, PlanDepth
 from tts.domain.tooling import ToolCall, ToolResult
+from tts.domain.usage import ModelUsage, Usage
 
 NASTY = "\x1b[2J[bold]Köln[/bold]\x07\u202e"
 BELIEF = Hypothesis(point=LatLon(lat=50.94, lon=6.96), city=NASTY, country="Germany")
@@ -88,17 +89,28 @@ def test_the_lanes_of_a_mixture_name_their_models(monkeypatch, view, lane):
     assert view is PlainView or "deep, 2 attempts of 2 models, " in text
 
 
-@pytest.mark.parametrize(("sources", "words"), [
-    (("one", "other"), "2 of 2 attempts of 2 models answered"), (("", ""), "2 of 2 attempts answered"),
+@pytest.mark.parametrize(("models", "words"), [
+    (2, "2 of 2 attempts of 2 models answered"), (1, "2 of 2 attempts of one model answered"),
+    (None, "2 of 2 attempts answered"),
 ])  # fmt: skip
-def test_the_panel_says_of_how_many_models_the_attempts_are(sources, words):
-    rollouts = tuple(RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
-                     for i, source in enumerate(sources))  # fmt: skip
-    count = RunCount(asked=2, planned=2, run=2, answered=2)
+def test_the_panel_says_of_how_many_models_the_attempts_are(models, words):
+    count = RunCount(asked=2, planned=2, run=2, answered=2, models=models)
     out = io.StringIO()
-    answer = an_answer("Köln").model_copy(update={"n": count, "rollouts": rollouts})
+    answer = an_answer("Köln").model_copy(update={"n": count})
     Console(file=out, width=200, highlight=False, color_system=None).print(answer_panel(answer, None))
     assert words in out.getvalue()
+
+
+def test_the_panel_says_what_each_model_of_a_mixture_used():
+    def used(model, rollouts, **usage):
+        return ModelUsage(model=model, rollouts=rollouts, usage=Usage(**usage))
+
+    by_model = (used("large", 1, turns=3, completion_tokens=700, cost_usd=0.25), used("signs", 3, turns=4))
+    out = io.StringIO()
+    panel = answer_panel(an_answer("Köln", usage_by_model=by_model), None)
+    Console(file=out, width=200, highlight=False, color_system=None).print(panel)
+    assert "large: 1 attempt, 3 steps, 700 tokens of text, $0.25 " in out.getvalue()
+    assert "signs: 3 attempts, 4 steps, 0 tokens of text " in out.getvalue()
 
 
 def test_the_answer_panel_obeys_nothing_it_shows(gazetteer):

@@ -15,6 +15,7 @@ from deployments.config import AppArgs
 from tts.domain.answer import PhotoAnswer, Radius
 from tts.domain.calibration import CalibrationState
 from tts.domain.hypothesis import Level
+from tts.domain.kind_of_n import FittedKind
 from tts.report.sections import headline, per_photo
 from tts.verify.consensus.calibration import shipped
 from tts.verify.consensus.calibration_in_use import calibration_in_use
@@ -77,7 +78,8 @@ def test_another_engine_says_transferred_until_a_calibration_is_installed(data_s
     path = install(made, args)
     assert path.parent == calibrations
     after = json.loads(locate(tmp_path, "--json", *SCRIPTED).stdout)["answer"]
-    assert after["calibration"] == {"state": "fitted", "origin": "mine", "photos": 41}
+    fitted = {"state": "fitted", "origin": "mine", "photos": 41, "kind_of_n": "a mixture of models"}
+    assert after["calibration"] == fitted
     other_dialect = AppArgs.model_validate({"engine": {"name": "scripted"}, "dialect": "reverse"})
     assert calibration_in_use(other_dialect).state.state == "transferred"
     path.write_text("schema_version: 0\n")
@@ -106,3 +108,18 @@ def test_a_named_calibration_wins_over_an_installed_one(calibrations, tmp_path):
     args = AppArgs.model_validate({"verifier": {"calibration": str(named)}})
     install(shipped("default").model_copy(update={"origin": "installed"}), args)
     assert calibration_in_use(args).state.origin == "named"
+
+
+@pytest.mark.parametrize(("kind", "of_one_model", "of_a_mixture"), [
+    (FittedKind.ONE_POLICY, "fitted", "transferred"), (FittedKind.MIXTURE, "transferred", "fitted"),
+    (FittedKind.BOTH, "fitted", "fitted"), (FittedKind.NOT_STATED, "fitted", "fitted"),
+])  # fmt: skip
+def test_a_named_calibration_of_the_other_kind_of_n_is_transferred(kind, of_one_model, of_a_mixture, tmp_path):
+    named = tmp_path / "named.yaml"
+    shipped("default").model_copy(update={"kind_of_n": kind}).write(named)
+    verifier = {"verifier": {"calibration": str(named)}}
+    members = [{"name": name, "engine": {"name": "clues"}} for name in "ab"]
+    one, mixture = AppArgs.model_validate(verifier), AppArgs.model_validate({**verifier, "engines": members})
+    states = [calibration_in_use(args).state for args in (one, mixture)]
+    assert [state.state for state in states] == [of_one_model, of_a_mixture]
+    assert {state.kind_of_n for state in states} == {kind}

@@ -115,6 +115,11 @@ async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_st
     assert Counter(one.source for one in answer.rollouts) == {"west": 4, "east": 2}
     assert distance_km(answer.point, LatLon(**LISBON)) < 1
     assert answer.provenance.model == "scripted + scripted"
+    assert answer.n.text == "6 of 6 rollouts of 2 models answered"
+    assert [(one.model, one.rollouts, one.usage.turns) for one in answer.usage_by_model] == [
+        ("west", 4, 4), ("east", 2, 2),
+    ]  # fmt: skip
+    assert sum((one.usage for one in answer.usage_by_model), Usage()) == answer.usage
     assert answer.calibration.state == "transferred"
     assert not [warning for warning in answer.warnings if "did not answer" in warning]
     assert (await replayed(checked_entries(bundle), mixed(tmp_path))).equal

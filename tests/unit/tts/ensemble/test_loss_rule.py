@@ -165,5 +165,7 @@ def test_a_table_that_was_fitted_at_the_command_line_is_the_one_the_service_star
     args = AppArgs.model_validate({"routing": {"stop_calibration": str(out)}})
     assert make_watch(args).experience.table == StopTable.read(out)
     assert StopTable.read(out).origin == "mine"
+    assert StopTable.read(out).kind_of_n == "a mixture of models"
+    assert "mine (kind of N: a mixture of models)" in done.output
     with pytest.raises(ConfigError, match="stop_calibration"):
         make_watch(AppArgs.model_validate({"routing": {"stop_calibration": str(logs / "a.jsonl")}}))

@@ -23,7 +23,7 @@ from tts.eval.runs.record import Record, read_records
 from tts.eval.sample import Truth
 from tts.eval.source_reliability import reliability_from
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import load, shipped
 from tts.verify.consensus.calibration_in_use import reliability_in_use
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.reliability import load_reliability
@@ -144,19 +144,23 @@ def test_radii_are_fitted_to_the_answers_that_the_service_gives_with_the_reliabi
     assert json.loads(found)["radius90_mean_km"] < json.loads(plain)["radius90_mean_km"]
 
 
-def test_named_anonymous_and_equal_sources_are_compared_on_photos_they_are_not_learned_from(tmp_path, data_store):
+def test_named_agreement_and_equal_sources_are_compared_on_photos_they_are_not_learned_from(tmp_path, data_store):
     done = calibrated(tmp_path, "--sources", str(tmp_path / "sources.json"), "--splits", "0")
     found = json.loads(done.stdout)["by_sources"]
     assert found["photos"] == 80
     at_25 = found["thresholds_km"].index(25.0)
     assert found["named"][at_25] == 100.0
     assert found["equal"][at_25] < 50.0
-    assert found["anonymous"][at_25] < 50.0, "two sources that never agree tell nothing about each other"
+    assert found["agreement"][at_25] < 50.0, "two sources that never agree tell nothing about each other"
     text = " ".join(done.stderr.split())
     assert "named sources, reliability from the true places of the other half: " in text
+    assert "named sources, reliability from agreement: " in text
     equal = ", ".join(f"{share:.1f}" for share in found["equal"])
     assert f"the same weight for each source: {equal}" in text
     assert "--sources sources.json" in (tmp_path / "c.yaml").read_text()
+    calibrated(tmp_path, "--sources", str(tmp_path / "sources.json"), "--agreement", "--splits", "0")
+    assert "--sources sources.json --agreement" in (tmp_path / "c.yaml").read_text()
+    assert load(tmp_path / "c.yaml").kind_of_n == "a mixture of models"
 
 
 def test_an_acceptance_fits_radii_to_the_answers_with_the_reliability_in_use(tmp_path, data_store, monkeypatch, fitted):

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.made_answers import EVIL, an_answer
 
-from tts.domain.answer import Radius, StopReason
+from tts.domain.answer import Radius, RunCount, StopReason
 from tts.domain.geo import LatLon, destination
 from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.domain.usage import ModelUsage, Usage
 from tts.errors import GeoTTSError
 from tts.geodata.maps.furniture import Pin
 from tts.report.answer_map import answer_map, answer_view, overview_map
@@ -104,6 +105,15 @@ def test_it_says_what_the_run_says(cartographer, sign_photo):
                  "The metadata of the file says 1.00000, 2.00000, 5,100 km from this answer"):  # fmt: skip
         assert part in page_text
     assert not re.search(r"rollout|verifier|dialect|\bseed\b|\bturns?\b", page_text, re.IGNORECASE)
+
+
+def test_it_says_what_each_model_of_a_mixture_used(cartographer):
+    used = Usage(turns=3, tool_calls=2, prompt_tokens=1200, completion_tokens=80, cost_usd=0.02)
+    count = RunCount(asked=4, planned=4, run=4, answered=3, models=2)
+    run = a_run(usage_by_model=(ModelUsage(model="large", rollouts=2, usage=used),), n=count)
+    page_text = " ".join(parsed(report_page(run, cartographer)).text)
+    assert "4 planned, 4 of 2 models started, 3 answered" in page_text
+    assert "cost of large 2 attempts, 3 steps, 2 tool calls, 1,200 + 80 tokens, $0.0200" in page_text
 
 
 @pytest.mark.parametrize(("target_km", "shown"), [(1.0, True), (25.0, False), (100.0, False)])

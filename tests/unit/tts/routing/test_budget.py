@@ -106,7 +106,7 @@ def test_more_work_that_was_recorded_in_a_faster_session_is_not_faster(tmp_path)
     own = tmp_path / "table.yaml"
     table.model_copy(update={"rows": table.rows[:4]}).write(own)
     shown = plan("--budget", "60s", "--set", f"routing.budget_table={own}")
-    assert "2 rollouts of up to 8 turns; stop none" in shown
+    assert "2 rollouts of up to 8 turns, samples of one policy; stop none" in shown
     (questions,) = (line for line in shown.splitlines() if "4 questions" in line)
     assert questions.endswith("4.0 s")
 
@@ -318,7 +318,7 @@ def test_an_engine_without_recorded_runs_goes_by_made_up_ones():
     assert "recorded requests" not in made_up
     recorded = plan("--budget", "30s")
     assert "in recorded runs" in recorded
-    assert " answers of recorded runs\n" in recorded
+    assert " answers of recorded runs (kind of N: samples of one policy)\n" in recorded
 
 
 def test_samples_of_one_policy_make_a_table(tmp_path):

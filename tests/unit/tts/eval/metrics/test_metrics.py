@@ -16,7 +16,13 @@ from tts.eval.metrics.accuracy import (
     median_km,
 )
 from tts.eval.metrics.calibration_error import brier, brier_skill, cover_percent, expected_calibration_error
-from tts.eval.metrics.intervals import bootstrap_mean, mcnemar_p, paired_difference, sign_flip_p
+from tts.eval.metrics.intervals import (
+    bootstrap_mean,
+    mcnemar_p,
+    paired_difference,
+    paired_ratio_difference,
+    sign_flip_p,
+)
 from tts.eval.metrics.sampling import best_of_n_km, pass_at_k_percent
 
 NAN = math.nan
@@ -119,3 +125,20 @@ def test_mcnemar_equals_the_value_computed_by_hand():
     """One pair against five: 2 · (1 + 6) / 2^6."""
     a = np.array([True] + [False] * 5)
     assert mcnemar_p(a, ~a) == pytest.approx(2 * 7 / 64)
+
+
+def test_the_difference_of_two_ratios_is_paired_over_samples():
+    rng = np.random.default_rng(5)
+    wholes = rng.integers(1, 9, 200).astype(float)
+    parts = np.floor(wholes * rng.random(200))
+    same = paired_ratio_difference((parts, wholes), (parts, wholes))
+    assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
+    found = paired_ratio_difference((parts, wholes), (np.minimum(parts + 1, wholes), wholes))
+    assert found.value == pytest.approx((np.minimum(parts + 1, wholes).sum() - parts.sum()) / wholes.sum())
+    assert 0 < found.low < found.value < found.high
+
+
+def test_a_sample_without_any_whole_is_passed_over_in_a_ratio():
+    parts, wholes = np.array([1.0, 0.0]), np.array([2.0, 0.0])
+    found = paired_ratio_difference((parts, wholes), (2 * parts, wholes))
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)

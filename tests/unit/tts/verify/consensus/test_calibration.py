@@ -4,6 +4,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tts.domain.kind_of_n import FittedKind
 from tts.errors import DataError
 from tts.verify.consensus.calibration import load, shipped
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
@@ -112,6 +113,23 @@ def test_a_calibration_of_another_release_is_refused_and_says_why(made, tmp_path
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | change))
     with pytest.raises(DataError, match=message):
         load(path)
+
+
+def test_a_file_that_does_not_state_its_kind_of_n_is_read_as_such(made, tmp_path):
+    path = tmp_path / "c.yaml"
+    made.model_copy(update={"kind_of_n": FittedKind.MIXTURE}).write(path)
+    assert load(path).kind_of_n is FittedKind.MIXTURE
+    tree = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({name: value for name, value in tree.items() if name != "kind_of_n"}))
+    assert load(path).kind_of_n is FittedKind.NOT_STATED
+    path.write_text(yaml.safe_dump({**tree, "kind_of_n": "several"}))
+    with pytest.raises(DataError, match="kind_of_n"):
+        load(path)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("clues", FittedKind.ONE_POLICY), ("openai", FittedKind.MIXTURE)])
+def test_a_shipped_calibration_says_of_which_kind_of_n_its_runs_were(name, kind):
+    assert shipped(name).kind_of_n is kind
 
 
 def test_files_that_are_no_calibration_are_refused(tmp_path):
