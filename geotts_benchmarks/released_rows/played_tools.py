@@ -80,7 +80,7 @@ class _NoPlaces:
     ) -> Sequence[PlaceFact]:
         return ()
 
-    tips = search
+    autocomplete = search
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         return None

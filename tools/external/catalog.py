@@ -65,7 +65,7 @@ def external_tools(
 def _listed(config: McpServerConfig, environment: Mapping[str, str]) -> Any:
     from tools.external import session  # noqa: PLC0415  as above
 
-    return asyncio.run(session.listed(config, environment))
+    return asyncio.run(session.list_tools(config, environment))
 
 
 def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, environment: Mapping[str, str]) -> Tool:

@@ -34,7 +34,7 @@ class OfflinePlaces:
         matches = self._gazetteer.search(query, countries=[country] if country else None, limit=limit)
         return [place_fact(match.place, match.score) for match in matches]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Places with a name that begins with the query, most important first."""

@@ -57,7 +57,7 @@ class OpenCagePlaces(Service):
         """The same as `geocode`: OpenCage has no search by name."""
         return await self.geocode(query, country=country, limit=limit, context=context)
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """The same as `geocode`: OpenCage does not complete names."""

@@ -47,7 +47,7 @@ def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
     return region
 
 
-def encoded(pixels: Image.Image) -> RegionPicture:
+def encode_picture(pixels: Image.Image) -> RegionPicture:
     """A fresh JPEG of the pixels alone: whatever else the picture carries is not written.
 
     Args:

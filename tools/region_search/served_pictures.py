@@ -58,7 +58,7 @@ class RegionShelf:
         return len(self._items)
 
     @asynccontextmanager
-    async def lent(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
+    async def lend(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
         """A URL of the gateway; the name is kept out of logs while it is good."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"

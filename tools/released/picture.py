@@ -53,7 +53,7 @@ def size_of(data: bytes) -> tuple[int, int] | None:
         return None
 
 
-def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
+def attach_picture(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
     """The reference that a message carries and the bytes behind it.
 
     Args:
@@ -76,7 +76,7 @@ def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment
     """
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
-    return attached(out.getvalue(), picture.size, "image/png", label)
+    return attach_picture(out.getvalue(), picture.size, "image/png", label)
 
 
 def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
@@ -87,10 +87,12 @@ def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
     """
     out = io.BytesIO()
     picture.save(out, "JPEG")
-    return attached(out.getvalue(), picture.size, "image/jpeg", "crop")
+    return attach_picture(out.getvalue(), picture.size, "image/jpeg", "crop")
 
 
-def shown(picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = "") -> Observation:
+def picture_observation(
+    picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = ""
+) -> Observation:
     """What a tool returns that shows a picture.
 
     Args:

@@ -40,7 +40,7 @@ def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSp
     )
 
 
-def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
+def verbatim_error(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
     """A failure that the model reads in these very words.
 
     Args:

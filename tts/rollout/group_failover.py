@@ -51,7 +51,7 @@ async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequen
         await asyncio.sleep(pause_s)
         if void := progress.voided():
             yield void
-    yield progress.ended(RolloutFailure.of(failure))
+    yield progress.ended(RolloutFailure.from_error(failure))
 
 
 class _Progress:

@@ -94,7 +94,7 @@ class _Rollout:
             except (FatalError, GivenAway):
                 raise
             except GeoTTSError as broken:
-                stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
+                stop, failure = StopReason.FAILED, RolloutFailure.from_error(broken)
             finally:
                 self._budget = self._budget.spend(await self._drawing.aclose())
         await send(

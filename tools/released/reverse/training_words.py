@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError
 
 
-def crashed(problem: str) -> ToolError:
+def crash_error(problem: str) -> ToolError:
     """The loop's own words for an exception of a tool.
 
     Args:
         problem: the message of the exception.
     """
-    return refused(f"Error when executing tool: {problem}")
+    return verbatim_error(f"Error when executing tool: {problem}")
 
 
 def get_from(written: Any, key: str) -> Any:
@@ -28,5 +28,5 @@ def get_from(written: Any, key: str) -> Any:
         ToolError: the arguments are no object, in the words of the loop.
     """
     if not isinstance(written, dict):
-        raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
+        raise crash_error(f"'{type(written).__name__}' object has no attribute 'get'")
     return written.get(key)

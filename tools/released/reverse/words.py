@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError
 
 _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, LookupError, AttributeError, MemoryError)
@@ -32,7 +32,7 @@ def call_error(what: str) -> ToolError:
     Args:
         what: the message, most often that of an exception.
     """
-    return refused(f"Tool call error: {what}")
+    return verbatim_error(f"Tool call error: {what}")
 
 
 def object_of(written: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError, ToolErrorKind
 
 _NO_QUERY: Final = "Error: 'query' is missing, empty, or not a list in parameters."
@@ -16,7 +16,7 @@ _NO_PICTURE: Final = (
 )
 
 
-def answered(text: str) -> str:
+def server_reply(text: str) -> str:
     """The server answers with a JSON string, in which the client opens the line breaks again.
 
     Args:
@@ -30,12 +30,12 @@ def answered(text: str) -> str:
 
 def no_query() -> ToolError:
     """The client's refusal of a call without a usable `query`."""
-    return refused(_result(_NO_QUERY))
+    return verbatim_error(_result(_NO_QUERY))
 
 
 def no_point() -> ToolError:
     """The client's refusal of a call whose latitude or longitude is missing, zero, or no floating-point number."""
-    return refused(_result(_NO_POINT))
+    return verbatim_error(_result(_NO_POINT))
 
 
 def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
@@ -45,7 +45,7 @@ def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
         query: what was searched for; the model reads it.
         kind: which of the two it was; the model does not read it.
     """
-    return refused(answered(f"Api call failed for query: {query}"), kind)
+    return verbatim_error(server_reply(f"Api call failed for query: {query}"), kind)
 
 
 def no_picture(kind: ToolErrorKind) -> ToolError:
@@ -54,16 +54,16 @@ def no_picture(kind: ToolErrorKind) -> ToolError:
     Args:
         kind: the reason; the model does not read it.
     """
-    return refused(_result(_NO_PICTURE), kind)
+    return verbatim_error(_result(_NO_PICTURE), kind)
 
 
-def crashed(problem: str) -> ToolError:
+def crash_error(problem: str) -> ToolError:
     """The loop's own words for an exception of a tool (tool_agent_loop.py:455).
 
     Args:
         problem: the message of the exception.
     """
-    return refused(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
+    return verbatim_error(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
 
 
 def object_of(written: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def object_of(written: Any) -> dict[str, Any]:
     """
     if isinstance(written, dict):
         return written
-    raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
+    raise crash_error(f"'{type(written).__name__}' object has no attribute 'get'")
 
 
 def _result(text: str) -> str:
