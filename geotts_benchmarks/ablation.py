@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from deployments.cli.console import config_option
-from deployments.cli.eval_run import chosen
+from deployments.cli.eval_run import choose_samples
 from deployments.config import AppArgs
 from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
 from tts.clues.clue import ClueKind
@@ -59,7 +59,7 @@ def command(
     """Read every photo once. Then weigh its text without each kind of clue, with each kind alone, and without each rule
     against misleading lettering. Percentages."""
     maker = SceneMaker(seed=0, split=cast(Split, split), misleading=misleading) if scenes else None
-    samples = maker.samples(scenes) if maker else chosen(load_dataset("folder", photos), ("text",), None)
+    samples = maker.samples(scenes) if maker else choose_samples(load_dataset("folder", photos), ("text",), None)
     samples = samples[:: 5 if quick else 1]
     drawn = [maker.plan(number) for number in range(scenes)][:: 5 if quick else 1] if maker and as_drawn else None
     report("ablation", lambda: ablate(args, samples, drawn))

@@ -25,7 +25,7 @@ import psutil
 
 from deployments.config import AccessConfig, AppArgs, ConnectionLimits, GatewayConfig
 from deployments.gateway.auth import fingerprint, new_key
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks import failing_stores
 from geotts_benchmarks.attack import ATTACKERS, Attack, AttackOutcome, under_attack
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
@@ -174,7 +174,7 @@ def _service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds
     )
     DataStore(args.data_dir).ensure()
     harm, port, limits = Harm(), gateway.port, closed_within_s(gateway)
-    with SilentNames() as names, served(args) as service:
+    with SilentNames() as names, serve_configuration(args) as service:
 
         def calls(for_s: float) -> list[float]:
             return _calls(port, keys.caller, time.monotonic() + for_s)
@@ -210,7 +210,7 @@ def restart_extra_s() -> float:
     ready = []
     for connections in (kept, ()):
         started = time.monotonic()
-        with served(args):
+        with serve_configuration(args):
             while not _answers(args.gateway.port):
                 time.sleep(0.05)
             ready.append(time.monotonic() - started)

@@ -15,7 +15,7 @@ import psutil
 
 from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.serve.replica_probe import Probe
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_fuzz import Fuzzer
@@ -114,7 +114,7 @@ def _outside(cuts: int) -> Result:
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port(), max_in_flight=512),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         return asyncio.run(_over_serve(service.url, cuts))
 
 

@@ -10,7 +10,7 @@ import click
 from ray import serve
 
 from deployments.config import AppArgs, AutoscaleConfig, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.seam.ray import RUNNING
 from geotts_benchmarks.harness import Result, client, free_port, report, say
 from geotts_benchmarks.load import Load
@@ -57,7 +57,7 @@ def scaling_args(port: int) -> AppArgs:
 
 def measure(hold_s: float) -> Result:
     """Serve with one to three replicas and measure the step, with `hold_s` seconds at full load."""
-    with served(scaling_args(free_port())) as service:
+    with serve_configuration(scaling_args(free_port())) as service:
         return asyncio.run(step(service.url, hold_s))
 
 

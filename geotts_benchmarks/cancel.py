@@ -10,7 +10,7 @@ import click
 import httpx
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.serve.replica_probe import Probe
 from geotts_benchmarks.harness import Result, client, free_port, locate, report, say
 from geotts_benchmarks.plain_photo import plain_photo
@@ -32,7 +32,7 @@ def measure(disconnects: int) -> Result:
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port()),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         return asyncio.run(_run(service.url, disconnects))
 
 

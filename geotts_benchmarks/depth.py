@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from deployments.cli.eval_run import chosen
+from deployments.cli.eval_run import choose_samples
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_world
@@ -92,7 +92,7 @@ def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
     if part in ("first_calls", "all"):
         found.append(measure_first_calls(make_world(None), quick=quick))
     if part in ("photos", "all"):
-        samples = chosen(load_dataset("folder", photos, seed=0), (), None)
+        samples = choose_samples(load_dataset("folder", photos, seed=0), (), None)
         found.append(asyncio.run(_auto(samples[:: 8 if quick else 1])))
     kinds = {name: kind for row in found for name, kind in row.get("kind_of_n", {}).items()}
     return {**{name: value for row in found for name, value in row.items()}, "kind_of_n": kinds}

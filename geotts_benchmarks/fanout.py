@@ -8,7 +8,7 @@ import time
 import click
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
@@ -39,7 +39,7 @@ def measure(n: int, turns: int, repeats: int) -> Result:
         gateway=GatewayConfig(port=free_port()),
         deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=_REPLICAS)),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         walls = asyncio.run(_run(service.url, n, repeats))
     ratio = median(walls[n]) / median(walls[1])
     return {

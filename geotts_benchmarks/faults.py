@@ -10,7 +10,7 @@ import click
 import psutil
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.autoscale import replicas
 from geotts_benchmarks.harness import Result, client, free_port, gone_is_fine, percentile, report, say
 from geotts_benchmarks.load import Load
@@ -42,7 +42,7 @@ def fault_args(port: int) -> AppArgs:
 
 def measure(kills: int) -> Result:
     """Start a service of its own, kill `kills` replicas one after the other, and return the figures of `run`."""
-    with served(fault_args(free_port())) as service:
+    with serve_configuration(fault_args(free_port())) as service:
         return asyncio.run(run(service.url, kills))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.harness import (
     DEFAULT_PHOTOS,
     Result,
@@ -38,7 +38,7 @@ def measure(photos: Path, n: int, quick: bool) -> Result:
     """Locate the photos one after the other with a service of its own: seconds, PSS in GiB, failures."""
     labels = photo_labels(photos)[:: 5 if quick else 1]
     args = AppArgs(gateway=GatewayConfig(port=free_port()))
-    with served(args) as service:
+    with serve_configuration(args) as service:
         say(f"ready after {service.ready_s} s; {len(labels)} photos, n={n}")
         result = asyncio.run(_run(service.url, photos, labels, n))
         result["pss_gb"] = family_pss_gb()

@@ -10,7 +10,7 @@ import click
 import httpx
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
 from geotts_benchmarks.http_turn_cost import per_turn_ms
 from geotts_benchmarks.plain_photo import plain_photo
@@ -40,7 +40,7 @@ def measure(repeats: int) -> Result:
     )
     turn_ms = per_turn_ms(10 * repeats)
     say(f"a turn over HTTP costs {turn_ms:.2f} ms beyond the endpoint's own time")
-    with served(args) as service:
+    with serve_configuration(args) as service:
         return {"per_turn_ms": turn_ms, **asyncio.run(_run(service.url, repeats))}
 
 

@@ -16,7 +16,7 @@ import click
 import psutil
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.chromium import CHROMIUM, MISSING, Tab, chromium
 from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
 from tts.package_files import sample_photos
@@ -55,7 +55,7 @@ def measure(count: int, n: int) -> Result:
     if CHROMIUM is None:
         raise click.ClickException(MISSING)
     args = AppArgs(gateway=GatewayConfig(port=free_port()))
-    with served(args) as service, tempfile.TemporaryDirectory() as folder:
+    with serve_configuration(args) as service, tempfile.TemporaryDirectory() as folder:
         say(f"ready after {service.ready_s} s; {count} photos, n={n}")
         return {"photos": count, "n": n, **asyncio.run(_run(service.url, Path(folder), count, n))}
 

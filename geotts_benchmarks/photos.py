@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from deployments.cli.console import config_option
-from deployments.cli.eval_run import chosen, running_figures
+from deployments.cli.eval_run import choose_samples, running_figures
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.gain_of_n import gain_of_n
@@ -74,7 +74,7 @@ def command(
 
     With `--split all`, photos with text and photos without text also have figures of their own.
     """
-    samples = chosen(load_dataset("folder", photos), _SPLITS[split], None)
+    samples = choose_samples(load_dataset("folder", photos), _SPLITS[split], None)
     report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, seeds, out))
 
 

@@ -11,7 +11,7 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
-from deployments.cli.text_console import styled
+from deployments.cli.text_console import styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
@@ -97,7 +97,7 @@ def command(
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
-        STDERR.print(styled((few, "yellow")))
+        STDERR.print(styled_text((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         summary = {"kind_of_n": kind, "runs": made.runs, "splits": splits, **found.model_dump(), **summary}

@@ -23,7 +23,7 @@ class TextConsole(Console):
         super().print(*(Text(printable(one)) if isinstance(one, str) else one for one in objects), **how)
 
 
-def styled(*parts: str | tuple[str, str]) -> Text:
+def styled_text(*parts: str | tuple[str, str]) -> Text:
     """One text of parts, each a string or a string and its style."""
     text = Text()
     for part in parts:

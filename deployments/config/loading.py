@@ -57,7 +57,7 @@ def _where(error: yaml.YAMLError) -> str:
     return "it is not YAML"
 
 
-def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
+def replace_nodes(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
     """A configuration with some nodes replaced, and checked again.
 
     Args:

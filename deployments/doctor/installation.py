@@ -37,7 +37,7 @@ _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "ra
 _MIN_FREE_GB = 2.0
 
 
-def examine(args: AppArgs) -> list[Finding]:
+def check_installation(args: AppArgs) -> list[Finding]:
     """All findings, in the order a person would ask."""
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
         _python, _packages, _seam, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,

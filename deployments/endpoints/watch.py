@@ -67,7 +67,7 @@ class EndpointWatch:
         """Of every endpoint, keys in them included."""
         return tuple(endpoint.url for endpoint in self._endpoints.values())
 
-    async def described(self) -> list[dict[str, str]]:
+    async def describe_endpoints(self) -> list[dict[str, str]]:
         """For operators: `role`, `url` without keys, `state`, and who drains it: `operator`, `file` or nobody."""
         await self._wait_for_replies()
         found: list[dict[str, str]] = []

@@ -113,11 +113,11 @@ class Gateway:
         return self._ports
 
     @asynccontextmanager
-    async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
+    async def receive_request(self, caller: Caller) -> AsyncIterator[Arrival]:
         """A context manager around reading and starting a request. The egress for its photos is reported in every
         case."""
-        with self.admission.entered(caller):
-            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetching, caller))
+        with self.admission.reading_slot(caller):
+            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetch_slot, caller))
             try:
                 yield arrival
             finally:
@@ -302,14 +302,14 @@ class Gateway:
             await asyncio.sleep(0.02)
         return found
 
-    def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
+    def attach_reader(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
         """While a reader is in this context, the work continues. If the last reader leaves early, it is cancelled after
         `grace_s`.
 
         `joins`: a reader of a request that another began; it keeps the work alive, but the work may not be its own to
         end.
         """
-        return self._readers.attended(request_id, grace_s, joins=joins)
+        return self._readers.attach_reader(request_id, grace_s, joins=joins)
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""

@@ -117,7 +117,7 @@ class Runner:
 
     def _start(self, job: _Job) -> None:
         self._observers.on_accepted(job.meta)  # it may refuse
-        self._admission.started()
+        self._admission.count_start()
         self._jobs[job.request.id] = job
         job.task = spawn(self._work(job), name=f"solve {job.request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._on_done(job))
@@ -125,7 +125,7 @@ class Runner:
     async def record_refusal(self, meta: RunMeta) -> None:
         """Tell what went out for a request that was never launched."""
         self._ensure_duties()
-        self._observers.saw(meta, LeftMachine(sent=meta.fetched))
+        self._observers.on_event(meta, LeftMachine(sent=meta.fetched))
         await write_down(self._brokers, [Departure(meta.request_id, outgoing) for outgoing in meta.fetched])
 
     def is_running(self, request_id: str) -> bool:
@@ -168,7 +168,7 @@ class Runner:
         del self._jobs[job.meta.request_id]
         job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started
-        self._admission.ended(seconds)
+        self._admission.count_end(seconds)
         self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
         if not job.began:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
@@ -272,7 +272,7 @@ class Runner:
         if logged:
             await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in logged])
         for event in events:
-            self._observers.saw(meta, event)
+            self._observers.on_event(meta, event)
         return logged
 
     async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:

@@ -78,7 +78,7 @@ class WebhookSender:
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._client: SafeHttpClient | None = None
 
-    def checked(self, url: str | None) -> str:
+    def check_url(self, url: str | None) -> str:
         """The address that a caller names, empty for none. Raises WebhookRefused for one that is not allowed."""
         if not url:
             return ""
@@ -105,7 +105,7 @@ class WebhookSender:
             self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
             self.start_duties()
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Remember how the request ends, and report it."""
         if not meta.webhook:
             return
@@ -155,7 +155,7 @@ class WebhookSender:
         """Report the end that is in the log. One that has not ended stays due: its gateway works, or is replaced."""
         meta = await self._store.meta(request_id)
         if meta is None or not meta.webhook:
-            await self._store.remind(request_id, None)
+            await self._store.set_reminder(request_id, None)
         elif request_id in self._sending:
             return
         elif await self._store.is_open(request_id):
@@ -192,7 +192,7 @@ class WebhookSender:
 
     async def _remind(self, request_id: str, after_s: float | None) -> None:
         try:
-            await self._store.remind(request_id, after_s)
+            await self._store.set_reminder(request_id, after_s)
         except GeoTTSError as error:
             _log.warning("a webhook is lost if this gateway ends: %s", error.detail, extra={"request_id": request_id})
 

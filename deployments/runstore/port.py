@@ -352,7 +352,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """Say that something is still to be done about a request that ended. The last word counts.
 
         Args:

@@ -82,7 +82,7 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     return Tooling(broker, broker, catalog, log)
 
 
-def taped(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
+def apply_tape(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
     """`toolbox` as the configuration's tape has it: recorded, replayed, or as it is.
 
     Raises:

@@ -12,7 +12,7 @@ from support.ports import free_port
 from support.rude_server import rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import OpenAIEngine, RoutingConfig, ToolsConfig, VerifierConfig
 
 ANSWER = '{"lat": 40.4, "lon": -3.7, "city": "Madrid", "country": "Spain"}'
@@ -56,7 +56,7 @@ async def http(outside, file, data_store):
         tools=ToolsConfig(outgoing_log=str(file)),
         deployments=DeploymentsConfig(tools=DeploymentConfig(replicas=2)),
     )
-    running = served(args)
+    running = serve_configuration(args)
     service = await asyncio.to_thread(running.__enter__)
     async with httpx.AsyncClient(base_url=service.url, timeout=60) as client:
         yield client

@@ -18,7 +18,7 @@ from support.plain_photo import plain_photo
 from support.ports import free_port
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.serve.replica_probe import Probe
 from tts.config import EngineShare, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.geo import LatLon, distance_km
@@ -113,7 +113,7 @@ def running():
 def url(endpoints, running, data_store, tmp_path_factory):
     """The service; its verifier does not know how reliable the sources are."""
     args = configured(endpoints, tmp_path_factory.mktemp("mixture"), VerifierConfig())
-    return running.enter_context(served(args)).url
+    return running.enter_context(serve_configuration(args)).url
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -185,7 +185,7 @@ async def test_the_verifier_gets_the_source_of_each_rollout(endpoints, running, 
     factors = {"script": good, "large": poor, "small": poor, "signs": poor}
     known.write_bytes(Reliability(factors=factors).json_bytes())
     running.close()  # two services do not fit into one process
-    with served(configured(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
+    with serve_configuration(configured(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
         run, _ = await run_of(http, service.url, BLANK)
     assert Counter(one.source for one in run.answer.rollouts) == DEALT
     assert distance_km(run.answer.point, OSAKA) < 1

@@ -82,7 +82,7 @@ class FollowedGroup:
         self._photos = photos
         self._rollouts: dict[int, _Turns] = {}
 
-    def see(self, items: Iterable[RolloutItem]) -> None:
+    def observe(self, items: Iterable[RolloutItem]) -> None:
         """Take note of turns and ends. A rollout that went on from a checkpoint was not seen whole: it is left out."""
         for item in items:
             if isinstance(item, RolloutResumed):

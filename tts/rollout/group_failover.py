@@ -37,7 +37,7 @@ async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequen
         try:
             async with closing(run(progress.rest(deadline))) as batches:
                 async for batch in batches:
-                    progress.see(batch)
+                    progress.observe(batch)
                     yield batch
             return
         except GeoTTSError as error:
@@ -65,7 +65,7 @@ class _Progress:
         self._files = dict(group.files)
         self._described = dict(group.context.described)
 
-    def see(self, batch: Sequence[RolloutItem]) -> None:
+    def observe(self, batch: Sequence[RolloutItem]) -> None:
         for item in batch:
             if isinstance(item, RolloutFinished):
                 self._open.pop(item.rollout_id, None)

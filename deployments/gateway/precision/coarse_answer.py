@@ -67,7 +67,7 @@ def _place(
     point: LatLon | None, radius: Radius | None, target_km: float, precision: Precision, units: Units
 ) -> dict[str, Any] | None:
     """Point, radii, level, names and confidence of a unit; None where there is no point or no unit."""
-    unit = None if point is None else units.at(point, precision)
+    unit = None if point is None else units.unit_at(point, precision)
     if unit is None or radius is None:
         return None
     found = _radii(radius, unit, precision)

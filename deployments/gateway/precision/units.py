@@ -38,7 +38,7 @@ class Units:
         self._gazetteer = gazetteer
         self._countries = countries
 
-    def at(self, point: LatLon, precision: Precision) -> Unit | None:
+    def unit_at(self, point: LatLon, precision: Precision) -> Unit | None:
         """The unit of a point; a wider one where no town is near, None at sea far from any town."""
         town = self._gazetteer.nearest_town(point, max_km=_TOWN_KM)
         if precision == "city" and town is not None:

@@ -13,7 +13,7 @@ from support.geotts_process import geotts
 from support.service import PHOTO, an_app, serving
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.wiring.bundle_replay import replayed
+from deployments.wiring.bundle_replay import replay_bundle
 from deployments.wiring.local import local_tools
 from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derived, root_hash
 from tts.bundle.check_bundle import checked_entries
@@ -124,8 +124,8 @@ async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_rep
     lines = [json.dumps(event).encode() for event in events]
     forged = {**entries, "events.ndjson": b"\n".join(lines) + b"\n"}
     forged |= derived(forged)
-    found = await replayed(checked_entries(pack(forged)), an_app())
-    assert not found.equal
+    found = await replay_bundle(checked_entries(pack(forged)), an_app())
+    assert not found.is_equal
     assert root_hash(forged) != root_hash(entries)
 
 
@@ -137,7 +137,7 @@ async def test_another_version_of_the_data_is_named(small, monkeypatch):
     monkeypatch.setattr(
         bundle_replay, "make_identity", lambda args: type(here)(**{**_fields(here), "data_versions": other})
     )
-    found = await replayed(checked_entries(small), an_app())
+    found = await replay_bundle(checked_entries(small), an_app())
     assert len(found.differing) == 1
     assert found.differing[0].endswith("0 here")
 
@@ -151,16 +151,16 @@ async def test_a_real_request_with_tools_is_replayed_to_the_byte(data_store):
     photo = next(path for name, path in sample_photos().items() if "town-sign-latin" in name).read_bytes()
     data = await bundled(args, photo, tools=local_tools(args), n_parallel=3, depth="deep", hint="in the Alps")
     entries = checked_entries(data)
-    found = await replayed(entries, args)
+    found = await replay_bundle(entries, args)
     assert found.recorded.city == "Bellinzona"
-    assert found.equal
+    assert found.is_equal
     assert entries["tape.jsonl"].count(b"\n") > 2
 
 
 async def test_a_check_of_a_claim_is_bundled_and_not_replayed(data_store):
     entries = checked_entries(await bundled(an_app(), PHOTO, path="/check", claim="Paris", n_parallel=1))
     assert json.loads(entries["answer.json"])["check"]["verdict"]
-    assert (await replayed(entries, an_app())).answer is None
+    assert (await replay_bundle(entries, an_app())).answer is None
 
 
 async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):

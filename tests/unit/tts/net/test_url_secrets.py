@@ -9,7 +9,7 @@ from support.local_redis import local_redis
 
 from deployments.cli.config import command as config_command
 from deployments.config import AppArgs, load_config
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.runstore import RunMeta, StoreUnavailable, open_store
 from tts.config import OpenAIEngine
 from tts.errors import ConfigError
@@ -87,7 +87,7 @@ def test_what_is_shown_has_stars_for_keys(tmp_path, monkeypatch):
     assert "https://t.example/{z}/{x}/{y}.jpg?key=***" in shown.output
     assert "hunter2" not in shown.output
     engine = OpenAIEngine(base_url="http://127.0.0.1:9/v1?token=hunter2", model="m")
-    findings = examine(AppArgs(engine=engine))
+    findings = check_installation(AppArgs(engine=engine))
     assert "hunter2" not in str(findings)
     assert [found for found in findings if "127.0.0.1:9" in found.detail]
 

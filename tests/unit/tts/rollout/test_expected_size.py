@@ -21,7 +21,7 @@ def learned(*rollouts, photos=1):
     expected = ExpectedSize()
     group = expected.follow(photos)
     for items in rollouts:
-        group.see(items)
+        group.observe(items)
     return expected
 
 

@@ -12,7 +12,7 @@ from support.rude_server import as_json, rude_server
 
 from deployments.cli.tape import command
 from deployments.config import AppArgs
-from deployments.wiring.toolbox_assembly import make_tooling, taped
+from deployments.wiring.toolbox_assembly import apply_tape, make_tooling
 from tts.config import ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult, WebFact
@@ -61,12 +61,12 @@ async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_k
     async with rude_server(answering("serper")) as server:
         tools = config_for(server, "serper", "offline")
         tooling = make_tooling(AppArgs(tools=tools), KEYS)
-        recorded = await run(taped(tooling.toolbox, with_tape(tools, path, "record")))
+        recorded = await run(apply_tape(tooling.toolbox, with_tape(tools, path, "record")))
         await tooling.aclose()
     parquet = tmp_path / "run.parquet"
     write_tape(read_tape(path), parquet)
     for tape in (path, parquet):
-        replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
+        replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
         assert isinstance(replay, ReplayToolbox)
         assert replay.schemas() == tooling.toolbox.schemas()
         assert await run(replay) == recorded
@@ -111,9 +111,9 @@ async def test_misses_are_empty_or_live(data_store, tmp_path):
         ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Faro"}), ToolContext(a_context())
     )
     miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Beja"})
-    empty = taped(live, with_tape(ToolsConfig(), path, "replay"))
+    empty = apply_tape(live, with_tape(ToolsConfig(), path, "replay"))
     assert (await empty.call(miss, ToolContext(a_context()))).result.failure.kind is ToolErrorKind.NOT_FOUND
-    filled = taped(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
+    filled = apply_tape(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
     assert isinstance(filled, ReplayToolbox)
     assert (await filled.call(miss, ToolContext(a_context()))).result.ok
     assert (filled.hits, filled.missed) == (0, 1)
@@ -167,7 +167,7 @@ async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
         call = ToolCall(id="1", name="web_search", arguments={"query": ["old red tram lisbon", "x y z"]})
         await recorder.call(call, ToolContext(a_context()))
         await tooling.aclose()
-    replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
+    replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
     near = ToolCall(id="2", name="web_search", arguments={"query": "Old red TRAM, Lisbon!"})
     assert (await replay.call(near, ToolContext(a_context()))).result.facts[0].url == "https://a.org"
 
