@@ -74,7 +74,7 @@ def measure(seconds: float, *, quick: bool) -> Result:
     counts = _QUICK_COUNTS if quick else _COUNTS
     null = _null(counts, seconds)
     with tempfile.TemporaryDirectory() as folder:
-        keys = Keys.written(Path(folder) / "keys")
+        keys = Keys.parse_text(Path(folder) / "keys")
         attacked = _service(_gateway(keys, quick=quick), keys, counts, seconds)
     stores = asyncio.run(failing_stores.measure(4 if quick else 10, quick=quick))
     restart = {} if quick else {"restart_extra_s": restart_extra_s()}
@@ -121,7 +121,7 @@ class Keys:
     unlimited: tuple[str, ...]
 
     @classmethod
-    def written(cls, path: Path) -> Keys:
+    def parse_text(cls, path: Path) -> Keys:
         """Make the keys and write a file of their hashes to `path`, for `gateway.access.keys_file`."""
         caller, limited, *unlimited = (new_key() for _ in range(2 + _DNS_KEYS))
         lines = [f"caller {fingerprint(caller)}", f"limited {fingerprint(limited)} - 2"]

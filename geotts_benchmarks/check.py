@@ -30,7 +30,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.eval.calibration_fitting import judged, with_regions
+from tts.eval.calibration_fitting import verdict_columns, with_regions
 from tts.eval.claims.adversarial import attacked_claims
 from tts.eval.claims.fitting import WeighedCase, fit_claims, probabilities
 from tts.eval.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
@@ -46,7 +46,7 @@ from tts.ports.toolbox import Attachment
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
 from tts.verify.claims.weighing import Weighing
-from tts.verify.consensus.calibration import Calibration, shipped
+from tts.verify.consensus.calibration import Calibration, shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -177,7 +177,7 @@ async def measure(
 
 def _adversarial(args: AppArgs, count: int) -> Result:
     """Every adversarial family with a claim of the place that the attack stands for."""
-    world, calibration = make_world(args.data_dir), shipped(args.engine.name)
+    world, calibration = make_world(args.data_dir), shipped_calibration(args.engine.name)
     checks = _Checks(world, calibration, shipped_claim_calibration(args.engine.name))
     picture = io.BytesIO()
     Image.new("RGB", (32, 32)).save(picture, "JPEG")
@@ -210,7 +210,9 @@ def _write(path: Path, calibration: ClaimCalibration) -> None:
 
 
 def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str) -> None:
-    made = with_regions(shipped(args.engine.name), judged(cases, make_world(args.data_dir)), origin=origin)
+    made = with_regions(
+        shipped_calibration(args.engine.name), verdict_columns(cases, make_world(args.data_dir)), origin=origin
+    )
     made.write(path)
     say(f"{path}: {made.regions}")
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from geotts_benchmarks.harness import Result, say
 from tts.domain.geo import Floats
-from tts.eval.calibration_fitting import judged
-from tts.eval.labelled_cases import Case, thinned
+from tts.eval.calibration_fitting import verdict_columns
+from tts.eval.labelled_cases import Case, thin_out_cases
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -63,9 +63,9 @@ def _measured(there: list[Case], here: list[Case], world: World) -> tuple[Floats
     """(n,) on the photos here: squared errors of the stated probability, 90 % radii in km, whether they hold (0 or 1),
     whether the answer is within 25 km.
     """
-    known = judged(thinned(there), world)
+    known = verdict_columns(thin_out_cases(there), world)
     made = fit(known.spreads, known.errors_km, origin="samples of a scripted policy")
-    found = judged(here, world)
+    found = verdict_columns(here, world)
     stated = np.array([made.probability_within(spread, _TARGET_KM) for spread in found.spreads])
     radii = np.array([made.radius(spread).p90 for spread in found.spreads])
     held = (found.errors_km <= radii).astype(np.float64)

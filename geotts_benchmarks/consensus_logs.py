@@ -15,8 +15,15 @@ import numpy as np
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.eval.answer_parsers import ParserName
-from tts.eval.calibration_fitting import VerdictColumns, judged, known_areas, measured, part_of, with_regions
-from tts.eval.labelled_cases import Case, cases_of_panels, thinned
+from tts.eval.calibration_fitting import (
+    VerdictColumns,
+    calibration_quality,
+    known_areas,
+    part_of,
+    verdict_columns,
+    with_regions,
+)
+from tts.eval.labelled_cases import Case, cases_of_panels, thin_out_cases
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
@@ -46,11 +53,11 @@ class LogFamily:
 
     def judged(self, world: World) -> VerdictColumns:
         """Verdicts of all photos."""
-        return judged(self._cases(), world)
+        return verdict_columns(self._cases(), world)
 
     def thinned(self, world: World) -> VerdictColumns:
         """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
-        return judged(thinned(self._cases()), world)
+        return verdict_columns(thin_out_cases(self._cases()), world)
 
     def named_cases(self) -> list[Case]:
         """All photos; each rollout names its source."""
@@ -86,7 +93,7 @@ def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result
     """How radii that were fitted on another family hold here; Wilson 95 % interval of the cover."""
     there, here = other.thinned(world), family.judged(world)
     made = with_regions(fit(there.spreads, there.errors_km, origin="another family"), there)
-    held = measured(made, here.spreads, here.errors_km, target_km=25.0)
+    held = calibration_quality(made, here.spreads, here.errors_km, target_km=25.0)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     interval = share_interval(here.errors_km <= radii)
     return {

@@ -38,8 +38,8 @@ from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.routing.depth_router import DepthRouter
 from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import succeeded
-from tts.verify.consensus.calibration import shipped
+from tts.toolkit.toolbox import success_outcome
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -72,7 +72,7 @@ class _Search:
         return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return succeeded(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
+        return success_outcome(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
 
 
 class _Rollouts:
@@ -90,7 +90,7 @@ class _Rollouts:
 
 async def leading(world: World, photos: int) -> Result:
     """Rollout-turns saved by a careful leader at n = 4 and 8, photos lost by it, and what a wrong leader starts."""
-    verifier = ConsensusVerifier(world, shipped("openai"))
+    verifier = ConsensusVerifier(world, shipped_calibration("openai"))
     found: Result = {}
     for n in (4, 8):
         rng = random.Random(n)

@@ -16,7 +16,7 @@ from geotts_benchmarks.harness import Result, median, report, say
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
-from tts.inference.vllm.seam import has_cuda, installed
+from tts.inference.vllm.seam import has_cuda, is_installed
 
 _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer
 
@@ -42,7 +42,7 @@ def command(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: st
 
 def measure(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: Shape = Shape.TINY_QWEN3_VL) -> Result:
     """The figures of `compare` on a random model; null and a reason where vLLM or CUDA is missing."""
-    missing = "" if installed() else "vLLM is not installed: run it with the Python of `make vllm-env`"
+    missing = "" if is_installed() else "vLLM is not installed: run it with the Python of `make vllm-env`"
     if not missing and shape is Shape.QWEN3_VL_4B and not has_cuda():
         missing = "there is no CUDA device"
     if missing:

@@ -35,7 +35,7 @@ from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import FixedLocator
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -55,7 +55,7 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
 
 
 async def _scripted(world: World, count: int) -> Result:
-    verifier, rng = ConsensusVerifier(world, shipped("openai")), random.Random(49)
+    verifier, rng = ConsensusVerifier(world, shipped_calibration("openai")), random.Random(49)
     streets = [Street.drawn(rng) for _ in range(count)]
     runs = [[await _solved(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
     hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]

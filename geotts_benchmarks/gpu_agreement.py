@@ -112,7 +112,7 @@ async def _engine_side(seam: VllmSeam) -> list[tuple[list[int], Image.Image | No
             photos=() if photo is None else (photo,),
         )
         prompt = TokenPrompts(seam.tokenizer).prompt(request.session_id, request.messages, ())
-        pictures = await ContentPictures().of(request, prompt.images)
+        pictures = await ContentPictures().pictures_of(request, prompt.images)
         generation = Generation(
             id=request.session_id,
             token_ids=prompt.token_ids,

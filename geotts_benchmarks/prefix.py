@@ -10,7 +10,7 @@ from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options
 from geotts_benchmarks.harness import Result, median, report, say
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.random_weights import Shape
-from tts.inference.vllm.seam import installed
+from tts.inference.vllm.seam import is_installed
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(n: int, turns: int, tokens: int, repeats: int, quick: bool) -> None:
 
 def measure(n: int, turns: int, tokens: int, repeats: int) -> Result:
     """The figures of `compare` on a tiny random model; null and a reason where vLLM is not installed."""
-    if not installed():
+    if not is_installed():
         reason = "vLLM is not installed: run it with the Python of `make vllm-env`"
         return {"cached_share_of_ideal": None, "wall_ratio_vs_cold": None, "skipped": reason}
     with engine(Shape.TINY_QWEN3_VL, **cpu_options()) as model:

@@ -131,7 +131,7 @@ def _stopped_by_rule(
     """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
         ended = frozenset(order[:count])
-        if rule.decided(standings.of(photo, ended), count, len(order)):
+        if rule.should_stop(standings.of(photo, ended), count, len(order)):
             return ended
     return frozenset(order)
 
@@ -211,7 +211,7 @@ def _led(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], deci
     roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
     for count in range(1, len(order)):
         run = Run(rollouts={place: roles[place] for place in range(count)})
-        if rule.allowed(run, len(order)) <= count:
+        if rule.n_allowed(run, len(order)) <= count:
             if count > 1:
                 return frozenset(order[:count])
             continue

@@ -18,7 +18,7 @@ from deployments.wiring.bundle_replay import replay_bundle
 from tts.api.client import refusal
 from tts.bundle.bundle_files import root_hash
 from tts.bundle.check_bundle import checked_entries
-from tts.bundle.signature import public_key, signed, signer_of
+from tts.bundle.signature import public_key, sign_files, signer_of
 from tts.bundle.zip_archive import pack
 from tts.domain.request import REQUEST_ID
 from tts.errors import DataError, ServerUnreachable
@@ -64,7 +64,7 @@ def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_k
     data = _fetched(request_id, url, api_key)
     entries = checked_entries(data)
     if sign_with is not None:
-        data = pack(signed(entries, sign_with.read_bytes()))
+        data = pack(sign_files(entries, sign_with.read_bytes()))
     output.write_bytes(data)
     click.echo(f"{output}: root hash {root_hash(entries)}")
 

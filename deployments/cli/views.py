@@ -34,7 +34,7 @@ from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.domain.usage import Usage
 from tts.report.certainty import percentage_adds
-from tts.report.plain_words import ENDS, counted, plain
+from tts.report.plain_words import ENDS, plain, plural
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -165,7 +165,9 @@ class LiveView:
             lanes.add_row(*self._lane(trajectory))
         if calls := sum(len(turn.calls) for turn in self._run.inquiry):
             lanes.add_row(
-                RichText("? comparison", "cyan"), RichText(counted(calls, "call"), "dim"), RichText(self._asked, "dim")
+                RichText("? comparison", "cyan"),
+                RichText(plural(calls, "call"), "dim"),
+                RichText(self._asked, "dim"),
             )
         parts.append(lanes)
         if candidates := _candidates(self._run):
@@ -196,7 +198,7 @@ class LiveView:
 
     def _counts(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
-        return RichText(f"{counted(len(trajectory.turns), 'step')} {counted(calls, 'call')}", "dim")
+        return RichText(f"{plural(len(trajectory.turns), 'step')} {plural(calls, 'call')}", "dim")
 
 
 def _remarks(answer: Answer) -> list[RenderableType]:
@@ -375,7 +377,7 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     return (
-        f"\n{plain(answer.rollouts_text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
+        f"\n{plain(answer.rollouts_text)} · {plural(usage.turns, 'step')}, {plural(usage.tool_calls, 'tool call')}"
         f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )

@@ -24,7 +24,7 @@ from deployments.gateway.takeover import Takeover
 from deployments.observability.request_observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
-from tts.aio import Milestone, batches, beside, cancel_and_wait, closing, spawn
+from tts.aio import Milestone, batches, cancel_and_wait, closing, run_beside, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
@@ -169,7 +169,7 @@ class Runner:
         job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started
         self._admission.count_end(seconds)
-        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
+        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.usage)
         if not job.began:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
             spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")
@@ -204,7 +204,7 @@ class Runner:
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
         first_batch_logged = asyncio.Event()
-        async with beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
+        async with run_beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
             async for batch in recorded:
                 if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
                     first_batch_logged.set()

@@ -132,7 +132,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         continued=saved.continued,
         kept=await _kept(store, saved.continued),
     )
-    resumed = ResumedRequest.of(events, checkpoints, files)
+    resumed = ResumedRequest.from_log(events, checkpoints, files)
     return TakenOver(request, resumed, max(_LEAST_S, _remaining_s(saved, resumed.elapsed_s)))
 
 

@@ -359,7 +359,7 @@ def _too_many(count: str | int) -> RequestError:
 
 def _checked(photos: list[T]) -> list[T]:
     if not photos:
-        raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
+        raise PhotoError.from_reason("missing", "there is no photo: send it in the field `image`")
     return few_photos(photos)
 
 

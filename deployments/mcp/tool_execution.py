@@ -18,7 +18,7 @@ from deployments.mcp.progress import MILESTONES
 from deployments.runstore.stored_values import event_of
 from tools.maps import MAP_TOOLS
 from tools.places import PLACE_TOOLS
-from tts.aio import beside, closing
+from tts.aio import closing, run_beside
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions, RequestContext, new_request_id
@@ -122,7 +122,7 @@ class McpTools:
 
     async def _follow(self, request_id: str, report: Report) -> Run:
         """The run of a request when it has ended; its milestones are reported as they come."""
-        async with beside(self.gateway.result(request_id)) as result:
+        async with run_beside(self.gateway.result(request_id)) as result:
             async with closing(self.gateway.follow(request_id)) as entries:
                 async for entry in entries:
                     if entry is None or entry.kind not in MILESTONES:

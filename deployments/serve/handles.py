@@ -37,8 +37,8 @@ from tts.ports.model_client import Delta, ModelRequest
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.ports.verification import VerifierItem, VerifyRequest
-from tts.rollout.group_failover import persistently
-from tts.toolkit.toolbox import JoinedToolbox, failed
+from tts.rollout.group_failover import run_with_failover
+from tts.toolkit.toolbox import JoinedToolbox, failure_outcome
 
 _VERIFIERS = 3  # that are tried one after the other
 _INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
@@ -246,7 +246,7 @@ class RemoteRollouts:
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of the group; rollouts of a lost replica or engine go on from their checkpoints."""
-        return persistently(group, self._once)
+        return run_with_failover(group, self._once)
 
     async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         if group.may_begin is not None:
@@ -327,7 +327,9 @@ class RemoteToolbox:
             calling = partial(self._once, call, bare, photos)
             return await (first_reply(calling, self._silent_s) if call.name in self._repeatable else calling())
         except (ReplicaLost, Overloaded) as error:
-            return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
+            return failure_outcome(
+                call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE)
+            )
 
     @property
     def _silent_s(self) -> float | None:

@@ -79,7 +79,9 @@ class MixtureRollouts:
 
     async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]
-        own = replace(group, dialect=group.options.dialect or member.dialect, limits=member.share.within(group.limits))
+        own = replace(
+            group, dialect=group.options.dialect or member.dialect, limits=member.share.limits_within(group.limits)
+        )
         async for batch in member.rollouts.run(own):
             yield name, batch
 
@@ -136,7 +138,7 @@ class _Deal:
         """The model that a rollout goes to whose model did not answer: the largest share that has not tried it."""
         tried = self._tried[ended.rollout_id]
         tried.add(name)
-        if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.passed:
+        if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.has_passed:
             return None
         untried = [other for other in self._shares if other not in tried]
         return max(untried, key=lambda other: self._shares[other], default=None)

@@ -10,7 +10,7 @@ from geotts_benchmarks.released_rows.row_result import RowResult, compared, decl
 from tts.rewards.released import geoagent_chain, geoagent_reward
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_answer import answer_for_geocoding
-from tts.rewards.released.geoagent_geocoder import query_of, shortened
+from tts.rewards.released.geoagent_geocoder import query_of, without_last_part
 
 _ALL_AGREE = (True, True, True)
 Reply = Callable[[str, str, str], str | None]
@@ -43,7 +43,7 @@ def _geo_format(row: Row) -> RowResult:
 def _names(row: Row) -> RowResult:
     given = row["input"]
     if "cosine" in given:
-        return compared(value=(row["value"], geoagent_reward.clipped(given["cosine"])))
+        return compared(value=(row["value"], geoagent_reward.clip_similarity(given["cosine"])))
     table: Mapping[str, float] = given["similarities"]
     made = geoagent_reward.names_reward(given["text"], given["solution"], lambda a, b: table.get(f"{a} | {b}", 0.0))
     return compared(
@@ -59,7 +59,7 @@ def _spatial_of_text(row: Row) -> RowResult:
         while asked is not None:
             if (found := table.get(query_of(asked))) is not None:
                 return found[0], found[1]
-            asked = shortened(asked)
+            asked = without_last_part(asked)
         return None
 
     answers = [answer_for_geocoding(row["input"][key]) for key in ("text", "solution")]

@@ -18,7 +18,7 @@ _CUT = "…"
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what the row states of its output, and the country that is served with that of its address."""
     text = row["assistant"]
-    dialect = DIALECTS["geoagent"].configured(DialectSettings(behaviour="released"))
+    dialect = DIALECTS["geoagent"].with_settings(DialectSettings(behaviour="released"))
     replies = (text_message("assistant", text),)
     parsed = dialect.parse(Completion(text), turn=0)
     following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))

@@ -81,7 +81,7 @@ class OfflinePlaces:
 
     async def country_at(self, point: LatLon) -> CountryFact:
         """The country by the borders of time zones; `at_sea` also in unclaimed parts of Antarctica."""
-        country = self._countries.at(point)
+        country = self._countries.country_at(point)
         return CountryFact(
             point=point,
             country_code=country.code if country else "",

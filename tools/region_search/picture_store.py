@@ -39,7 +39,7 @@ class StoredRegions:
         """The store's URL for the picture. A DELETE that fails is logged as an error and not raised."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
-        with self._client.scrubber.hiding(Secret(key)):
+        with self._client.scrubber.hide(Secret(key)):
             try:
                 await self._put(name, picture, context)
                 yield self._places.public_url(name)

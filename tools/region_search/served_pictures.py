@@ -66,7 +66,7 @@ class RegionShelf:
         self._items[name] = _Item(picture.data, self._now() + self._expires_s, self._max_fetches, context.id)
         self._note("OFFER", host, name, 0, context.id)
         try:
-            with self._scrubber.hiding(Secret(key)):
+            with self._scrubber.hide(Secret(key)):
                 yield f"{self._base}/{name}"
         finally:
             del self._items[name]

@@ -159,7 +159,7 @@ class Dialect(Protocol):
         """Whether calls that failed count against `calls_per_tool`."""
         ...
 
-    def suited(self, surroundings: Surroundings) -> Dialect:
+    def for_surroundings(self, surroundings: Surroundings) -> Dialect:
         """Return the dialect for one request: the same one, unless its tools depend on the place.
 
         Args:
@@ -189,7 +189,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def configured(self, settings: DialectSettings) -> Dialect:
+    def with_settings(self, settings: DialectSettings) -> Dialect:
         """Return the same dialect with a profile's changes.
 
         Args:
@@ -224,7 +224,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+    def tools_to_list(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """Return the tools the engine has to list in the prompt; none when the messages do.
 
         Args:
@@ -265,7 +265,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Make a hypothesis of a statement, with what the conversation adds to it (evidence the model marked).
 
         Args:

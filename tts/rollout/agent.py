@@ -46,7 +46,7 @@ class Agent:
 
     def brief(self, group: GroupRequest, similar: tuple[SimilarPhoto, ...] = ()) -> Brief:
         """The same for every rollout of a group, so it is made once."""
-        dialect = self.dialect.suited(Surroundings(group.options.within, group.leader))
+        dialect = self.dialect.for_surroundings(Surroundings(group.options.within, group.leader))
         schemas = self._offered(group, dialect)
         consenting = schemas if group.options.allow_region_search else self._offered(group, dialect, consents=True)
         withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}

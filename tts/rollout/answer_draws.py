@@ -95,7 +95,7 @@ def _tokens_of_each(answered: ModelRequest, budget: Budget, written_tokens: int 
 def _affordable(prompts: int, answered: ModelRequest, budget: Budget) -> int:
     """Tokens that may be written after the prompt has been read so many times."""
     prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
-    return budget.affordable(prompts * prompt_tokens)
+    return budget.affordable_tokens(prompts * prompt_tokens)
 
 
 class _Draws:
@@ -152,4 +152,4 @@ def _stated(dialect: Dialect, messages: Sequence[Message], text: str) -> Hypothe
     if parsed.answer is None:
         return None
     written = Message(role="assistant", parts=(TextPart(text=text),))
-    return dialect.settle(parsed.answer, [*messages, written])
+    return dialect.to_hypothesis(parsed.answer, [*messages, written])

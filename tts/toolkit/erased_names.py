@@ -31,7 +31,7 @@ class ErasedNames:
         """The present moment, for a later call of `since`."""
         return self._number
 
-    def since(self, mark: int, names: Iterable[str]) -> bool:
+    def was_erased_since(self, mark: int, names: Iterable[str]) -> bool:
         """Whether any of the names was erased after `mark`.
 
         Args:

@@ -153,7 +153,7 @@ class _Child(asyncio.Protocol):
             elif fields is None:
                 answer.set_result(None)
             else:
-                answer.set_exception(PhotoError.because(fields["reason"], fields["detail"], fields["status"]))
+                answer.set_exception(PhotoError.from_reason(fields["reason"], fields["detail"], fields["status"]))
             if self._answers:
                 self._watch()
 
@@ -194,7 +194,7 @@ class _Child(asyncio.Protocol):
 
 
 def _damaged() -> PhotoError:
-    return PhotoError.because(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
+    return PhotoError.from_reason(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
 
 
 def _launched(limits: str) -> tuple[subprocess.Popen[bytes], socket.socket]:

@@ -47,7 +47,9 @@ class Units:
         town = town or self._gazetteer.nearest_town(point, max_km=_DIVISION_KM)
         if precision != "country" and town is not None and town.admin1 and (region := self._region(town)) is not None:
             return region
-        country = self._countries.at(point) or (None if town is None else self._countries.get(town.country_code))
+        country = self._countries.country_at(point) or (
+            None if town is None else self._countries.get(town.country_code)
+        )
         return None if country is None else self._country(country)
 
     def _whole_town(self, point: LatLon, nearest: Place) -> Place:

@@ -166,7 +166,7 @@ async def _events(gateway: Gateway, request_id: str) -> list[Event]:
 def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
     run = fold(events)
     if run.answer is not None:
-        return _json(made.whole(events, run.answer), headers)
+        return _json(made.full_reply(events, run.answer), headers)
     return no_answer(run, request.url.path, headers)
 
 

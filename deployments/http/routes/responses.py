@@ -134,7 +134,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             return _json(await _so_far(gateway, meta), headers)
         if starting_after is not None and not await gateway.store.is_open(meta.request_id):
             whole = await _folded(gateway, meta)
-            if whole.ended and starting_after > whole.last_number:
+            if whole.has_ended and starting_after > whole.last_number:
                 raise RequestError(
                     f"starting_after: the last event of this response has the number {whole.last_number}"
                 )
@@ -179,7 +179,7 @@ async def _read(
     except ValidationError as error:
         raise wrong_fields_error(error, ResponsesRequest) from error
     asked.check_supported()
-    earlier = asked.continues()
+    earlier = asked.continued_id()
     options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
     if asked.previous_response_id:
         await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it

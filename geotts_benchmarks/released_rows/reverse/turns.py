@@ -103,7 +103,7 @@ async def _rl(row: Row, corpus: Corpus) -> RowResult:
     found = calls_found(row["assistant"], turn=0) if played.calls else ()
     states = [*(["processing_tools"] if played.calls else []), "generating" if appended else "terminated"]
     return compared(
-        calls=(row["calls"], [{"name": call.name, "arguments": with_words(call.written)} for call in found]),
+        calls=(row["calls"], [{"name": call.name, "arguments": with_words(call.parse_text)} for call in found]),
         states=(row["states"], states),
         stop=(row["stop"], not appended),
         appended=(row["appended"], [rl_message(message) for message in appended[1:]]),

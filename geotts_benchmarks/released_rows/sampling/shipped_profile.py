@@ -70,7 +70,7 @@ def shipped(system: str, path: str = "") -> ShippedProfile:
     profile = load_profile(system)
     over = {"dialect_settings": {"released_path": path}} if path else {}
     args = load_config(None, over, profile=profile.tree(model="m", endpoint=ENDPOINT))
-    return ShippedProfile(args, DIALECTS[args.dialect].configured(args.dialect_settings), path)
+    return ShippedProfile(args, DIALECTS[args.dialect].with_settings(args.dialect_settings), path)
 
 
 def context_length(system: str) -> int:

@@ -65,7 +65,7 @@ async def _verl(row: Row, corpus: Corpus) -> RowResult:
     unasked = before["assistant_turns"] + 1 >= limits.max_turns or written >= limits.max_tokens
     states = [*(["processing_tools"] if played.calls else []), "generating" if played.appended() else "terminated"]
     return compared(
-        calls=([], []) if unasked else (row["calls"], [_call(call.name, call.written) for call in found]),
+        calls=([], []) if unasked else (row["calls"], [_call(call.name, call.parse_text) for call in found]),
         run=(row["run"], [_call(call.name, getattr(call, "written", call.arguments)) for call in played.calls]),
         states=(row["states"], states),
         stop=(row["stop"], not played.appended()),

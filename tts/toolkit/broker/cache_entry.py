@@ -40,7 +40,7 @@ class Entry:
     verbatim: bool = False
     photos: tuple[str, ...] = ()
 
-    def fresh(self, now: float) -> bool:
+    def is_fresh(self, now: float) -> bool:
         """Whether it answers a call as it is.
 
         Args:
@@ -48,7 +48,7 @@ class Entry:
         """
         return now < self.stored_at + self.ttl_s
 
-    def usable(self, now: float) -> bool:
+    def is_usable(self, now: float) -> bool:
         """Whether the entry may be used while the provider fails.
 
         Args:
@@ -67,7 +67,7 @@ class Entry:
         seen = self.observation
         return 500 if seen is None else 500 + 2 * len(seen.text) + sum(len(a.data) for a in seen.attachments)
 
-    def opened(self) -> Observation:
+    def unwrap(self) -> Observation:
         """The observation, or the refusal raised again.
 
         Raises:

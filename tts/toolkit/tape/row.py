@@ -35,7 +35,7 @@ class TapeRow(Value):
     attachments: tuple[Attachment, ...] = ()
 
     @classmethod
-    def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
+    def from_outcome(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
         """The row to record for a call; the id of the call is left out, as a replay has others.
 
         Args:
@@ -52,7 +52,7 @@ class TapeRow(Value):
             attachments=outcome.attachments,
         )
 
-    def played(self, call: ToolCall) -> ToolOutcome:
+    def replay(self, call: ToolCall) -> ToolOutcome:
         """The outcome as it was, for this call.
 
         Args:

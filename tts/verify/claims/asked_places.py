@@ -16,12 +16,12 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import wgs84_point
 from tts.verify.assembly.naming import names_at
-from tts.verify.claims.claimed_area import centre_of, holds
+from tts.verify.claims.claimed_area import centre_of, contains_point
 from tts.verify.claims.weighing import Rival
-from tts.verify.evidence.evidence_sources import telling
+from tts.verify.evidence.evidence_sources import is_distinctive
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statement, Statements
-from tts.verify.inquiry.statements import holds as names
+from tts.verify.inquiry.statements import contains_phrase as names
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class PlaceInQuestion:
         """Whether a statement is about this place: about a point inside it, or a page that names it."""
         fact = statement.fact
         if isinstance(fact, PlaceFact):
-            return (point := wgs84_point(fact)) is not None and holds(self.place, point, self.world)
-        return isinstance(fact, WebFact) and telling(normalise(self.city)) and names(statement.words, self.city)
+            return (point := wgs84_point(fact)) is not None and contains_point(self.place, point, self.world)
+        return isinstance(fact, WebFact) and is_distinctive(normalise(self.city)) and names(statement.words, self.city)
 
 
 def asked_places(
@@ -56,7 +56,7 @@ def asked_places(
     nothing of the claim.
     """
     every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
-    every.sort(key=lambda one: (answer is None or not holds(one, answer, world), one.place))
+    every.sort(key=lambda one: (answer is None or not contains_point(one, answer, world), one.place))
     return tuple(_asked(place, stated, world) for place in every)
 
 

@@ -20,7 +20,7 @@ from tts.verify.assembly.naming import names_at
 from tts.verify.assembly.verdict import OTHER_CANDIDATE_90
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
-from tts.verify.claims.claimed_area import holds
+from tts.verify.claims.claimed_area import contains_point
 from tts.verify.claims.weighing import Rival, WeighedPlace, Weighing
 from tts.verify.evidence.world import World
 
@@ -134,7 +134,7 @@ def _alternative(
         return None
     for candidate in verdict.candidates:
         at = LatLon(lat=candidate.lat, lon=candidate.lon)
-        if distance_km(at, rival.point) <= _SAME_KM and not any(holds(place, at, world) for place in claimed):
+        if distance_km(at, rival.point) <= _SAME_KM and not any(contains_point(place, at, world) for place in claimed):
             return candidate
     point = rival.point
     return Candidate(
@@ -152,5 +152,5 @@ def _agreement(trajectories: Sequence[Trajectory], places: Sequence[ClaimedPlace
     return RolloutAgreement(
         rollouts=tuple(trajectory.rollout_id for trajectory in trajectories),
         answered=len(points),
-        inside=sum(any(holds(place, point, world) for place in places) for point in points),
+        inside=sum(any(contains_point(place, point, world) for place in places) for point in points),
     )

@@ -55,7 +55,7 @@ class Ordering(Value):
     coefficients: tuple[float, ...]
     intercept: float
 
-    def of(self, x: Floats) -> Floats:
+    def scores_of(self, x: Floats) -> Floats:
         """(n,) scores of (n, k) features."""
         return np.asarray(x @ np.array(self.coefficients) + self.intercept)
 
@@ -143,9 +143,9 @@ class Calibration(Value):
         x = expand(
             spread.vector()[None, : len(self.features)], np.array(self.mean), np.array(self.scale), crossed=self.crossed
         )
-        row = self.table.row(float(self.typical.of(x)[0]))
+        row = self.table.row(float(self.typical.scores_of(x)[0]))
         p50 = row[LEVELS.index(0.5)]
-        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
+        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.scores_of(x))[0]))
         return ErrorDistribution(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
 
     @property
@@ -181,7 +181,7 @@ def is_shipped(name: str) -> bool:
     return _shipped_file(name).is_file()
 
 
-def shipped(name: str) -> Calibration:
+def shipped_calibration(name: str) -> Calibration:
     """The calibration that ships for an engine, or the general one.
 
     Raises:

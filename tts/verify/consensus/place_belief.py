@@ -37,7 +37,7 @@ class PlaceBelief:
         """The probability of the places within `km` of a point."""
         return float(self.share[sphere_km_from_degrees(point, self.lat, self.lon) <= km].sum())
 
-    def most(self, count: int) -> PlaceBelief:
+    def largest(self, count: int) -> PlaceBelief:
         """The points with the largest shares; the shares stay what they are."""
         at = np.argsort(-self.share, kind="stable")[:count]
         return PlaceBelief(self.lat[at], self.lon[at], self.share[at])
@@ -67,7 +67,7 @@ def belief_of_reading(belief: Belief) -> PlaceBelief:
     return PlaceBelief(belief.lat, belief.lon, belief.share / total)
 
 
-def mixed(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
+def mix_beliefs(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
     """`share` of the one, and the rest of the other."""
     return PlaceBelief(
         np.concatenate([one.lat, other.lat]),

@@ -31,7 +31,7 @@ class Reliability(Value):
 
     factors: dict[str, tuple[float, ...]]
 
-    def of(self, source: str) -> tuple[float, ...]:
+    def factors_of(self, source: str) -> tuple[float, ...]:
         """The factors of a source; those of the least reliable one for a source that was never seen."""
         found = self.factors.get(source)
         return found if found is not None else tuple(min(row) for row in zip(*self.factors.values(), strict=True))

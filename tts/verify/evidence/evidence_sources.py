@@ -33,14 +33,14 @@ class Source:
     rivals: int
 
     @property
-    def echo(self) -> bool:
+    def is_echo(self) -> bool:
         """Derived from a point the rollout itself put in."""
         return self.call is not None and bool(_OWN_POINT_ARGUMENTS & set(self.call.arguments))
 
     @property
     def tells_of_own_point(self) -> bool:
         """Whether it only says what lies at a point the rollout itself put in; a picture of the place shows more."""
-        return self.echo and not isinstance(self.fact, ViewFact)
+        return self.is_echo and not isinstance(self.fact, ViewFact)
 
     @property
     def query(self) -> str:
@@ -117,6 +117,6 @@ def statement_of(fact: Fact) -> str:
     return getattr(fact, "country", "") or ""
 
 
-def telling(key: str) -> bool:
+def is_distinctive(key: str) -> bool:
     """Whether a normalised name is long enough to be found by chance seldom; two signs do in scripts of syllables."""
     return len(key) >= _NAME_LETTERS or (len(key) == 2 and not key.isascii())

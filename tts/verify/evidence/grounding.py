@@ -10,9 +10,9 @@ from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import wgs84_point
-from tts.verify.evidence.evidence_sources import Source, telling
+from tts.verify.evidence.evidence_sources import Source, is_distinctive
 from tts.verify.evidence.ledger import Finding, LedgerEntry
-from tts.verify.evidence.page_dedup import alike, page_witness
+from tts.verify.evidence.page_dedup import merge_same_pages, page_witness
 from tts.verify.evidence.world import World
 
 _W = weights("grounding")
@@ -22,7 +22,7 @@ _QUERY_WORD = int(_W["query_word_letters"])
 _PAGE_TOWN_KM = _W["page_town_km"]
 
 
-def ground(
+def ground_hypothesis(
     best: Hypothesis, point: LatLon, sources: list[Source], read: list[str], world: World
 ) -> tuple[float, frozenset[str], list[LedgerEntry]]:
     """The firmest support for the point, everything it rests on, and the entries for it."""
@@ -30,7 +30,7 @@ def ground(
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
         fact = source.fact
-        if isinstance(fact, PlaceFact) and not source.echo and (stated := wgs84_point(fact)) is not None:
+        if isinstance(fact, PlaceFact) and not source.is_echo and (stated := wgs84_point(fact)) is not None:
             away = distance_km(stated, point)
             if away <= NEAR_KM:
                 claim = f"{fact.name} lies {away:.1f} km from the point"
@@ -50,7 +50,7 @@ def ground(
     best_strength = supports[0][0]
     strong = [support for support in supports if support[0] >= _W["strong"] * best_strength]
     witnesses = frozenset(witness for _, witness, _ in strong)
-    more = 1.0 - _W["repeated"] ** (len(alike([witnesses])[0]) - 1)
+    more = 1.0 - _W["repeated"] ** (len(merge_same_pages([witnesses])[0]) - 1)
     grounding = best_strength + (1.0 - best_strength) * more
     return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
@@ -63,7 +63,7 @@ def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> flo
     if not seen:
         visible = _W["no_text"]
     else:
-        shown = (name and name in seen) or (telling(source.query) and source.query in seen)
+        shown = (name and name in seen) or (is_distinctive(source.query) and source.query in seen)
         visible = 1.0 if shown or _overlaps(source.query, seen) else _W["unseen_query"]
     return float(near * match * visible / source.rivals ** _W["rivals"])
 
@@ -83,8 +83,8 @@ def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> 
     words = normalise(f"{fact.title} {fact.snippet}")
     for name in (best.place, best.city):
         key = normalise(name)
-        named = telling(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
-        if named and (name == best.place or world.named(name, point, within_km=_PAGE_TOWN_KM) is not None):
+        named = is_distinctive(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
+        if named and (name == best.place or world.place_named(name, point, within_km=_PAGE_TOWN_KM) is not None):
             return name
     return None
 
@@ -94,6 +94,6 @@ def _read_place(line: str, best: Hypothesis, point: LatLon, world: World) -> str
     key = normalise(line)
     for name in (best.city, best.place):
         wanted = normalise(name)
-        if telling(wanted) and re.search(rf"\b{re.escape(wanted)}\b", key):
-            return name if world.named(name, point, within_km=NEAR_KM) is not None else None
+        if is_distinctive(wanted) and re.search(rf"\b{re.escape(wanted)}\b", key):
+            return name if world.place_named(name, point, within_km=NEAR_KM) is not None else None
     return None

@@ -23,7 +23,7 @@ def page_witness(fact: WebFact) -> str:
     return f"{_PREFIX}{_address(fact.url)}{_GAP}{words if len(words) >= _TELLING else ''}"
 
 
-def alike(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+def merge_same_pages(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     """The same sets, with one name for all pages that share an address or their words; other witnesses stay."""
     names = sorted({name for found in witnesses for name in found if name.startswith(_PREFIX)})
     root = {name: name for name in names}

@@ -35,7 +35,7 @@ class _ToolUseClaim:
     wording: str
     tools: tuple[str, ...]
 
-    def claimed(self) -> re.Pattern[str]:
+    def pattern(self) -> re.Pattern[str]:
         return re.compile(
             rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.wording})|(?:{self.wording})[^.!?\n]{{0,30}}?\b{_DONE}"
             rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.wording}))",
@@ -71,7 +71,7 @@ _TOOL_USES = (
         ("image_search", "lens"),
     ),
 )
-_PATTERNS = tuple((source, source.claimed()) for source in _TOOL_USES)
+_PATTERNS = tuple((source, source.pattern()) for source in _TOOL_USES)
 _MENTIONED = re.compile("|".join(source.wording for source in _TOOL_USES), re.IGNORECASE)
 # one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
 _PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")

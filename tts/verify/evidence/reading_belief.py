@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers, conclusion
+from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.lookups import Lookup, pair_lookups
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -43,11 +43,11 @@ def read_belief(
     if not lines:
         return None
     looked_up = _about_lines(lines, trajectories)
-    leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.beside(lines))
+    leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.neighbours_of_lines(lines))
     if not leads.clues and not leads.mentions:
         return None
     belief = reader.weigher.weigh(leads.clues, sorted(leads.mentions, key=lambda mention: mention.name))
-    found = conclusion(belief, reader.countries) if answers(belief, leads) else None
+    found = conclusion(belief, reader.countries) if is_worth_a_point(belief, leads) else None
     return ReadBelief(leads, belief, found)
 
 

@@ -58,7 +58,7 @@ class DifferentPlaces:
     surely: bool
 
     @property
-    def why(self) -> str:
+    def sentence_start(self) -> str:
         """The beginning of the sentence about it."""
         return f"These photos {'cannot' if self.surely else 'can hardly'} be of the same place"
 

@@ -69,7 +69,7 @@ def _about(source: Source, best: Hypothesis, point: LatLon) -> bool:
     fact = source.fact
     if isinstance(fact, PlaceFact):
         stated = wgs84_point(fact)
-        return stated is not None and distance_km(stated, point) <= NEAR_KM and not source.echo
+        return stated is not None and distance_km(stated, point) <= NEAR_KM and not source.is_echo
     if not isinstance(fact, WebFact):
         return False
     words = f" {normalise(statement_of(fact))} "

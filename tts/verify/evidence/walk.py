@@ -14,7 +14,7 @@ import numpy as np
 
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader
-from tts.clues.conclusion import answers, conclusion
+from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km, sphere_km_from_degrees
@@ -54,7 +54,7 @@ def walk_of(
     priors = world.clues.weigher.priors
     beliefs, prior = _points(readable, priors)
     numbers = [one.number for one in readable]
-    limits = reach.taken[np.ix_(numbers, numbers)]
+    limits = reach.town_limits_km[np.ix_(numbers, numbers)]
     pairs = [
         (readable[i].number, readable[j].number)
         for i, j in combinations(range(len(readable)), 2)
@@ -89,7 +89,7 @@ def _points(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points],
     """
     reads = [one.read for one in readable if one.read is not None]
     named = {place.id: place for read in reads for place, _ in read.belief.places}
-    lat, lon, share = priors.everywhere
+    lat, lon, share = priors.all_towns
     new = [place for place in named.values() if not _has(place, lat, lon)]
     usual = np.array([priors.photo_share(place) for place in new])
     prior = Points(*_with(lat, lon, share, new, usual))
@@ -98,7 +98,7 @@ def _points(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points],
         belief = read.belief
         missing = [place for place in named.values() if not _has(place, belief.lat, belief.lon)]
         shares = np.array([belief.rest.get(place.country_code, 0.0) * priors.town_share(place) for place in missing])
-        beliefs.append(Points.of(*_with(belief.lat, belief.lon, belief.share, missing, shares)))
+        beliefs.append(Points.likeliest(*_with(belief.lat, belief.lon, belief.share, missing, shares)))
     return beliefs, prior
 
 
@@ -140,7 +140,7 @@ def _given(
 def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
     countries: dict[str, float] = {}
     for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
-        at = reader.countries.at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
+        at = reader.countries.country_at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
         if at is not None:
             countries[at.code] = countries.get(at.code, 0.0) + float(share)
     at_places = [(place, float(points.share[_at(place, points)].sum())) for place in places.values()]
@@ -148,7 +148,9 @@ def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], r
     belief = Belief(
         countries or read.belief.countries, tuple(ranked[:12]), points.lat, points.lon, points.share, len(ranked)
     )
-    hypothesis: Hypothesis | None = conclusion(belief, reader.countries) if answers(belief, read.leads) else None
+    hypothesis: Hypothesis | None = (
+        conclusion(belief, reader.countries) if is_worth_a_point(belief, read.leads) else None
+    )
     return replace(read, belief=belief, hypothesis=hypothesis)
 
 

@@ -28,7 +28,7 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
-from tts.verify.inquiry.statements import Statement, Statements, holds
+from tts.verify.inquiry.statements import Statement, Statements, contains_phrase
 
 _MOST_PASSED_BY = 2
 _TOWN_KM = weights("inquiry")["town_km"]
@@ -116,10 +116,12 @@ def _town_of(page: Statement, world: World) -> Place | None:
         return None
     towns: list[tuple[bool, Place]] = []
     for mention in world.clues.leads({fact.title: 1.0, fact.snippet: 1.0}).mentions:
-        if any(holds(normalise(line), mention.name) for line in page.lines):
+        if any(contains_phrase(normalise(line), mention.name) for line in page.lines):
             continue
         for place in (match.place for match in mention.matches if match.place.kind == "city"):
-            beside = holds(page.words, place.admin1) or holds(page.words, world.countries.name(place.country_code))
+            beside = contains_phrase(page.words, place.admin1) or contains_phrase(
+                page.words, world.countries.name(place.country_code)
+            )
             towns.append((not beside, place))
     return min(towns, key=lambda found: found[0], default=(True, None))[1]
 

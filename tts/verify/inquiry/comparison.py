@@ -62,19 +62,21 @@ class Comparison(Generic[PlaceT]):
         outcomes = {i: self._outcome(i, pending.question, call, results.get(call.id)) for i, call in pending.of.items()}
         self.rounds.append(Round(pending.question, outcomes))
 
-    def counted(self) -> list[frozenset[int]]:
+    def counted_places(self) -> list[frozenset[int]]:
         """For each round the places that count in it."""
         return [frozenset(i for i in one.outcomes if self._counts(i, one.question.line)) for one in self.rounds]
 
     def gains(self) -> dict[int, float]:
         """The log-likelihood ratio of each place after rounds that said something, in nats."""
-        return gains_of(self.rounds, self.counted(), range(len(self.candidates)))
+        return gains_of(self.rounds, self.counted_places(), range(len(self.candidates)))
 
     def gain_of_others(self) -> float:
         """What an answer gains that is none of the candidates: nothing, or as much as a candidate lost at which a line
         was found, so that it does not overtake this candidate."""
         gains = self.gains()
-        deciding = ((one, each) for one, each in zip(self.rounds, self.counted(), strict=True) if one.gains(each))
+        deciding = (
+            (one, each) for one, each in zip(self.rounds, self.counted_places(), strict=True) if one.gains(each)
+        )
         return min([0.0, *(gains[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
 
     def _decided(self) -> bool:
@@ -90,8 +92,8 @@ class Comparison(Generic[PlaceT]):
     def _open_lines(self) -> list[str]:
         """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
         longest."""
-        askers = self._stated.askers
-        settled = {one.question.line for one in self.rounds if not one.void}
+        askers = self._stated.asker_counts
+        settled = {one.question.line for one in self.rounds if not one.is_void}
         unsettled = [line for line in self._stated.lines if line not in settled]
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
@@ -134,7 +136,7 @@ class Comparison(Generic[PlaceT]):
 
     def _arguments(self, question: Question, i: int) -> dict[str, JsonValue] | None:
         """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""
-        return question.about(self.candidates[i]) if self._counts(i, question.line) else None
+        return question.arguments_about(self.candidates[i]) if self._counts(i, question.line) else None
 
     def _has_to_be_asked(self, i: int) -> bool:
         """Whether no round takes place without this place. It is so for each that could win without being asked."""
@@ -147,7 +149,7 @@ class Comparison(Generic[PlaceT]):
         if result is None:
             return Outcome(None, "")
         statements, place = question.statements(call, result, self._stated.lines), self.candidates[i]
-        found = question.found(statements, place)
+        found = question.line_was_found(statements, place)
         bearing = [one for one in statements if question.line in one.lines and place.is_named_in(one)]
         url = getattr(bearing[0].fact, "url", None) if bearing else None
         return Outcome(found, result.call_id, url, result.retrieved_at)
@@ -165,7 +167,7 @@ class Comparison(Generic[PlaceT]):
 
     def _borne(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
-        found = {r.question.line for r in self.rounds if not r.void and i in r.outcomes and r.outcomes[i].found}
+        found = {r.question.line for r in self.rounds if not r.is_void and i in r.outcomes and r.outcomes[i].found}
         return self._stated.borne_at(self.candidates[i].is_named_in) | found
 
 

@@ -14,7 +14,7 @@ from tts.verify.inquiry.rounds import Outcome, Round
 
 def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
     """The ledgers of the rollouts, with the entries that their votes have now."""
-    asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.answered}
+    asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.is_answer}
     return tuple(ledger.with_entries(asked.get(ledger.rollout_id, ())) for ledger in ledgers)
 
 
@@ -37,7 +37,7 @@ def with_undecided(
     found: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
     first = ledgers[0].rollout_id
     found[first] += map(_of_open_search, inquiry.open_searches)
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
+    for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         for number, outcome in one.outcomes.items():
             if not outcome.call_id or outcome.call_id in entered:
                 continue
@@ -96,7 +96,7 @@ def _reason(one: Round) -> str:
 def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEntry]:
     """What the verifier found out about a candidate, in rounds that distinguish it from another."""
     name = inquiry.candidates[number].name
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
+    for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         if not _decides(one, number, counted):
             continue
         outcome, line = one.outcomes[number], one.question.line

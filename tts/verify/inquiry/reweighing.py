@@ -13,9 +13,9 @@ from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.rounds import PASSED_BY
 
 
-def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
+def reweigh_votes(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     """The votes with what questions say about their places. Unchanged, to the object, where they say nothing."""
-    gains, admitted = inquiry.gains(), inquiry.admitted()
+    gains, admitted = inquiry.gains(), inquiry.admitted_places()
     if not admitted and not any(gains.values()):
         return list(votes)
     others = inquiry.gain_of_others()

@@ -84,7 +84,7 @@ def _unchecked(hint: str | None) -> HintOutcome | None:
 
 
 def _allowed(stated: Iterable[Hypothesis], options: LocateOptions) -> list[Hypothesis]:
-    within, excluded = options.within, RuledOut.of(options).places
+    within, excluded = options.within, RuledOut.from_options(options).places
     return [
         one
         for one in stated

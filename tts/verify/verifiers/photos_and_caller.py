@@ -102,7 +102,7 @@ def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions,
     says = says[0].upper() + says[1:]
     if options.within is not None and not in_caller_area(point, options.within, world.countries):
         return Contradiction(about="within", text=f"{says}, outside {area_words(options.within, world)}.")
-    if RuledOut.of(options).holding(point, world) is not None:
+    if RuledOut.from_options(options).place_at(point, world) is not None:
         return Contradiction(about="not_there", text=f"{says}, which you ruled out.")
     return None
 

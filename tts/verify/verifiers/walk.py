@@ -13,7 +13,7 @@ from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
 from tts.domain.reach import Reach, reach_of
 from tts.ports.closable import close_each
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
-from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
+from tts.verify.assembly.radius_consistency import rough_exactness, widen_radius, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.consensus.calibration import Calibration
@@ -140,7 +140,7 @@ def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
 
 def _reaching(verdict: Verdict, km: float) -> Verdict:
     """The answer for all photos stands for all of their places."""
-    return verdict if km == math.inf else widened(verdict, km)
+    return verdict if km == math.inf else widen_radius(verdict, km)
 
 
 def _point(one: PhotoAnswer) -> LatLon:

@@ -15,9 +15,9 @@ from support.service import PHOTO, an_app, serving
 from deployments.config import AppArgs, GatewayConfig
 from deployments.wiring.bundle_replay import replay_bundle
 from deployments.wiring.local import local_tools
-from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derived, root_hash
+from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derive_files, root_hash
 from tts.bundle.check_bundle import checked_entries
-from tts.bundle.signature import signed, signer_of
+from tts.bundle.signature import sign_files, signer_of
 from tts.bundle.zip_archive import pack, unpack
 from tts.errors import DataError
 from tts.package_files import sample_photos
@@ -123,7 +123,7 @@ async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_rep
     answered["answer"]["lat"] += 1.0
     lines = [json.dumps(event).encode() for event in events]
     forged = {**entries, "events.ndjson": b"\n".join(lines) + b"\n"}
-    forged |= derived(forged)
+    forged |= derive_files(forged)
     found = await replay_bundle(checked_entries(pack(forged)), an_app())
     assert not found.is_equal
     assert root_hash(forged) != root_hash(entries)
@@ -216,7 +216,7 @@ def test_a_signature_of_another_or_of_another_bundle_is_found(small):
     pem = ed25519.Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    made = checked_entries(pack(signed(entries, pem)))
+    made = checked_entries(pack(sign_files(entries, pem)))
     assert signer_of(made)
     signature = json.loads(made[SIGNATURE])
     for path in leaves(signature):

@@ -16,7 +16,7 @@ from tts.domain.answer import PhotoAnswer, Radius
 from tts.domain.calibration import CalibrationState
 from tts.domain.hypothesis import Level
 from tts.report.sections import headline, per_photo
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 from tts.verify.consensus.installed_calibrations import calibration_key, install
 
@@ -65,14 +65,14 @@ def locate(folder, *options):
 def test_the_embedded_engine_answers_with_what_was_fitted_to_it(data_store, calibrations, tmp_path):
     answer = json.loads(locate(tmp_path, "--json", "-n", "1").stdout)["answer"]
     assert answer["calibration"]["state"] == "fitted"
-    assert answer["calibration"]["photos"] == shipped("clues").runs
+    assert answer["calibration"]["photos"] == shipped_calibration("clues").runs
 
 
 def test_another_engine_says_transferred_until_a_calibration_is_installed(data_store, calibrations, tmp_path):
     before = json.loads(locate(tmp_path, "--json", *SCRIPTED).stdout)["answer"]
     assert before["calibration"]["state"] == "transferred"
     assert "calibration: transferred" in locate(tmp_path, *SCRIPTED).stdout
-    made = shipped("default").model_copy(update={"origin": "mine", "runs": 41})
+    made = shipped_calibration("default").model_copy(update={"origin": "mine", "runs": 41})
     args = AppArgs.model_validate({"engine": {"name": "scripted"}})
     path = install(made, args)
     assert path.parent == calibrations
@@ -102,7 +102,7 @@ def test_models_endpoints_dialects_and_providers_have_calibrations_of_their_own(
 
 def test_a_named_calibration_wins_over_an_installed_one(calibrations, tmp_path):
     named = tmp_path / "named.yaml"
-    shipped("default").model_copy(update={"origin": "named"}).write(named)
+    shipped_calibration("default").model_copy(update={"origin": "named"}).write(named)
     args = AppArgs.model_validate({"verifier": {"calibration": str(named)}})
-    install(shipped("default").model_copy(update={"origin": "installed"}), args)
+    install(shipped_calibration("default").model_copy(update={"origin": "installed"}), args)
     assert calibration_in_use(args).state.origin == "named"

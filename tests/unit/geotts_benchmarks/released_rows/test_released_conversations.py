@@ -167,7 +167,7 @@ async def test_the_whole_conversation_of_geoagent_is_one_turn(tmp_path):
     texts = corpus.texts("geoagent")["inference"]
     imported = ImportedTexts(system=texts["system"]["text"], task=texts["user"]["text"].removeprefix("<image>"))
     settings = DialectSettings.model_validate({"behaviour": "released", **imported.write(tmp_path)})
-    dialect = DIALECTS["geoagent"].configured(settings)
+    dialect = DIALECTS["geoagent"].with_settings(settings)
     wanted = [[texts["system"]["text"]], [(1008, 756), texts["user"]["text"].removeprefix("<image>")]]
     rows = corpus.rows("geoagent", "turns")[::5]  # `bench conformance` reads them all
     assert len(rows) > 3

@@ -72,7 +72,7 @@ async def test_the_engine_in_this_process_scales_by_the_same_filter_and_names_it
         rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))
         opening = GenericDialect().opening(Task(photos=(PHOTO,)))
         request = a_model_request(*opening, photos=(PHOTO,), pictures=rules)
-        (made[name],) = await ContentPictures().of(request, tuple(opening[1].images))
+        (made[name],) = await ContentPictures().pictures_of(request, tuple(opening[1].images))
         size = rules.photo.size(1600, 1200)
         assert made[name].image.tobytes() == PHOTO.image().resize(size, BY_NAME[name]).tobytes()
     assert made["bicubic"].uuid != made["lanczos"].uuid

@@ -79,7 +79,7 @@ def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
 def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_what_was_saved_up():
     experience = StopExperience()
     for _ in range(30):
-        experience.open(Band.TOWN, 0.01)
+        experience.begin_request(Band.TOWN, 0.01)
     assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_no_town_centre) > 1
     assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_a_town_centre) == 1
     assert used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
@@ -113,10 +113,10 @@ def test_one_request_in_64_is_seen_to_its_end():
 def test_no_more_is_spent_than_requests_were_allowed_to_lose(cells):
     experience, spent = StopExperience(), 0.0
     for cell, _ in cells:
-        if experience.open(Band.TOWN, 0.01):
+        if experience.begin_request(Band.TOWN, 0.01):
             state = StopState(Band.TOWN, 4, cell.votes + cell.against, cell)
             expected = experience.expected_loss(state)
-            spent += expected if experience.pays(state, 0.01) else 0.0
+            spent += expected if experience.withdraw_loss(state, 0.01) else 0.0
     assert spent <= 0.01 * (len(cells) + 2) + 1e-9
 
 

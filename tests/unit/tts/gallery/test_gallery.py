@@ -207,7 +207,7 @@ def test_the_prompt_lists_candidates_only_where_there_are_some():
 
 def test_a_task_file_says_where_they_stand(tmp_path):
     (tmp_path / "task.txt").write_text("Before.\n{similar}\nAfter.")
-    dialect = DIALECTS["geo_adapt"].configured(DialectSettings(task_file=tmp_path / "task.txt"))
+    dialect = DIALECTS["geo_adapt"].with_settings(DialectSettings(task_file=tmp_path / "task.txt"))
     found = (SimilarPhoto(id="x", point=LatLon(lat=1, lon=2), similarity=0.5),)
     lines = dialect.opening(Task(photos=(), similar=found))[-1].text.splitlines()
     assert lines[0] == "Before."

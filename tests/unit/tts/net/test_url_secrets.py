@@ -14,7 +14,7 @@ from deployments.runstore import RunMeta, StoreUnavailable, open_store
 from tts.config import OpenAIEngine
 from tts.errors import ConfigError
 from tts.net.redis_password import run_store_password, tool_cache_password
-from tts.net.url_secrets import masked, secrets_in
+from tts.net.url_secrets import mask_secrets, secrets_in
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.open_store import open_store as open_cache
@@ -37,8 +37,8 @@ URLS = [
 
 @pytest.mark.parametrize(("url", "shown", "secrets"), URLS)
 def test_secrets_in_urls_are_known_and_masked(url, shown, secrets):
-    assert (masked(url), secrets_in(url)) == (shown, secrets)
-    assert masked(f"a text with {url} and more") == f"a text with {shown} and more"
+    assert (mask_secrets(url), secrets_in(url)) == (shown, secrets)
+    assert mask_secrets(f"a text with {url} and more") == f"a text with {shown} and more"
 
 
 TREES = {

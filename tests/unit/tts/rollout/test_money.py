@@ -30,11 +30,11 @@ SERVER = BY_NAME["openai-chat"]
 
 def test_a_model_is_found_under_its_usual_names():
     table = shipped_prices()
-    plain = table.of("gpt-5-mini")
+    plain = table.price_of("gpt-5-mini")
     assert plain is not None
-    assert table.of("openai/gpt-5-mini-2025-08-07") == table.of("gpt-5-mini-latest") == plain
-    assert table.of("claude-sonnet-4-5-20250929") == table.of("claude-sonnet-4-5")
-    assert table.of("GD-ML/Thinking-with-Map-30B-A3B") is None
+    assert table.price_of("openai/gpt-5-mini-2025-08-07") == table.price_of("gpt-5-mini-latest") == plain
+    assert table.price_of("claude-sonnet-4-5-20250929") == table.price_of("claude-sonnet-4-5")
+    assert table.price_of("GD-ML/Thinking-with-Map-30B-A3B") is None
     assert table.as_of
 
 

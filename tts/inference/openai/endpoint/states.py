@@ -24,7 +24,7 @@ class EndpointStates:
         self._draining: frozenset[str] = frozenset()
         self._orders = Orders()
 
-    def looked(self, address: str, *, dead: bool) -> None:
+    def note_check(self, address: str, *, dead: bool) -> None:
         """Note the result of a check."""
         if dead:
             self._dead[_key(address)] = self._clock()

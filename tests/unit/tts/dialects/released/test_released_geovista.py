@@ -9,7 +9,7 @@ from tts.dialects import DIALECTS
 from tts.dialects.settings import DialectSettings
 
 PAGES = {"reply": [{"title": "A canal", "href": "https://a.example", "body": "In a town."}]}
-RELEASED = DIALECTS["geovista"].configured(DialectSettings(behaviour="released"))
+RELEASED = DIALECTS["geovista"].with_settings(DialectSettings(behaviour="released"))
 
 
 def call(name, **arguments):

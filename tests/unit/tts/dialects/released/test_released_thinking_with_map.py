@@ -20,7 +20,7 @@ ZOOM = {"bbox_2d": [100, 200, 600, 700]}
 
 
 def dialect(**settings):
-    return DIALECTS["thinking_with_map"].configured(DialectSettings(behaviour="released", **settings))
+    return DIALECTS["thinking_with_map"].with_settings(DialectSettings(behaviour="released", **settings))
 
 
 def call(name, arguments):
@@ -137,18 +137,21 @@ def test_crops_have_the_size_of_the_authors(box, size):
 
 def test_the_set_is_chosen_by_the_place_of_the_request():
     chooses = dialect()
-    assert chooses.suited(Surroundings()).tool_set == "google"
-    assert chooses.suited(Surroundings(within=Countries(codes=("CN",)))).tool_set == "amap"
-    assert chooses.suited(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "amap"
-    assert chooses.suited(Surroundings(Countries(codes=("CN",)), LatLon(lat=54, lon=10))).tool_set == "google"
-    assert dialect(tool_set="google").suited(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "google"
+    assert chooses.for_surroundings(Surroundings()).tool_set == "google"
+    assert chooses.for_surroundings(Surroundings(within=Countries(codes=("CN",)))).tool_set == "amap"
+    assert chooses.for_surroundings(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "amap"
+    assert chooses.for_surroundings(Surroundings(Countries(codes=("CN",)), LatLon(lat=54, lon=10))).tool_set == "google"
+    assert (
+        dialect(tool_set="google").for_surroundings(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set
+        == "google"
+    )
     assert (dialect(tool_set="amap").datum, dialect(tool_set="google").datum) == ("GCJ-02", "WGS-84")
 
 
 @pytest.mark.parametrize("name", ["spotagent", "geo_adapt", "generic"])
 def test_released_is_refused_where_the_code_could_not_be_had(name):
     with pytest.raises(ConfigError, match="not public"):
-        DIALECTS[name].configured(DialectSettings(behaviour="released"))
+        DIALECTS[name].with_settings(DialectSettings(behaviour="released"))
 
 
 def test_wrong_sets_and_paths_are_named():

@@ -144,19 +144,19 @@ async def test_queries_and_boxes_that_are_alike_are_found(tmp_path):
     ("kind", "known"), [(ToolErrorKind.NOT_FOUND, True), (ToolErrorKind.UNAVAILABLE, False), (None, True)]
 )
 def test_a_search_that_no_engine_answered_is_not_one_without_hits(kind, known):
-    assert bool(SearchTape.of([an_image_search([0, 0, 1, 1], kind)]).pictures) is known
+    assert bool(SearchTape.from_rows([an_image_search([0, 0, 1, 1], kind)]).pictures) is known
 
 
 def test_a_recorded_call_with_a_box_that_no_photo_has_is_passed_over():
     rows = [an_image_search([0, 0, 2000, 2000], ToolErrorKind.INVALID_ARGUMENTS), an_image_search([0, 0, 1, 1])]
-    assert [len(boxes) for boxes in SearchTape.of(rows).pictures.values()] == [1]
+    assert [len(boxes) for boxes in SearchTape.from_rows(rows).pictures.values()] == [1]
 
 
 def an_image_search(bbox, failure=None):
     call = ToolCall(id="c", name="image_search", arguments={"bbox": bbox})
     failed = None if failure is None else ToolFailure(kind=failure, detail="so it was")
     result = ToolResult(call_id="c", name="image_search", text="", failure=failed)
-    return TapeRow.of(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
+    return TapeRow.from_outcome(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
 
 
 async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):

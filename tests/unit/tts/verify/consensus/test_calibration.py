@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.errors import DataError
-from tts.verify.consensus.calibration import load, shipped
+from tts.verify.consensus.calibration import load, shipped_calibration
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.spread_features import Spread
 
@@ -51,11 +51,11 @@ def test_promises_are_consistent_for_any_verdict(shipped_one, mean_log_km, a, b)
 
 @pytest.fixture(scope="module")
 def shipped_one():
-    return shipped("default")
+    return shipped_calibration("default")
 
 
 def test_an_engine_without_its_own_calibration_has_the_general_one():
-    assert shipped("no_such_engine") == shipped("default")
+    assert shipped_calibration("no_such_engine") == shipped_calibration("default")
 
 
 def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
@@ -78,7 +78,7 @@ def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
 
 
 def test_the_general_calibration_believes_no_engine():
-    shipped_weights = shipped("default")
+    shipped_weights = shipped_calibration("default")
     for name in ("stated_radius_log_km", "stated_confidence"):
         at = shipped_weights.features.index(name)
         assert shipped_weights.typical.coefficients[at] == shipped_weights.tail.coefficients[at] == 0.0
