@@ -13,7 +13,7 @@ import numpy as np
 from deployments.cli.console import config_option
 from deployments.cli.eval_run import choose_samples
 from deployments.config import AppArgs
-from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
+from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, print_progress, report
 from tts.clues.clue import ClueKind
 from tts.clues.clue_reader import ClueReader
 from tts.clues.conclusion import is_worth_a_point
@@ -74,7 +74,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     reader = _reader(store, RULES)
     if drawn is None:
         signs = SignReader()
-        say(f"reading {len(samples)} photos")
+        print_progress(f"reading {len(samples)} photos")
         read = [_read(sample, signs, reader) for sample in samples]
     else:
         read = [_as_drawn(sample, scene) for sample, scene in zip(samples, drawn, strict=True)]

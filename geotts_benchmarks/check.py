@@ -20,7 +20,7 @@ from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import clue_reader, make_world
 from geotts_benchmarks.continue_cost import continued_figures
-from geotts_benchmarks.harness import Result, report, rounded, say
+from geotts_benchmarks.harness import Result, print_progress, report, round_figure
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
 from tts.domain.answer import Verdict
@@ -185,7 +185,7 @@ def _adversarial(args: AppArgs, count: int) -> Result:
     for family in FAMILIES:
         scenarios = generate(family, count, 0, world.gazetteer, world.countries)
         found[family] = attacked_claims(scenarios, checks, photo).model_dump()
-        say(f"{family}: {found[family]}")
+        print_progress(f"{family}: {found[family]}")
     return found
 
 
@@ -214,7 +214,7 @@ def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str
         shipped_calibration(args.engine.name), verdict_columns(cases, make_world(args.data_dir)), origin=origin
     )
     made.write(path)
-    say(f"{path}: {made.regions}")
+    print_progress(f"{path}: {made.regions}")
 
 
 def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> Result:
@@ -230,9 +230,9 @@ def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> R
     }
     return {
         "claims": len(checked),
-        "auc": rounded(auroc(p[sure], true[sure])),
-        "ece": rounded(expected_calibration_error(p[sure], true[sure])),
-        "ece_all": rounded(expected_calibration_error(p, true)),
+        "auc": round_figure(auroc(p[sure], true[sure])),
+        "ece": round_figure(expected_calibration_error(p[sure], true[sure])),
+        "ece_all": round_figure(expected_calibration_error(p, true)),
         "undecidable_supported": round(100.0 * float(supported[~sure].mean()), 2) if (~sure).any() else None,
         "suggestion_gain": round(float(gains.mean()), 3) if len(gains) else None,
         "suggestion_gain_99": round(float(np.quantile(gains, 0.99)), 3) if len(gains) else None,
@@ -274,7 +274,7 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
                 row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
             seen.checked.append(row)
         if number % 10 == 9:
-            say(f"{number + 1} scenes, {len(seen.checked)} claims")
+            print_progress(f"{number + 1} scenes, {len(seen.checked)} claims")
     return seen
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats
 from tts.eval.calibration_fitting import verdict_columns
 from tts.eval.labelled_cases import Case, thin_out_cases
@@ -55,7 +55,7 @@ def _at(atlas: Atlas, rho: float, count: int, seed: int, world: World) -> Result
         "cover90": [round(share.value, 2) for share in cover],
         "cover90_change": _rounded(paired_difference(*(100.0 * row for row in held)), 2),
     }
-    say(f"draws at ρ = {rho}: {result}")
+    print_progress(f"draws at ρ = {rho}: {result}")
     return result
 
 

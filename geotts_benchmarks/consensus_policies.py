@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats, distance_km
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
@@ -64,7 +64,7 @@ def _at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> R
         "stopping_loss": [round(loss.value, 2), round(loss.low, 2), round(loss.high, 2)],
         "stopping_saved": round(100.0 * (1.0 - float(np.mean(used)) / _N), 1),
     }
-    say(f"ρ = {rho}: {result}")
+    print_progress(f"ρ = {rho}: {result}")
     return result
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.panel import Panel
@@ -63,7 +63,7 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
         "by_kind": {kind: round(float(np.mean([100.0 * one.right for one in asked if one.kind == kind])), 2)
                     for kind in sorted({one.kind for one in asked})},
     }  # fmt: skip
-    say(f"{family} with {questions} questions: {result}")
+    print_progress(f"{family} with {questions} questions: {result}")
     return result
 
 
@@ -78,7 +78,7 @@ def _elsewhere(world: World, family: str, count: int, seed: int, questions: int)
         "calls": _calls(asked),
         **({"moved": round(100.0 * float(np.mean([one.moved for one in attacked])), 2)} if attacked else {}),
     }
-    say(f"{family} with {questions} questions: {result}")
+    print_progress(f"{family} with {questions} questions: {result}")
     return result
 
 

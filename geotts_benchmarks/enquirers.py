@@ -50,7 +50,7 @@ class Street:
     telling: frozenset[str]
 
     @staticmethod
-    def drawn(rng: random.Random) -> Street:
+    def draw(rng: random.Random) -> Street:
         """A photo somewhere on land or sea, its things in an order of its own."""
         truth = LatLon(lat=rng.uniform(-50, 60), lon=rng.uniform(-180, 180))
         things = tuple(rng.sample(_THINGS, len(_THINGS)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from deployments.config import AppArgs
 from geotts_benchmarks.enquirers import Enquiries, Street
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.photos import locate_all
 from tts.aio import closing
 from tts.domain.abilities import Abilities
@@ -56,7 +56,7 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
 
 async def _scripted(world: World, count: int) -> Result:
     verifier, rng = ConsensusVerifier(world, shipped_calibration("openai")), random.Random(49)
-    streets = [Street.drawn(rng) for _ in range(count)]
+    streets = [Street.draw(rng) for _ in range(count)]
     runs = [[await _solved(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
     hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
     return _compared("scripted", runs, hits)
@@ -110,7 +110,7 @@ def _compared(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequenc
     shared = [_shared(part) for part in runs]
     accuracy = [100.0 * np.array(part, dtype=np.float64) for part in hits]
     difference = paired_difference(accuracy[0], accuracy[1])
-    say(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
+    print_progress(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
     return {
         "photos": len(hits[0]),
         "shared_without": _listed(shared[0]),

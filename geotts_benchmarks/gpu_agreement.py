@@ -19,7 +19,7 @@ import click
 from PIL import Image
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, print_progress, report
 from tts.config import VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -64,7 +64,7 @@ def measure(model: Path | None) -> Result:
             seam.close()
         reference = ReferenceModel(folder)
         overlap = [len(set(top) & set(reference.likeliest(ids, picture, _TOP))) for ids, picture, top in prompts]
-    say(f"of the five likeliest first tokens agree: {overlap}")
+    print_progress(f"of the five likeliest first tokens agree: {overlap}")
     return {"overlap": overlap, "least": min(overlap), "agrees": min(overlap) >= _LEAST, "device": _device()}
 
 

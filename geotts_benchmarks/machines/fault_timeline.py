@@ -32,7 +32,7 @@ class InjectedFault:
     ended: float
 
 
-def explained(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
+def explain_case(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
     """What to print about one case; all moments in seconds since `run_began`.
 
     `logs`: the folder of Ray's sessions, whose processes write JSON to their standard error.

@@ -34,7 +34,7 @@ async def page(service, tab):
     tab.complaints.clear()
     tab.requests.clear()
     await tab.open(url)
-    await tab.until("document.getElementById('foot').textContent")
+    await tab.wait_until("document.getElementById('foot').textContent")
     yield tab
     assert tab.complaints == []
     assert [one for one in tab.requests if not one.startswith((url, "blob:", "data:", "about:"))] == []

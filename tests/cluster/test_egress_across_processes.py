@@ -7,7 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.endpoint import saying, serving
+from support.endpoint import serving, text_chunks
 from support.ports import free_port
 from support.rude_server import rude_server
 
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 
 def says(body, number):
     if body["model"] == "verifier":
-        return saying(OPINION)
-    return [30.0, *saying(ANSWER)] if SLOW in json.dumps(body) else saying(ANSWER)
+        return text_chunks(OPINION)
+    return [30.0, *text_chunks(ANSWER)] if SLOW in json.dumps(body) else text_chunks(ANSWER)
 
 
 def photos(seen):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.endpoint import chunk, saying, serving_in_a_thread
+from support.endpoint import chunk, serving_in_a_thread, text_chunks
 from support.located import locate
 from support.plain_photo import plain_photo
 from support.ports import free_port
@@ -45,13 +45,13 @@ def large_says(body, number):
     if body.get("tool_choice") == "auto" and turns < 2:
         search = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
         call = chunk(tool_calls=[{"index": 0, "id": f"call{turns}", "function": search}])
-        return saying("I look again.", call, finish="tool_calls")
-    return saying(json.dumps({"lat": OTARU.lat, "lon": OTARU.lon, "city": "Otaru", "country": "Japan"}))
+        return text_chunks("I look again.", call, finish="tool_calls")
+    return text_chunks(json.dumps({"lat": OTARU.lat, "lon": OTARU.lon, "city": "Otaru", "country": "Japan"}))
 
 
 def small_says(body, number):
     """Answers at once, as a model of Reverse does."""
-    return saying(f"<think>Enough.</think>\n<answer>Japan, Sapporo, {SAPPORO.lat}, {SAPPORO.lon}</answer>")
+    return text_chunks(f"<think>Enough.</think>\n<answer>Japan, Sapporo, {SAPPORO.lat}, {SAPPORO.lon}</answer>")
 
 
 class Endpoints:

@@ -43,7 +43,7 @@ class CutRedis:
             return
         await self.close()
 
-    async def mend(self) -> None:
+    async def reconnect(self) -> None:
         self._swallows = False
         if self._server is None:
             await self.listen()

@@ -65,7 +65,7 @@ class ShippedProfile:
 
 
 @lru_cache(maxsize=8)
-def shipped(system: str, path: str = "") -> ShippedProfile:
+def load_shipped_profile(system: str, path: str = "") -> ShippedProfile:
     """The profile of a system loaded once, with `path` as its `released_path`; "" for the profile's own."""
     profile = load_profile(system)
     over = {"dialect_settings": {"released_path": path}} if path else {}

@@ -5,7 +5,7 @@ A method that implements a port has its description there (`test_ports_are_descr
 
 import pytest
 from support.basics import ROOT
-from support.described_arguments import Function, arguments, described, ports_of, public_functions
+from support.described_arguments import Function, arguments, described_arguments, ports_of, public_functions
 
 _FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/config")
 _PORTS = ("tts/ports", "tts/toolkit", "tts/net", "tools")
@@ -23,7 +23,7 @@ def undescribed(source, described_in_ports=frozenset()):
         for name, function, is_method in public_functions(source)
         if not (is_method and function.name in described_in_ports)
         for argument in arguments(function)
-        if argument not in described(function)
+        if argument not in described_arguments(function)
     ]
 
 

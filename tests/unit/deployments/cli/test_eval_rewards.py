@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from PIL import Image
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 
 from deployments.cli.eval import command
 from tts.dialects.released.imported import ImportedTexts
@@ -152,7 +152,7 @@ async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
         question = json.loads(content if isinstance(content, str) else content[0]["text"])
         asked.append(question)
         wrong = question["stage"] == "PreciseLocalization"
-        return saying(json.dumps({"id": "another" if wrong else question["id"], "Conclusion": f"C{len(asked)}"}))
+        return text_chunks(json.dumps({"id": "another" if wrong else question["id"], "Conclusion": f"C{len(asked)}"}))
 
     row = {"id": "a", "response": GEOAGENT, "ground_truth": TRUTH}
     ImportedTexts(texts={"consistency_system": "Read it again."}).write(tmp_path / "profiles" / "geoagent")

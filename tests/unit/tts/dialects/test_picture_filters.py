@@ -5,8 +5,8 @@ import io
 
 import pytest
 from PIL import Image
-from support.endpoint import saying
-from support.openai_calls import a_model_request, against, deltas_of
+from support.endpoint import text_chunks
+from support.openai_calls import a_model_request, deltas_of, served_model
 from support.played_rollouts import made_photo
 from support.played_rollouts import play_reverse as play
 
@@ -34,7 +34,7 @@ def as_jpeg(photo, size, resample):
 
 async def picture_sent(request):
     """The bytes of the one picture that the endpoint got."""
-    async with against(lambda body, n: saying("ok"), pictures="inline") as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), pictures="inline") as (model, endpoint):
         await deltas_of(model, request)
     urls = [
         part["image_url"]["url"]
@@ -79,7 +79,7 @@ async def test_the_engine_in_this_process_scales_by_the_same_filter_and_names_it
 
 
 async def test_one_endpoint_is_sent_both_of_two_filters():
-    async with against(lambda body, n: saying("ok"), pictures="uuid", server="vllm") as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), pictures="uuid", server="vllm") as (model, endpoint):
         for name in ("bicubic", "lanczos"):
             rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))
             opening = GenericDialect().opening(Task(photos=(PHOTO,)))

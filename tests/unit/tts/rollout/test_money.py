@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.chat_servers import BY_NAME, Turn, playing
+from support.chat_servers import BY_NAME, Turn, play_server
 from support.dialect_rollouts import toolbox
 from support.endpoint import serving
 
@@ -61,7 +61,7 @@ async def run(photo, *, max_cost_usd, price, turns=8):
             return Turn(text=f"Perhaps {OBJECT}", tool="poi_keyword_search", arguments={"query": "Otaru"})
         return Turn(text=OBJECT)
 
-    async with serving(playing(SERVER, speak), SERVER.pages) as endpoint:
+    async with serving(play_server(SERVER, speak), SERVER.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=SERVER.model, price=price))
         group = GroupRequest(
             context=a_context(30.0),

@@ -44,7 +44,7 @@ def play(*outputs, provider=None, speaker=None, **before):
 
 def read(played):
     """What the model reads after its first turn."""
-    return [message.text for message in played.appended() if message.role == "tool"]
+    return [message.text for message in played.appended_messages() if message.role == "tool"]
 
 
 def test_the_first_call_runs_and_the_others_are_not_answered():
@@ -115,7 +115,7 @@ def test_long_texts_are_cut_and_pictures_stand_before_the_text():
     played, _ = play(call("amap_input_tips", {"query": "a"}), ANSWER, provider={"reply": many})
     assert (len(read(played)[0]), read(played)[0][-14:]) == (1024 + 14, "...(truncated)")
     zoomed, _ = play(call("image_zoom_in_tool", ZOOM), ANSWER)
-    assert [part.kind for part in zoomed.appended()[1].parts] == ["image", "text"]
+    assert [part.kind for part in zoomed.appended_messages()[1].parts] == ["image", "text"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_long_texts_are_cut_and_pictures_stand_before_the_text():
 )
 def test_crops_have_the_size_of_the_authors(box, size):
     played, _ = play(call("image_zoom_in_tool", {"bbox_2d": box}), ANSWER)
-    shown = [(image.width, image.height) for message in played.appended() for image in message.images]
+    shown = [(image.width, image.height) for message in played.appended_messages() for image in message.images]
     assert shown == ([size] if size else [])
 
 
@@ -169,7 +169,7 @@ def test_the_notebook_runs_every_call_and_answers_in_json():
     first, second = read(played)
     assert json.loads(first)["tips"][0]["name"] == "茶馆"
     assert "ValidationError: 'label' is a required property" in second
-    assert played.appended()[0].text.endswith("</tool_call>")  # what follows the last call is dropped
+    assert played.appended_messages()[0].text.endswith("</tool_call>")  # what follows the last call is dropped
     sampling = demo.sampling(rollout_id=0, n=1, seed=0, turn=0, max_tokens=100)
     assert (sampling.temperature, sampling.top_k, sampling.presence_penalty) == (0.7, 20, 1.5)
 

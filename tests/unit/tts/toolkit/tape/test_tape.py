@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import as_json, rude_server
 
 from deployments.cli.tape import command
@@ -58,7 +58,7 @@ def with_tape(tools, path, mode, **fields):
 
 async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_key(data_store, tmp_path):
     path = tmp_path / "run.tape"
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         tools = config_for(server, "serper", "offline")
         tooling = make_tooling(AppArgs(tools=tools), KEYS)
         recorded = await run(apply_tape(tooling.toolbox, with_tape(tools, path, "record")))
