@@ -158,6 +158,6 @@ def _right(run: Run, play: _Play) -> bool:
 
 
 def measure_leading(world: World, *, quick: bool) -> Result:
-    """`leading` over 200 photos, 20 with `quick`, in an event loop of its own."""
+    """`leader_figures` over 200 photos, 20 with `quick`, in an event loop of its own."""
     found = asyncio.run(leader_figures(world, 20 if quick else 200))
     return {"kind_of_n": {"leader": f"scripted {KindOfN.ONE_POLICY}, 4 and 8 a photo"}, **found}

@@ -168,7 +168,8 @@ def _give_up(stop: threading.Event, *_: object) -> None:
 
 
 def _without_stop(dropped: sys.UnraisableHookArgs) -> None:
-    """Python prints what it drops, such as an exception in a fork. A stop is not lost there: `served` asks for it."""
+    """Python prints what it drops, such as an exception in a fork. A stop is not lost there:
+    `serve_configuration` asks for it."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)
 

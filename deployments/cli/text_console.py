@@ -13,7 +13,8 @@ _LAYOUT = "\n\t"
 
 
 class TextConsole(Console):
-    """Styles are given as `rich.text.Text`, see `styled`; a string is shown as it is, without control characters."""
+    """Styles are given as `rich.text.Text`, see `styled_text`. A string is shown as it is, without control
+    characters."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -91,7 +91,7 @@ class Admission:
                 self._fetches.pop(caller.name, None)
 
     def count_start(self) -> None:
-        """Count a request as at work until `ended` is called for it."""
+        """Count a request as at work until `count_end` is called for it."""
         self.working += 1
 
     def count_end(self, seconds: float) -> None:

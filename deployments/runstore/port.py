@@ -365,7 +365,7 @@ class RunStore(CaseStore, Protocol):
         """Return the requests whose reminder is due, at most 100. Of all gateways, one only gets each.
 
         Args:
-            again_s: seconds until the same reminder is due again, unless `remind` says that it was done.
+            again_s: seconds until the same reminder is due again, unless `set_reminder` says that it was done.
         """
         ...
 

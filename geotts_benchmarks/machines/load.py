@@ -19,7 +19,7 @@ _CLIENTS = "geotts_benchmarks.machines.clients"
 
 
 class SteadyLoad:
-    """Clients that run on a machine. `seen()` may be asked at any time."""
+    """Clients that run on a machine. `ended_requests()` may be asked at any time."""
 
     def __init__(self, process: subprocess.Popen[Any], file: Path) -> None:
         self._process = process

@@ -33,7 +33,7 @@ def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
 
     Raises:
         ToolError: `box` is empty or has another number of items, in the words of the tool; or it cannot have any, from
-            `crashed`.
+            `crash_error`.
     """
     if not box:
         raise verbatim_error(_NOT_FOUR)

@@ -72,7 +72,7 @@ def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment
 
     Args:
         picture: what is encoded.
-        label: as in `attached`.
+        label: as in `attach_picture`.
     """
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
@@ -96,7 +96,7 @@ def picture_observation(
     """What a tool returns that shows a picture.
 
     Args:
-        picture: the result of `attached`, `png` or `jpeg`.
+        picture: the result of `attach_picture`, `png` or `jpeg`.
         facts: what the picture proves to have been looked at.
         text: what the model reads with the picture; empty for nothing.
     """

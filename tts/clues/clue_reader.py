@@ -69,7 +69,8 @@ class ClueReader:
         without: frozenset[ClueKind] = frozenset(),
     ) -> Leads:
         """Clues and mentions of lines and how far each is trusted, in [0, 1], and of what tools were asked for them and
-        answered. `beside` has the lines above and below each (`LineTrust.beside`); `without` leaves kinds out."""
+        answered. `beside` has the lines above and below each (`LineTrust.neighbours_of_lines`); `without` leaves kinds
+        out."""
         texts = list(lines)
         clues: list[Clue] = []
         for text, trust in lines.items():

@@ -84,7 +84,7 @@ def at_zoom(zoom: float) -> Convert:
 
 
 def rename_arguments(**names: str) -> Convert:
-    """Arguments under other names: `renamed(query="poi_id")`."""
+    """Arguments under other names: `rename_arguments(query="poi_id")`."""
     return lambda arguments, frame: {names.get(key, key): value for key, value in arguments.items()}
 
 

@@ -28,7 +28,7 @@ class ErasedNames:
             self._names.popitem(last=False)
 
     def mark(self) -> int:
-        """The present moment, for a later call of `since`."""
+        """The present moment, for a later call of `was_erased_since`."""
         return self._number
 
     def was_erased_since(self, mark: int, names: Iterable[str]) -> bool:

@@ -21,7 +21,7 @@ from tts.ports.model_client import Sampling
 class ReleasedDialect(TextDialect, ABC):
     """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
 
-    A subclass states `written` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
+    A subclass states `parse_text` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
 
     Its `served` tools have targets made by `released_tool_name`; their text reaches the model as they give it.
     """

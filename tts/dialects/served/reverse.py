@@ -89,7 +89,7 @@ class ReverseDialect(TextDialect):
         return _RELEASED[path]
 
     def marked_statement(self, text: str) -> StatedAnswer | None:
-        """A statement without a place that stands for the marks; `settle` fills in what was marked."""
+        """A statement without a place that stands for the marks; `to_hypothesis` fills in what was marked."""
         return None if useful_in(text) is None else StatedAnswer(point=None, level=Level.NONE)
 
     def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:

@@ -106,7 +106,7 @@ class Connection:
             ) from error
 
     async def refusal(self, response: httpx.Response, deadline: Deadline) -> Refusal:
-        """Read an error response, with keys scrubbed from it. Raises what `whole` and `waiting` raise."""
+        """Read an error response, with keys scrubbed from it. Raises what `read_body` and `wait_for_network` raise."""
         raw = await self.read_body(response, deadline, self._config.idle_s)
         return Refusal.from_body(response.status_code, self._scrubber.scrub_bytes(raw))
 

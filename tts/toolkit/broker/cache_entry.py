@@ -52,7 +52,7 @@ class Entry:
         """Whether the entry may be used while the provider fails.
 
         Args:
-            now: as in `fresh`.
+            now: as in `is_fresh`.
         """
         return self.observation is not None and now < self.stored_at + self.ttl_s + self.stale_s
 

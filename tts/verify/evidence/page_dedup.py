@@ -18,7 +18,8 @@ _TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
 
 
 def page_witness(fact: WebFact) -> str:
-    """The name of a page as a witness: its address and its words. Make names of several rollouts alike with `alike`."""
+    """The name of a page as a witness: its address and its words. `merge_same_pages` makes names of several
+    rollouts alike."""
     words = normalise(f"{fact.title} {fact.snippet}")
     return f"{_PREFIX}{_address(fact.url)}{_GAP}{words if len(words) >= _TELLING else ''}"
 
