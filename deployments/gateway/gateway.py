@@ -196,7 +196,7 @@ class Gateway:
         )
         settled = False
         try:
-            if (earlier := await self._opened(request, meta, arrival, attended=attended)) is not None:
+            if (earlier := await self._open_log(request, meta, arrival, attended=attended)) is not None:
                 arrival.request_id = earlier
                 settled = True
                 return StartedRequest(earlier, replayed=True)
@@ -218,7 +218,7 @@ class Gateway:
             )
         return (*before, *(await self.admission.photos(raw, rollouts_started) if raw else ()))
 
-    async def _opened(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
+    async def _open_log(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
         """Open the log of a request and start its work; or the id of the one that has its idempotency key.
 
         The store opens it only while it has its key: a gateway that is stopped after it took the key may find, when it

@@ -88,7 +88,7 @@ class Runner:
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, but the store could not record it
         self._takeover = Takeover(config, store, self)
-        self._renewal = LeaseRenewal(store, config.lease_s, self._held, self.cancel)
+        self._renewal = LeaseRenewal(store, config.lease_s, self._held_requests, self.cancel)
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
@@ -354,7 +354,7 @@ class Runner:
             left_s = await self._attended_s(meta.request_id)
         self.cancel(meta.request_id)
 
-    def _held(self) -> dict[str, tuple[RunMeta, Lease]]:
+    def _held_requests(self) -> dict[str, tuple[RunMeta, Lease]]:
         return {request_id: (job.meta, job.lease) for request_id, job in self._jobs.items()}
 
     def _ensure_duties(self) -> None:

@@ -102,7 +102,7 @@ class WebhookSender:
     def on_accepted(self, meta: RunMeta) -> None:
         """Store a reminder in the run store, so that the end is reported even if this gateway is lost."""
         if meta.webhook:
-            self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
+            self._send(meta.request_id, partial(self._set_reminder, meta.request_id, self._patience_s()))
             self.start_duties()
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
@@ -130,7 +130,7 @@ class WebhookSender:
         for request_id, task in list(self._sending.items()):
             if not task.done():
                 await cancel_and_wait(task)
-                await self._remind(request_id, 0.0)
+                await self._set_reminder(request_id, 0.0)
         if self._client is not None:
             await self._client.aclose()
 
@@ -139,13 +139,13 @@ class WebhookSender:
         body = orjson.dumps({"type": "request.ended", "timestamp": now_rfc3339(), "data": data})
         message_id = f"msg_{meta.request_id.removeprefix('loc_')}"
         for pause_s in (0.0, *self._config.retry_after_s):
-            await self._remind(meta.request_id, pause_s + self._patience_s())
+            await self._set_reminder(meta.request_id, pause_s + self._patience_s())
             await asyncio.sleep(pause_s)
             if await self._deliver_once(meta, message_id, body):
                 break
         else:
             _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
-        await self._remind(meta.request_id, None)
+        await self._set_reminder(meta.request_id, None)
 
     async def _deliver_pending(self) -> None:
         for request_id in await self._store.reminders(again_s=self._patience_s()):
@@ -190,7 +190,7 @@ class WebhookSender:
         self._sending[request_id] = task
         task.add_done_callback(lambda _: self._sending.get(request_id) is task and self._sending.pop(request_id))
 
-    async def _remind(self, request_id: str, after_s: float | None) -> None:
+    async def _set_reminder(self, request_id: str, after_s: float | None) -> None:
         try:
             await self._store.set_reminder(request_id, after_s)
         except GeoTTSError as error:

@@ -81,7 +81,7 @@ class _Rollout:
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
-        await self._open(send)
+        await self._start(send)
         failure: RolloutFailure | None = None
         with rollout_span(self._group.context.trace, self._group.context.id, self._id, self._agent.model):
             try:
@@ -109,7 +109,7 @@ class _Rollout:
             )
         )
 
-    async def _open(self, send: Send[RolloutOutput]) -> None:
+    async def _start(self, send: Send[RolloutOutput]) -> None:
         if (saved := self._task.resume_from) is not None:
             self._messages = list(saved.messages)
             self._budget = self._budget.resume(saved)
@@ -140,9 +140,9 @@ class _Rollout:
                 try:
                     stop = await self._act(turn, parsed, send, final=final is not None)
                 except ModelError:
-                    await send(self._finished(turn, parsed, cues))
+                    await send(self._finished_event(turn, parsed, cues))
                     raise
-            await send(self._finished(turn, parsed, cues))
+            await send(self._finished_event(turn, parsed, cues))
             if stop is None or are_wanted(self._brief.limits, self._dialect, stop):
                 await send(self._checkpoint(turn, stop))  # before the draws: a loss must not cost the last turn
             if stop is not None:
@@ -161,7 +161,7 @@ class _Rollout:
             stop=stop,
         )
 
-    def _finished(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
+    def _finished_event(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
         """The event at the end of a turn, also of a turn that cannot be used and ends the rollout."""
         return TurnFinished(
             rollout_id=self._id,
@@ -352,13 +352,15 @@ class _Rollout:
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
             return
-        found = self._dialect.to_hypothesis(await self._located(turn, stated, parsed.lookups, send), self._messages)
+        found = self._dialect.to_hypothesis(
+            await self._locate_answer(turn, stated, parsed.lookups, send), self._messages
+        )
         if parsed.answer is None and found.abstains and not found.claims:
             return
         self._best = found if parsed.answer is not None or not found.abstains else self._best
         await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=found))
 
-    async def _located(
+    async def _locate_answer(
         self, turn: int, stated: StatedAnswer, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
     ) -> StatedAnswer:
         """An answer that only names its place, with the point of the first lookup that finds it."""

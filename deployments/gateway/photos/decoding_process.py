@@ -181,14 +181,14 @@ class _Child(asyncio.Protocol):
         self._process.kill()
 
     @cached_property
-    def _measured(self) -> psutil.Process:
+    def _measured_process(self) -> psutil.Process:
         """Made once: making it costs more than a measurement."""
         return psutil.Process(self._process.pid)
 
     def _worked_s(self) -> float:
         """Seconds on the processor so far; 0 when it is gone."""
         with suppress(psutil.Error):
-            times = self._measured.cpu_times()
+            times = self._measured_process.cpu_times()
             return times.user + times.system
         return 0.0
 

@@ -85,11 +85,11 @@ def _place(
 
 def _radii(radius: Radius, unit: Unit, precision: Precision) -> Radius:
     """At least half of the unit and all of it: the true place may be anywhere in it."""
-    p50 = max(FINEST_KM[precision], unit.reach_km / 2, _rounded(radius.p50))
-    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _rounded(radius.p90)))
+    p50 = max(FINEST_KM[precision], unit.reach_km / 2, _round_up(radius.p50))
+    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _round_up(radius.p90)))
 
 
-def _rounded(km: float) -> float:
+def _round_up(km: float) -> float:
     return round(_STEP ** math.ceil(math.log(max(1.0, km), _STEP)), 2)
 
 

@@ -75,7 +75,7 @@ def _time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
 
 def _zone(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
     """The offset from UTC that the file states, or that its two clocks imply, against the zones around the answer."""
-    stated = offset_of(claim.zone) or _implied(claim)
+    stated = offset_of(claim.zone) or _implied_offset(claim)
     local = parse_time(claim.taken_at)
     if stated is None or local is None:
         return
@@ -106,7 +106,7 @@ def _offset_at(point: LatLon, local: datetime) -> timedelta | None:
         return None
 
 
-def _implied(claim: FileClaim) -> timedelta | None:
+def _implied_offset(claim: FileClaim) -> timedelta | None:
     local, utc = parse_time(claim.taken_at), parse_time(claim.utc_at)
     if local is None or utc is None:
         return None

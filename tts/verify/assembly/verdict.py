@@ -192,10 +192,10 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     others = len(clusters) - 1
     if others:
         text += f" There {f'are {others} other candidates' if others > 1 else 'is one other candidate'}."
-    return text + _undecided(ledgers)
+    return text + _undecided_text(ledgers)
 
 
-def _undecided(ledgers: Sequence[RolloutLedger]) -> str:
+def _undecided_text(ledgers: Sequence[RolloutLedger]) -> str:
     """A sentence for each search of the verifier that distinguished no places."""
     claims = [e.claim for ledger in ledgers for e in ledger.entries if e.finding is Finding.UNDECIDED]
     return "".join(f" {claim[0].upper()}{claim[1:]}." for claim in dict.fromkeys(claims))

@@ -57,7 +57,7 @@ def asked_places(
     """
     every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
     every.sort(key=lambda one: (answer is None or not contains_point(one, answer, world), one.place))
-    return tuple(_asked(place, stated, world) for place in every)
+    return tuple(_place_in_question(place, stated, world) for place in every)
 
 
 def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
@@ -67,7 +67,7 @@ def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
     return ClaimedPlace(place=named or str(rival.point), kind="town", areas=(around,))
 
 
-def _asked(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
+def _place_in_question(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
     centre = centre_of(place)
     codes = list(_codes(place))
     country = world.country_near(centre) if centre is not None else None

@@ -151,14 +151,14 @@ class Calibration(Value):
     @property
     def knows_tools(self) -> bool:
         """Whether it was fitted on rollouts that rest on what tools returned."""
-        return self._varied("grounding")
+        return self._is_varied("grounding")
 
     @property
     def knows_draws(self) -> bool:
         """Whether it was fitted on rollouts whose answers were drawn again."""
-        return self._varied("draws_log_km")
+        return self._is_varied("draws_log_km")
 
-    def _varied(self, feature: str) -> bool:
+    def _is_varied(self, feature: str) -> bool:
         """Whether a feature was known, and not the same in all runs."""
         return feature in self.features and self.scale[self.features.index(feature)] > _CONSTANT
 
@@ -173,7 +173,7 @@ class Calibration(Value):
     def write(self, path: Path) -> None:
         """Write it as YAML with rounded figures; replaces a file that is there."""
         tree = self.model_dump(mode="json")
-        path.write_text(yaml.safe_dump(_rounded(tree), sort_keys=False, default_flow_style=None, width=118))
+        path.write_text(yaml.safe_dump(_round_numbers(tree), sort_keys=False, default_flow_style=None, width=118))
 
 
 def is_shipped(name: str) -> bool:
@@ -234,9 +234,9 @@ def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats
     return np.concatenate([z, main[:, _ROWS] * main[:, _COLUMNS]], axis=1)
 
 
-def _rounded(node: object) -> object:
+def _round_numbers(node: object) -> object:
     if isinstance(node, dict):
-        return {key: _rounded(value) for key, value in node.items()}
+        return {key: _round_numbers(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [_rounded(value) for value in node]
+        return [_round_numbers(value) for value in node]
     return float(f"{node:.5g}") if isinstance(node, float) else node

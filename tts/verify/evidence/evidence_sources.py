@@ -82,7 +82,7 @@ def sources_of(trajectory: Trajectory) -> Iterator[Source]:
             for fact in facts:
                 if useful is not None and isinstance(fact, WebFact) and fact.number not in useful:
                     continue
-                yield Source(fact, result, calls.get(result.call_id), _rivals(fact, facts))
+                yield Source(fact, result, calls.get(result.call_id), _count_rivals(fact, facts))
 
 
 def _useful_numbers(text: str) -> frozenset[int] | None:
@@ -91,7 +91,7 @@ def _useful_numbers(text: str) -> frozenset[int] | None:
     return frozenset(int(number) for marks in marked for number in re.findall(r"\d{1,6}", marks)) if marked else None
 
 
-def _rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
+def _count_rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
     """How many places of one result match the query as well as this one, itself included."""
     if not isinstance(fact, PlaceFact) or fact.score is None:
         return 1

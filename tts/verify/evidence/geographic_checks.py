@@ -54,12 +54,12 @@ def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World
     for signal in found:
         by_kind.setdefault(signal.kind, []).append(signal)
     for kind, signals in by_kind.items():
-        fitting = _fitting(signals, point, world, tolerance_km=1.0)
+        fitting = _fitting_signals(signals, point, world, tolerance_km=1.0)
         shown = (fitting or signals)[0]
         if fitting:
             finding = Finding.SUPPORTED
         else:  # borders and coasts are drawn coarsely: what just misses is neither for nor against
-            finding = Finding.UNSUPPORTED if _fitting(signals, point, world) else Finding.CONTRADICTED
+            finding = Finding.UNSUPPORTED if _fitting_signals(signals, point, world) else Finding.CONTRADICTED
         claim = f"“{shown.text}” points to {list_countries(sorted(shown.countries))}"
         yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown.text)
 
@@ -73,7 +73,9 @@ def _on_languages(best: Hypothesis) -> Iterator[str]:
             yield claim.quote if derived else f"{claim.text} {claim.quote}"
 
 
-def _fitting(signals: list[Signal], point: LatLon, world: World, *, tolerance_km: float = BORDER_KM) -> list[Signal]:
+def _fitting_signals(
+    signals: list[Signal], point: LatLon, world: World, *, tolerance_km: float = BORDER_KM
+) -> list[Signal]:
     return [s for s in signals if any(world.lies_in(point, code, tolerance_km=tolerance_km) for code in s.countries)]
 
 
@@ -83,7 +85,7 @@ def name_checks(best: Hypothesis, sources: list[Source], read: list[str]) -> Ite
         key = normalise(name)
         if not is_distinctive(key):
             continue
-        source = next((s for s in sources if not s.is_echo and _says(s, key)), None)
+        source = next((s for s in sources if not s.is_echo and _contains_text(s, key)), None)
         line = next((line for line in read if key in normalise(line)), None)
         if source is not None:
             yield source.entry("name", name, Finding.SUPPORTED, statement_of(source.fact))
@@ -114,7 +116,7 @@ def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Find
     """The entry with the statement that the claim quotes, or else with the one it names, quoted in its own words. Where
     a result has several, the first one is not what the claim is about."""
     quote = normalise(claim.quote)
-    quoting = [s for s in own if quote and _says(s, quote)]
+    quoting = [s for s in own if quote and _contains_text(s, quote)]
     if quoting:  # of namesakes the one in the country that the claim names
         quoted = next((s for s in quoting if _names_country_of(s, claim.text)), quoting[0])
         return quoted.entry("cited", claim.text, finding, claim.quote)
@@ -142,7 +144,7 @@ def _names_country_of(source: Source, text: str) -> bool:
     return bool(code) and (code in text.split() or country_name(code) in text)
 
 
-def _says(source: Source, key: str) -> bool:
+def _contains_text(source: Source, key: str) -> bool:
     """Whether a statement has a normalised text, as whole words where its script has any."""
     statement = normalise(statement_of(source.fact))
     return f" {key} " in f" {statement} " if key.isascii() else key in statement

@@ -35,7 +35,7 @@ def ground_hypothesis(
             if away <= NEAR_KM:
                 claim = f"{fact.name} lies {away:.1f} km from the point"
                 entry = source.entry("point", claim, Finding.SUPPORTED, fact.name)
-                supports.append((_strength(source, fact, away, seen), _place_witness(source, fact), entry))
+                supports.append((_support_strength(source, fact, away, seen), _place_witness(source, fact), entry))
         elif isinstance(fact, WebFact) and (name := _web_names(fact, best, point, world)):
             entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, fact.title)
             supports.append((_W["web"], page_witness(fact), entry))
@@ -55,7 +55,7 @@ def ground_hypothesis(
     return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
 
-def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
+def _support_strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
     """Near, well matched, unambiguous, and a name that can be read in the photo: all four make a strong support."""
     near = 1.0 if away_km <= EXACT_KM else _W["beyond_exact"]
     match = fact.score if fact.score is not None else _W["unscored_match"]

@@ -70,7 +70,7 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
         mass = shares[:, -1]
         if drawn:
             first = order[0]
-            usual = _usual(beliefs[first], prior, float(limits_km[first, photo]))[drawn[first]]
+            usual = _prior_shares(beliefs[first], prior, float(limits_km[first, photo]))[drawn[first]]
             weight *= mass / usual
         target = rng.random(_DRAWS) * mass
         drawn[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
@@ -87,9 +87,9 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
 def within_reach(one: Points, other: Points, prior: Points, limit_km: float) -> float:
     """How much likelier two beliefs lie within a distance of each other than two places drawn by chance."""
     near = one.near_mask(other, limit_km) @ other.share
-    return float((one.share * near / _usual(one, prior, limit_km)).sum())
+    return float((one.share * near / _prior_shares(one, prior, limit_km)).sum())
 
 
-def _usual(points: Points, prior: Points, limit_km: float) -> Floats:
+def _prior_shares(points: Points, prior: Points, limit_km: float) -> Floats:
     """(n,) the share of all photos that are taken within a distance of each point."""
     return np.asarray(np.maximum(_LEAST_PRIOR, points.near_mask(prior, limit_km) @ prior.share))

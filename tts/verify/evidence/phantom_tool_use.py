@@ -87,7 +87,7 @@ def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
     calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
     for source, pattern in _PATTERNS:
         called = any(part in name for name in calls for part in source.tools)
-        if not called and any(_claimed(pattern, text) for text in texts):
+        if not called and any(_is_claimed(pattern, text) for text in texts):
             yield f"says it looked at {source.name}, but called no tool for that"
 
 
@@ -96,7 +96,7 @@ def _mentions_tool_use(text: str) -> bool:
     return any(part in folded for part in _PARTS) and _MENTIONED.search(text) is not None
 
 
-def _claimed(pattern: re.Pattern[str], text: str) -> bool:
+def _is_claimed(pattern: re.Pattern[str], text: str) -> bool:
     for match in pattern.finditer(text[:20_000]):
         if not _INTENT.search(text[max(0, match.start() - 60) : match.start()]):
             return True

@@ -84,7 +84,7 @@ def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> 
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
     leader = stated.borne_at(beside[0].is_named_in)
     found: list[Candidate] = []
-    for rollout_id, hypothesis in [*_believed(scene), *_named(scene, stated, leader)]:
+    for rollout_id, hypothesis in [*_believed_places(scene), *_named_places(scene, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
             made = _candidate(scene, stated, rollout_id, hypothesis)
@@ -126,7 +126,7 @@ def _town_of(page: Statement, world: World) -> Place | None:
     return min(towns, key=lambda found: found[0], default=(True, None))[1]
 
 
-def _believed(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
+def _believed_places(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
     """What rollouts believed in a turn and left."""
     for trajectory in scene.trajectories:
         for turn in trajectory.turns:
@@ -135,7 +135,7 @@ def _believed(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
                     yield trajectory.rollout_id, hypothesis
 
 
-def _named(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
+def _named_places(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
     """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
     telling = [one for one in stated.every if one.lines - leader]
     for one in sorted(telling, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):

@@ -48,7 +48,7 @@ class Comparison(Generic[PlaceT]):
 
     def next_calls(self) -> tuple[ToolCall, ...]:
         """The calls of the next round, at most what is left; none when there is nothing more to ask."""
-        self._pending = None if self._decided() else next(self._possible(), None)
+        self._pending = None if self._is_decided() else next(self._possible(), None)
         if self._pending is None:
             return ()
         self._tried.add(self._pending.question)
@@ -79,7 +79,7 @@ class Comparison(Generic[PlaceT]):
         )
         return min([0.0, *(gains[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
 
-    def _decided(self) -> bool:
+    def _is_decided(self) -> bool:
         """Whether no question is needed any more."""
         return False
 
@@ -99,7 +99,7 @@ class Comparison(Generic[PlaceT]):
 
     def _of_each(self, line: str) -> Iterator[PendingCalls]:
         """The question of the first place, of those that bear the line, then of the others."""
-        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne(i)]
+        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne_lines(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in bearing]
         for form in forms_for(line, self._offered):
             question = Question(line=line, form=form)
@@ -113,14 +113,14 @@ class Comparison(Generic[PlaceT]):
         """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
         about = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
         keys = {i: key_of(given) for i, given in about.items()}
-        chosen = self._chosen(keys, {i for i in numbers if self._has_to_be_asked(i)})
+        chosen = self._choose_places(keys, {i for i in numbers if self._has_to_be_asked(i)})
         if len(chosen) < FEWEST_PLACES:
             return None
         made: dict[bytes, ToolCall] = {}
         of = {i: made.setdefault(keys[i], self._call(question, about[i], len(made))) for i in about if i in chosen}
         return PendingCalls(question, tuple(made.values()), of)
 
-    def _chosen(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
+    def _choose_places(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
         """The required places, and others as far as calls and places allow; none where a required one has to be left
         out. `keys` has those that can be asked, the most telling first."""
         chosen = set(required)
@@ -157,15 +157,15 @@ class Comparison(Generic[PlaceT]):
     def _counts(self, i: int, line: str) -> bool:
         """Whether a line that is found at a place, or not, says something about it. A place that nothing but this
         line led to was chosen because the line stands there."""
-        return line not in self.candidates[i].found_by or bool(self._borne(i) - {line})
+        return line not in self.candidates[i].found_by or bool(self._borne_lines(i) - {line})
 
     def _separates(self, line: str) -> bool:
         return 0 < self._bearers(line) < len(self.candidates)
 
     def _bearers(self, line: str) -> int:
-        return sum(line in self._borne(i) for i in range(len(self.candidates)))
+        return sum(line in self._borne_lines(i) for i in range(len(self.candidates)))
 
-    def _borne(self, i: int) -> frozenset[str]:
+    def _borne_lines(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
         found = {r.question.line for r in self.rounds if not r.is_void and i in r.outcomes and r.outcomes[i].found}
         return self._stated.borne_at(self.candidates[i].is_named_in) | found

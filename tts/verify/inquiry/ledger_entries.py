@@ -14,11 +14,11 @@ from tts.verify.inquiry.rounds import Outcome, Round
 
 def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
     """The ledgers of the rollouts, with the entries that their votes have now."""
-    asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.is_answer}
+    asked = {vote.ledger.rollout_id: _asked_entries(vote.ledger) for vote in votes if vote.ledger.is_answer}
     return tuple(ledger.with_entries(asked.get(ledger.rollout_id, ())) for ledger in ledgers)
 
 
-def _asked(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
+def _asked_entries(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
     return tuple(entry for entry in ledger.entries if entry.about == "asked")
 
 
@@ -32,7 +32,7 @@ def with_undecided(
     """
     if not ledgers:
         return ()
-    entered = {entry.call_id for vote in votes for entry in _asked(vote.ledger)}
+    entered = {entry.call_id for vote in votes for entry in _asked_entries(vote.ledger)}
     there = {ledger.rollout_id for ledger in ledgers}
     found: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
     first = ledgers[0].rollout_id
@@ -44,11 +44,11 @@ def with_undecided(
             candidate = inquiry.candidates[number]
             owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & there
             for rollout_id in owners or {first}:
-                found[rollout_id].append(_undecided(inquiry, one, number, counted))
+                found[rollout_id].append(_undecided_entry(inquiry, one, number, counted))
     return tuple(ledger.with_entries(found[ledger.rollout_id]) for ledger in ledgers)
 
 
-def _undecided(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
+def _undecided_entry(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
     outcome, line = one.outcomes[number], one.question.line
     if _decides(one, number, counted):
         found = "found, which is not enough" if outcome.found else "not found"

@@ -66,7 +66,7 @@ class Inquiry(Comparison[Candidate]):
         rival = max((nats for i, nats in gains.items() if not self.candidates[i].passed_by), default=math.inf)
         return frozenset(i for i in gains if self.candidates[i].passed_by and gains[i] - rival >= ADMITS)
 
-    def _decided(self) -> bool:
+    def _is_decided(self) -> bool:
         gains, admitted = self.gains(), self.admitted_places()
         if not gains:
             return False
@@ -85,7 +85,7 @@ class Inquiry(Comparison[Candidate]):
         if self._calls_left > FEWEST_PLACES:
             for line in lines:
                 if not self._stated.asker_counts[line] and not self._bearers(line):
-                    yield from self._openly(line)
+                    yield from self._open_question(line)
         for line in lines:
             yield from self._of_each(line)
 
@@ -93,7 +93,7 @@ class Inquiry(Comparison[Candidate]):
         """An answer. A place that was passed by has no vote, and without being asked it gets none."""
         return not self.candidates[i].passed_by
 
-    def _openly(self, line: str) -> Iterator[PendingCalls]:
+    def _open_question(self, line: str) -> Iterator[PendingCalls]:
         """The question that names no place, if the calls that remain are then enough for all answers."""
         finals = [one for one in self.candidates if not one.passed_by]
         for form in forms_for(line, self._offered):

@@ -78,11 +78,11 @@ class ClaimVerifier:
                 context = request.context.model_copy(update={"remaining_s": max(0.0, deadline.remaining_s())})
                 known = replace(request, inquiry=asked.inquiry, context=context)
                 weighing = await asyncio.to_thread(self.weigh, known)
-                compared = await self._compared(known, item, weighing, send)
+                compared = await self._compare_places(known, item, weighing, send)
                 check = await asyncio.to_thread(self.check, known, item, weighing, compared)
                 await send(item.model_copy(update={"check": check}))
 
-    async def _compared(
+    async def _compare_places(
         self, request: VerifyRequest, verdict: Verdict, weighing: Weighing, send: Send[VerifierItem]
     ) -> Comparison[PlaceInQuestion] | None:
         """The questions of the places in question; None before rollouts have tested the claim."""

@@ -125,7 +125,7 @@ class ConsensusVerifier:
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
         if judged.apart is not None:
-            return self._apart(judged.apart, request.options)
+            return self._verdict_of_each(judged.apart, request.options)
         if judged.outside is not None and within is not None:
             outside = judged.outside
             found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
@@ -155,7 +155,7 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _apart(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
+    def _verdict_of_each(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
         target_km = options.target_radius_km
         answers = []

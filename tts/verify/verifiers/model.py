@@ -249,7 +249,7 @@ class _Case:
         """Each branch before its own judge; consensus among those that are upheld."""
         dossiers = [self._dossier([ledger], f"self{i}") for i, ledger in enumerate(ledgers)]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._upheld(dossier)) for dossier in dossiers]
+            tasks = [group.create_task(self._is_upheld(dossier)) for dossier in dossiers]
         upheld = [ledger for ledger, task in zip(ledgers, tasks, strict=True) if task.result()]
         await send(VerdictText(text=f"The evidence supports {len(upheld)} of {len(ledgers)} candidates."))
         if not upheld:
@@ -260,7 +260,7 @@ class _Case:
         reason = f"The evidence supports {len(upheld)} of {len(ledgers)} candidates"
         return Adjudication(chosen=chosen, reasons=((reason, ()),))
 
-    async def _upheld(self, dossier: Dossier) -> bool:
+    async def _is_upheld(self, dossier: Dossier) -> bool:
         """A judge that fails says nothing against the branch."""
         try:
             opinion = await self._ask(dossier, None)

@@ -44,7 +44,7 @@ def allowed_answers(
     excluded: list[Contradiction] = []
     for answer, photo in zip(answers, photos, strict=True):
         contradiction = _contradiction(answer, photo, options, world)
-        allowed.append(answer if contradiction is None else _withheld(answer, contradiction.text))
+        allowed.append(answer if contradiction is None else _withhold_place(answer, contradiction.text))
         excluded += [] if contradiction is None else [contradiction]
     return tuple(allowed), tuple(excluded)
 
@@ -107,7 +107,7 @@ def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions,
     return None
 
 
-def _withheld(answer: PhotoAnswer, why: str) -> PhotoAnswer:
+def _withhold_place(answer: PhotoAnswer, why: str) -> PhotoAnswer:
     return answer.model_copy(
         update={
             **dict.fromkeys(("lat", "lon", "radius_km")),

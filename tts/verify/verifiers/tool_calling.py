@@ -71,17 +71,17 @@ class Questioner:
         toolbox = await self._toolbox()
         if toolbox is None:
             return self.apply_recorded_calls(request, judged)
-        inquiry = self._inquiry(request, judged, _offered(toolbox, request))
+        inquiry = self._inquiry(request, judged, _offered_tools(toolbox, request))
         await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
-        return _after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judged, self._world)
 
     def apply_recorded_calls(self, request: VerifyRequest, judged: Judgement) -> Judgement:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
         if not request.inquiry or not self.budget(request) or judged.spread is None:
             return judged
-        inquiry = self._inquiry(request, judged, _used(request))
+        inquiry = self._inquiry(request, judged, _used_tools(request))
         _repeat(inquiry, request)
-        return _after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judged, self._world)
 
     async def compare_places(
         self, request: VerifyRequest, places: Sequence[PlaceT], stated: Statements, send: Send[VerifierItem]
@@ -96,10 +96,10 @@ class Questioner:
         budget = self._within_limits(request, rollouts + asked)
         toolbox = await self._toolbox() if budget else None
         if toolbox is None:
-            comparison = Comparison(places, stated, _used(request), budget)
+            comparison = Comparison(places, stated, _used_tools(request), budget)
             _repeat(comparison, request)
         else:
-            comparison = Comparison(places, stated, _offered(toolbox, request), budget)
+            comparison = Comparison(places, stated, _offered_tools(toolbox, request), budget)
             await _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK).ask_all(comparison)
         return comparison
 
@@ -224,21 +224,21 @@ def _repeat(comparison: Comparison[PlaceT], request: VerifyRequest) -> None:
         comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
 
 
-def _used(request: VerifyRequest) -> list[str]:
+def _used_tools(request: VerifyRequest) -> list[str]:
     used = {call.name for turn in request.inquiry for call in turn.calls}
     return [name for name in FORMS if name in used]
 
 
-def _offered(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
+def _offered_tools(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
     here = {schema.name for schema in toolbox.schemas()}
-    return [name for name in FORMS if name in here and _allowed(name, request)]
+    return [name for name in FORMS if name in here and _is_allowed(name, request)]
 
 
-def _allowed(name: str, request: VerifyRequest) -> bool:
+def _is_allowed(name: str, request: VerifyRequest) -> bool:
     return request.options.tools is None or ability_of(name) in request.options.tools
 
 
-def _after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
+def _judgement_after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
     """The judgement with what the inquiry found. Where that changes no vote, only its ledgers have more entries."""
     votes = reweigh_votes(inquiry, judged.votes)
     ledgers = with_undecided(judged.ledgers, inquiry, votes)
