@@ -157,8 +157,8 @@ def _joint_likelihood(one: Belief, other: Belief, priors: Priors) -> float:
 def _best_together(one: Belief, other: Belief, priors: Priors) -> float:
     """How well the country that fits both readings best fits them, against the best country of each alone; in [0, 1].
 
-    `_joint_likelihood` compares with two countries drawn by chance, nearly all of which fit a single word as badly as the
-    other's country does. It therefore says little against a photo that shows only a word.
+    `_joint_likelihood` compares with two countries drawn by chance, nearly all of which fit a single word as badly as
+    the other's country does. It therefore says little against a photo that shows only a word.
     """
     both = [_fit(belief, priors) for belief in (one, other)]
     best = max(fit * both[1].get(code, 0.0) for code, fit in both[0].items())
