@@ -132,9 +132,9 @@ class GatewayIngress:
         """Called by Serve: what an operator sets while this runs."""
         apply_settings(settings, self._args)
 
-    async def obey(self, orders: Orders) -> Orders:
+    async def apply_orders(self, orders: Orders) -> Orders:
         """What operators ordered; returns the latest that this process knows."""
-        return STATES.obey(orders)
+        return STATES.apply_orders(orders)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""

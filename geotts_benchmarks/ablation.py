@@ -11,12 +11,12 @@ import click
 import numpy as np
 
 from deployments.cli.console import config_option
-from deployments.cli.eval_run import chosen
+from deployments.cli.eval_run import choose_samples
 from deployments.config import AppArgs
-from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
+from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, print_progress, report
 from tts.clues.clue import ClueKind
 from tts.clues.clue_reader import ClueReader
-from tts.clues.conclusion import answers
+from tts.clues.conclusion import is_worth_a_point
 from tts.clues.rule import RULES, Rule
 from tts.domain.geo import TABLE_KM, Floats, distance_km
 from tts.domain.photo_cleaning import load_photo
@@ -59,7 +59,7 @@ def command(
     """Read every photo once. Then weigh its text without each kind of clue, with each kind alone, and without each rule
     against misleading lettering. Percentages."""
     maker = SceneMaker(seed=0, split=cast(Split, split), misleading=misleading) if scenes else None
-    samples = maker.samples(scenes) if maker else chosen(load_dataset("folder", photos), ("text",), None)
+    samples = maker.samples(scenes) if maker else choose_samples(load_dataset("folder", photos), ("text",), None)
     samples = samples[:: 5 if quick else 1]
     drawn = [maker.plan(number) for number in range(scenes)][:: 5 if quick else 1] if maker and as_drawn else None
     report("ablation", lambda: ablate(args, samples, drawn))
@@ -74,7 +74,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     reader = _reader(store, RULES)
     if drawn is None:
         signs = SignReader()
-        say(f"reading {len(samples)} photos")
+        print_progress(f"reading {len(samples)} photos")
         read = [_read(sample, signs, reader) for sample in samples]
     else:
         read = [_as_drawn(sample, scene) for sample, scene in zip(samples, drawn, strict=True)]
@@ -121,7 +121,7 @@ def _reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
 
 def _read(sample: Sample, signs: SignReader, reader: ClueReader) -> _PhotoTexts:
     lines = signs.read(load_photo(sample.load())).lines
-    return _PhotoTexts(sample, reader.lines.texts(lines), reader.lines.beside(lines))
+    return _PhotoTexts(sample, reader.lines.texts(lines), reader.lines.neighbours_of_lines(lines))
 
 
 def _as_drawn(sample: Sample, scene: Scene) -> _PhotoTexts:
@@ -146,12 +146,12 @@ def _outcomes(
         leads = reader.leads(one.texts, beside=one.beside, without=without)
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
-        if not answers(belief, leads):
+        if not is_worth_a_point(belief, leads):
             row[_ABSTAINED] = 1.0
             continue
         away = distance_km(point, sample.truth.point)
         row[: len(_THRESHOLDS_KM)] = [away < max(km, sample.truth.slack_km) for km in _THRESHOLDS_KM]
-        here = reader.countries.at(point)
+        here = reader.countries.country_at(point)
         row[_COUNTRY] = here is not None and here.code == (
             sample.truth.country_code or names.country_code(sample.truth.country)
         )

@@ -25,10 +25,10 @@ import psutil
 
 from deployments.config import AccessConfig, AppArgs, ConnectionLimits, GatewayConfig
 from deployments.gateway.auth import fingerprint, new_key
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks import failing_stores
 from geotts_benchmarks.attack import ATTACKERS, Attack, AttackOutcome, under_attack
-from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
+from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.silent_names import SilentNames
 from tts.config import RoutingConfig, ScriptedEngine
@@ -74,7 +74,7 @@ def measure(seconds: float, *, quick: bool) -> Result:
     counts = _QUICK_COUNTS if quick else _COUNTS
     null = _null(counts, seconds)
     with tempfile.TemporaryDirectory() as folder:
-        keys = Keys.written(Path(folder) / "keys")
+        keys = Keys.create(Path(folder) / "keys")
         attacked = _service(_gateway(keys, quick=quick), keys, counts, seconds)
     stores = asyncio.run(failing_stores.measure(4 if quick else 10, quick=quick))
     restart = {} if quick else {"restart_extra_s": restart_extra_s()}
@@ -108,7 +108,7 @@ class Harm:
         if attack.closed_within_s:
             self.attacks[attack.kind] |= {"open_after": done.left_open, "closed_after_s": done.closed_after_s}
         self.problems += done.problems(attack, most=most)
-        say(f"{attack.kind}: p95 {self.p95_ms[attack.kind]:.0f} ms, {self.attacks[attack.kind]}")
+        print_progress(f"{attack.kind}: p95 {self.p95_ms[attack.kind]:.0f} ms, {self.attacks[attack.kind]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Keys:
     unlimited: tuple[str, ...]
 
     @classmethod
-    def written(cls, path: Path) -> Keys:
+    def create(cls, path: Path) -> Keys:
         """Make the keys and write a file of their hashes to `path`, for `gateway.access.keys_file`."""
         caller, limited, *unlimited = (new_key() for _ in range(2 + _DNS_KEYS))
         lines = [f"caller {fingerprint(caller)}", f"limited {fingerprint(limited)} - 2"]
@@ -174,14 +174,14 @@ def _service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds
     )
     DataStore(args.data_dir).ensure()
     harm, port, limits = Harm(), gateway.port, closed_within_s(gateway)
-    with SilentNames() as names, served(args) as service:
+    with SilentNames() as names, serve_configuration(args) as service:
 
         def calls(for_s: float) -> list[float]:
             return _calls(port, keys.caller, time.monotonic() + for_s)
 
         calls(2.0)
         calm = _p95_ms(calls(max(2.0, seconds / 2)))
-        say(f"calm: p95 {calm:.0f} ms (ready after {service.ready_s:.0f} s)")
+        print_progress(f"calm: p95 {calm:.0f} ms (ready after {service.ready_s:.0f} s)")
         before_mb = _service_mb()
         with _memory() as seen:
             for kind, count in counts.items():
@@ -210,7 +210,7 @@ def restart_extra_s() -> float:
     ready = []
     for connections in (kept, ()):
         started = time.monotonic()
-        with served(args):
+        with serve_configuration(args):
             while not _answers(args.gateway.port):
                 time.sleep(0.05)
             ready.append(time.monotonic() - started)
@@ -219,7 +219,7 @@ def restart_extra_s() -> float:
                 connection.getresponse().read()
     for connection in kept:
         connection.close()
-    say(f"ready after {ready[0]:.1f} s, and {ready[1]:.1f} s on the same port with {_KEPT_ALIVE} clients")
+    print_progress(f"ready after {ready[0]:.1f} s, and {ready[1]:.1f} s on the same port with {_KEPT_ALIVE} clients")
     return round(ready[1] - ready[0], 2)
 
 

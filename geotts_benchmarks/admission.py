@@ -19,7 +19,7 @@ import click
 import uvloop
 
 from deployments.gateway.photos.decoding_process import PhotoProcess
-from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.harness import Result, median, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.domain.photo import Photo, PhotoLimits
 from tts.domain.photo_cleaning import load_small_photo
@@ -64,7 +64,9 @@ async def measure(turns: int, photos: int, at_once: int) -> Result:
         for number in range(turns):
             row = {name: await _turn(decode, photo, photos, at_once) for name, decode in (("own", own), ("pool", pool))}
             rows.append(row)
-            say(f"turn {number + 1}: " + ", ".join(f"{name} {turn.photos_s:.0f}/s" for name, turn in row.items()))
+            print_progress(
+                f"turn {number + 1}: " + ", ".join(f"{name} {turn.photos_s:.0f}/s" for name, turn in row.items())
+            )
     gains = [row["own"].photos_s / row["pool"].photos_s for row in rows]
     return {
         **{f"{name}_photos_s": round(median([row[name].photos_s for row in rows]), 1) for name in ("own", "pool")},

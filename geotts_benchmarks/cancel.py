@@ -10,8 +10,8 @@ import click
 import httpx
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
-from geotts_benchmarks.harness import Result, client, free_port, locate, report, say
+from deployments.launch.cluster import APP_NAME, serve_configuration
+from geotts_benchmarks.harness import Result, client, free_port, locate, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.replica_probe import Probe
 from tts.config import RoutingConfig, ScriptedEngine
@@ -32,7 +32,7 @@ def measure(disconnects: int) -> Result:
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port()),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         return asyncio.run(_run(service.url, disconnects))
 
 
@@ -50,7 +50,7 @@ async def _run(url: str, disconnects: int) -> Result:
             if not idle:
                 break
             if i % 50 == 49:
-                say(f"{i + 1} disconnects, worst {max(settle_ms):.0f} ms until idle")
+                print_progress(f"{i + 1} disconnects, worst {max(settle_ms):.0f} ms until idle")
         still_running = await probe.running()
         after = await locate(http, url, photo, n_parallel=2, depth="direct")
     return {

@@ -17,12 +17,12 @@ from typing import Any
 
 import click
 
-from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.harness import Result, percentile, print_progress, report
 from geotts_benchmarks.machines.chaos_faults import Fault, Harms, write_no_step
 from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
-from geotts_benchmarks.machines.fault_timeline import InjectedFault, explained, explained_end
+from geotts_benchmarks.machines.fault_timeline import InjectedFault, explain_case, explained_end
 from geotts_benchmarks.machines.load import SteadyLoad
 from geotts_benchmarks.machines.site import running_site, why_not_here
 from geotts_benchmarks.machines.small_disk import small_disk
@@ -93,7 +93,7 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
         return {
             **_figures(seen),
             "doubled": len(doubled),
-            "doubled_work": [explained(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
+            "doubled_work": [explain_case(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
             "undeclared_ends": [
                 explained_end(one, done, site.ray.folder, began)
                 for one in [one for one in seen if one.outcome in _UNDECLARED][:_MOST_EXPLAINED]
@@ -127,10 +127,10 @@ def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: floa
     give_up = time.monotonic() + longest_s
     for fault in harms.endless():
         time.sleep(fault.after_s)
-        ended = len(load.seen())
+        ended = len(load.ended_requests())
         if ended >= requests or time.monotonic() > give_up:
             break
-        say(f"{ended} requests: {fault.kind} for {fault.lasts_s:.0f} s")
+        print_progress(f"{ended} requests: {fault.kind} for {fault.lasts_s:.0f} s")
         with _harmed(harms, fault, done):
             time.sleep(fault.lasts_s)
     return done
@@ -156,7 +156,7 @@ def _time_until_whole(wait: Callable[[float], float]) -> float | None:
     try:
         return round(wait(_WHOLE_S), 1)
     except FatalError as error:
-        say(str(error))
+        print_progress(str(error))
         return None
 
 
@@ -164,7 +164,7 @@ def _false_clock(folder: Path, faketime: Path | None) -> tuple[Path | None, dict
     """The file that says how wrong the clock of the replicas is, and the environment in which they read it."""
     library = faketime or next(Path("/usr/lib").glob(_LIBRARIES), None)
     if library is None:
-        say(_NO_CLOCK)
+        print_progress(_NO_CLOCK)
         return None, None
     clock = folder / "clock"
     write_no_step(clock)

@@ -23,7 +23,7 @@ from geotts_benchmarks.claims.attacked_claims import attacked_claims
 from geotts_benchmarks.claims.claim_fitting import WeighedCase, fit_claims, probabilities
 from geotts_benchmarks.claims.scene_claims import CLAIM_FAMILIES, ClaimCase, claims_about
 from geotts_benchmarks.continue_cost import continued_figures
-from geotts_benchmarks.harness import Result, report, rounded, say
+from geotts_benchmarks.harness import Result, print_progress, report, round_figure
 from tts.aio import closing
 from tts.clues.claimed_places import claimed_place
 from tts.domain.answer import Verdict
@@ -33,7 +33,7 @@ from tts.domain.photo_cleaning import load_photo
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.eval.calibration_fitting import judged, with_regions
+from tts.eval.calibration_fitting import verdict_columns, with_regions
 from tts.eval.labelled_cases import Case, kind_of_cases
 from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea, region_figures
@@ -46,7 +46,7 @@ from tts.ports.toolbox import Attachment
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
 from tts.verify.claims.claim_weighing import Weighing
-from tts.verify.consensus.calibration import Calibration, shipped
+from tts.verify.consensus.calibration import Calibration, shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -177,7 +177,7 @@ async def measure(
 
 def _adversarial(args: AppArgs, count: int) -> Result:
     """Every adversarial family with a claim of the place that the attack stands for."""
-    world, calibration = make_world(args.data_dir), shipped(args.engine.name)
+    world, calibration = make_world(args.data_dir), shipped_calibration(args.engine.name)
     checks = _Checks(world, calibration, shipped_claim_calibration(args.engine.name))
     picture = io.BytesIO()
     Image.new("RGB", (32, 32)).save(picture, "JPEG")
@@ -185,7 +185,7 @@ def _adversarial(args: AppArgs, count: int) -> Result:
     for family in FAMILIES:
         scenarios = generate(family, count, 0, world.gazetteer, world.countries)
         found[family] = attacked_claims(scenarios, checks, photo).model_dump()
-        say(f"{family}: {found[family]}")
+        print_progress(f"{family}: {found[family]}")
     return found
 
 
@@ -210,9 +210,11 @@ def _write(path: Path, calibration: ClaimCalibration) -> None:
 
 
 def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str) -> None:
-    made = with_regions(shipped(args.engine.name), judged(cases, make_world(args.data_dir)), origin=origin)
+    made = with_regions(
+        shipped_calibration(args.engine.name), verdict_columns(cases, make_world(args.data_dir)), origin=origin
+    )
     made.write(path)
-    say(f"{path}: {made.regions}")
+    print_progress(f"{path}: {made.regions}")
 
 
 def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> Result:
@@ -228,9 +230,9 @@ def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> R
     }
     return {
         "claims": len(checked),
-        "auc": rounded(auroc(p[sure], true[sure])),
-        "ece": rounded(expected_calibration_error(p[sure], true[sure])),
-        "ece_all": rounded(expected_calibration_error(p, true)),
+        "auc": round_figure(auroc(p[sure], true[sure])),
+        "ece": round_figure(expected_calibration_error(p[sure], true[sure])),
+        "ece_all": round_figure(expected_calibration_error(p, true)),
         "undecidable_supported": round(100.0 * float(supported[~sure].mean()), 2) if (~sure).any() else None,
         "suggestion_gain": round(float(gains.mean()), 3) if len(gains) else None,
         "suggestion_gain_99": round(float(np.quantile(gains, 0.99)), 3) if len(gains) else None,
@@ -272,7 +274,7 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
                 row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
             seen.checked.append(row)
         if number % 10 == 9:
-            say(f"{number + 1} scenes, {len(seen.checked)} claims")
+            print_progress(f"{number + 1} scenes, {len(seen.checked)} claims")
     return seen
 
 

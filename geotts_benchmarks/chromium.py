@@ -53,7 +53,7 @@ class Tab:
             raise AssertionError(f"{expression}: {reply['exceptionDetails']}")
         return reply["result"].get("value")
 
-    async def until(self, expression: str) -> Any:
+    async def wait_until(self, expression: str) -> Any:
         """Wait until an expression is true; its value."""
         try:
             async with asyncio.timeout(_PATIENCE_S):
@@ -67,7 +67,7 @@ class Tab:
     async def open(self, url: str) -> None:
         """Go to an address, and wait until it is loaded."""
         await self.ask("Page.navigate", url=url)
-        await self.until("document.readyState === 'complete'")
+        await self.wait_until("document.readyState === 'complete'")
 
     async def reload(self) -> None:
         """Load the page again, and wait until that is done."""

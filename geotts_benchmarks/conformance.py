@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from geotts_benchmarks.harness import DEFAULT_CORPUS, Result, report, say
-from geotts_benchmarks.released_rows.adapters import judged
+from geotts_benchmarks.harness import DEFAULT_CORPUS, Result, print_progress, report
+from geotts_benchmarks.released_rows.adapters import judge_row
 from geotts_benchmarks.released_rows.corpus import FILES, READERS, SAMPLING, Corpus, Row, open_corpus
 from geotts_benchmarks.released_rows.row_result import RowResult
 
@@ -58,12 +58,14 @@ async def measure(corpus: Corpus, systems: Sequence[str], only: str | None, *, s
 async def _file(system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, show: bool, quick: bool) -> Result:
     verdicts: dict[str, RowResult] = {}
     for row in rows[:_QUICK_ROWS] if quick else rows:
-        verdicts[str(row["id"])] = await judged(system, file, row, corpus)
+        verdicts[str(row["id"])] = await judge_row(system, file, row, corpus)
     made = _figures(verdicts)
-    say(f"{system or 'eval'} {file}: {made['equal']} of {made['rows'] - made['declared']}, {made['declared']} declared")
+    print_progress(
+        f"{system or 'eval'} {file}: {made['equal']} of {made['rows'] - made['declared']}, {made['declared']} declared"
+    )
     for name, verdict in verdicts.items() if show else ():
         if verdict.verdict != "equal":
-            say(f"  {verdict.verdict} {name}: {verdict.reason}")
+            print_progress(f"  {verdict.verdict} {name}: {verdict.reason}")
     return made
 
 

@@ -14,13 +14,13 @@ from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.consensus_logs import (
     LogFamily,
-    compared,
+    compare_reliabilities,
     cover_elsewhere,
     regions_in_halves,
 )
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
-from geotts_benchmarks.harness import DEFAULT_LOGS, Result, report, say
+from geotts_benchmarks.harness import DEFAULT_LOGS, Result, print_progress, report
 from geotts_benchmarks.scenarios.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.domain.geo import Floats
 from tts.domain.request import MAX_QUESTIONS
@@ -110,12 +110,12 @@ def _on_logs(
         raise click.BadParameter(error.detail, param_hint="--logs") from error
     anonymous = _rounded(consensus_errors_km(family.named_cases(), world, None))
     by_system = {name: _rounded(family.single[:, i]) for i, name in enumerate(family.names)}
-    say(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
-    by_sources = compared(family, world)
-    say(f"{by_sources}")
-    verdicts = family.judged(world)
+    print_progress(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
+    by_sources = compare_reliabilities(family, world)
+    print_progress(f"{by_sources}")
+    verdicts = family.verdict_columns(world)
     halves = mean_of([held_out(verdicts, seed=k) for k in range(splits)])
-    say(f"calibration over {splits} halves: {halves.model_dump()}")
+    print_progress(f"calibration over {splits} halves: {halves.model_dump()}")
     return {
         "kind_of_n": "mixture of models, no tools",
         "photos": len(family.panels),
@@ -159,7 +159,7 @@ def _on_synthetic(world: World, count: int, seed: int) -> Result:
             "majority_vote": vote.right,
             **({} if with_ledger.moved is None else {"moved": with_ledger.moved, "moved_ledger_off": bare.moved}),
         }
-        say(f"{family}: {found[family]}")
+        print_progress(f"{family}: {found[family]}")
     return {
         "count": count,
         "synthetic_right": min(row["right"] for row in found.values()),

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats
-from tts.eval.calibration_fitting import judged
-from tts.eval.labelled_cases import Case, thinned
+from tts.eval.calibration_fitting import verdict_columns
+from tts.eval.labelled_cases import Case, thin_out_cases
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -55,7 +55,7 @@ def _at(atlas: Atlas, rho: float, count: int, seed: int, world: World) -> Result
         "cover90": [round(share.value, 2) for share in cover],
         "cover90_change": _rounded(paired_difference(*(100.0 * row for row in held)), 2),
     }
-    say(f"draws at ρ = {rho}: {result}")
+    print_progress(f"draws at ρ = {rho}: {result}")
     return result
 
 
@@ -63,9 +63,9 @@ def _measured(there: list[Case], here: list[Case], world: World) -> tuple[Floats
     """(n,) on the photos here: squared errors of the stated probability, 90 % radii in km, whether they hold (0 or 1),
     whether the answer is within 25 km.
     """
-    known = judged(thinned(there), world)
+    known = verdict_columns(thin_out_cases(there), world)
     made = fit(known.spreads, known.errors_km, origin="samples of a scripted policy")
-    found = judged(here, world)
+    found = verdict_columns(here, world)
     stated = np.array([made.probability_within(spread, _TARGET_KM) for spread in found.spreads])
     radii = np.array([made.radius(spread).p90 for spread in found.spreads])
     held = (found.errors_km <= radii).astype(np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 from geotts_benchmarks.consensus_logs import LogFamily, minus_medoid
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats
 from tts.eval.metrics.accuracy import accuracy_percent
 from tts.eval.source_reliability import consensus_errors_km
@@ -31,7 +31,7 @@ def guesswork_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Re
     settings = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
     best = max(settings, key=lambda weights: sum(accuracy_percent(_errors_km(other, world, weights))))
     errors_km = _errors_km(family, world, best)
-    say(f"weights of guesses from another family: {best}")
+    print_progress(f"weights of guesses from another family: {best}")
     return {
         "weights": {name.lower(): value for name, value in best.items()},
         "consensus": [round(share, 2) for share in accuracy_percent(errors_km)],

@@ -15,8 +15,15 @@ import numpy as np
 from geotts_benchmarks.harness import Result
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.eval.answer_parsers import ParserName
-from tts.eval.calibration_fitting import VerdictColumns, judged, known_areas, measured, part_of, with_regions
-from tts.eval.labelled_cases import Case, cases_of_panels, thinned
+from tts.eval.calibration_fitting import (
+    VerdictColumns,
+    calibration_quality,
+    known_areas,
+    part_of,
+    verdict_columns,
+    with_regions,
+)
+from tts.eval.labelled_cases import Case, cases_of_panels, thin_out_cases
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
@@ -44,13 +51,13 @@ class LogFamily:
         single = [errors_km([panel.guesses[i] for panel in panels], panels) for i in range(len(names))]
         return cls(names, panels, np.stack(single, axis=1))
 
-    def judged(self, world: World) -> VerdictColumns:
+    def verdict_columns(self, world: World) -> VerdictColumns:
         """Verdicts of all photos."""
-        return judged(self._cases(), world)
+        return verdict_columns(self._cases(), world)
 
-    def thinned(self, world: World) -> VerdictColumns:
+    def thinned_verdict_columns(self, world: World) -> VerdictColumns:
         """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
-        return judged(thinned(self._cases()), world)
+        return verdict_columns(thin_out_cases(self._cases()), world)
 
     def named_cases(self) -> list[Case]:
         """All photos; each rollout names its source."""
@@ -60,7 +67,7 @@ class LogFamily:
         return [Case(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
 
 
-def compared(family: LogFamily, world: World) -> Result:
+def compare_reliabilities(family: LogFamily, world: World) -> Result:
     """Anonymous consensus, medoid, and both kinds of reliability, each with its differences."""
     cases = family.named_cases()
     anonymous = consensus_errors_km(cases, world, None)
@@ -84,9 +91,9 @@ def minus_medoid(family: LogFamily, errors_km: Floats) -> list[list[float]]:
 
 def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
     """How radii that were fitted on another family hold here; Wilson 95 % interval of the cover."""
-    there, here = other.thinned(world), family.judged(world)
+    there, here = other.thinned_verdict_columns(world), family.verdict_columns(world)
     made = with_regions(fit(there.spreads, there.errors_km, origin="another family"), there)
-    held = measured(made, here.spreads, here.errors_km, target_km=25.0)
+    held = calibration_quality(made, here.spreads, here.errors_km, target_km=25.0)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     interval = share_interval(here.errors_km <= radii)
     return {
@@ -100,7 +107,7 @@ def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result
 
 def regions_in_halves(family: LogFamily, world: World) -> Result:
     """How regions hold that were fitted to the half of the photos that each photo is not in."""
-    whole = family.judged(world)
+    whole = family.verdict_columns(world)
     half = np.random.default_rng(0).permutation(len(whole.spreads)) % 2
     areas: list[KnownArea] = []
     for side in (0, 1):

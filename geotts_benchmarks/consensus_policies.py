@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats, distance_km
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
 from tts.ensemble.consensus_watch import ConsensusWatch
-from tts.eval.calibration_fitting import judged, measured
-from tts.eval.labelled_cases import Case, thinned
+from tts.eval.calibration_fitting import calibration_quality, verdict_columns
+from tts.eval.labelled_cases import Case, thin_out_cases
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -38,15 +38,15 @@ def on_policies(world: World, count: int, seed: int) -> Result:
         return {}
     atlas = Atlas(world.gazetteer, world.countries)
     there = [case for rho in RHOS for case in policy_cases(atlas, rho, count, _N, seed + _ELSEWHERE)]
-    known = judged(thinned(there), world)
+    known = verdict_columns(thin_out_cases(there), world)
     made = fit(known.spreads, known.errors_km, origin="samples of scripted policies")
     found = {str(rho): _at(rho, list(policy_cases(atlas, rho, count, _N, seed)), made, world) for rho in RHOS}
     return {"policies": {"kind_of_n": "samples of one policy, with tools", "n": _N, "photos": count, "by_rho": found}}
 
 
 def _at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> Result:
-    here = judged(cases, world)
-    held = measured(made, here.spreads, here.errors_km, target_km=_TARGET_KM)
+    here = verdict_columns(cases, world)
+    held = calibration_quality(made, here.spreads, here.errors_km, target_km=_TARGET_KM)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     cover = share_interval(here.errors_km <= radii)
     seen = [dependence_of(judge(case.trajectories, (), world).ledgers) for case in cases]
@@ -64,7 +64,7 @@ def _at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> R
         "stopping_loss": [round(loss.value, 2), round(loss.low, 2), round(loss.high, 2)],
         "stopping_saved": round(100.0 * (1.0 - float(np.mean(used)) / _N), 1),
     }
-    say(f"ρ = {rho}: {result}")
+    print_progress(f"ρ = {rho}: {result}")
     return result
 
 

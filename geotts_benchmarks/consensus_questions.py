@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.scenarios.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.domain.geo import Floats
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
@@ -67,7 +67,7 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
         "by_kind": {kind: round(float(np.mean([100.0 * one.right for one in asked if one.kind == kind])), 2)
                     for kind in sorted({one.kind for one in asked})},
     }  # fmt: skip
-    say(f"{family} with {questions} questions: {result}")
+    print_progress(f"{family} with {questions} questions: {result}")
     return result
 
 
@@ -87,7 +87,7 @@ def _elsewhere(world: World, family: str, count: int, seed: int, questions: int)
         "calls": _calls(asked),
         **_moved(attacked),
     }
-    say(f"{family} with {questions} questions: {result}")
+    print_progress(f"{family} with {questions} questions: {result}")
     return result
 
 

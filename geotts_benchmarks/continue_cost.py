@@ -14,7 +14,7 @@ from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import continuation_of
 from deployments.gateway.gateway import Gateway
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_client.continue_options import ContinueOptions
 from tts.config import ScriptedEngine
 from tts.domain.plan import Depth
@@ -41,12 +41,12 @@ async def continued_figures(args: AppArgs, maker: SceneMaker, scenes: int, n: in
     """By engine: the calls of continued runs in percent of those of fresh ones, and how many answers differ."""
     scripted = args.model_copy(update={"engine": SCRIPTED})
     return {
-        "embedded": _figures(await compared(args, maker, scenes, n)),
-        "scripted": _figures(await compared(scripted, maker, min(scenes, 5), n)),
+        "embedded": _figures(await compare_scenes(args, maker, scenes, n)),
+        "scripted": _figures(await compare_scenes(scripted, maker, min(scenes, 5), n)),
     }
 
 
-async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> list[ContinueComparison]:
+async def compare_scenes(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> list[ContinueComparison]:
     """Every scene located, then continued with a fact and with a rejection; and a fresh run with each of them."""
     gateway, found = Gateway(args, local_ports(args)), []
     try:
@@ -55,7 +55,7 @@ async def compared(args: AppArgs, maker: SceneMaker, scenes: int, n: int) -> lis
             fact = f"in {Countries().name(scene.town.country)}"
             found += await _of_scene(gateway, args, maker.photo(scene), n, fact)
             if number % 10 == 9:
-                say(f"continued: {number + 1} scenes")
+                print_progress(f"continued: {number + 1} scenes")
     finally:
         await gateway.aclose()
     return found

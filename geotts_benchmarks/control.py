@@ -28,9 +28,9 @@ import orjson
 import psutil
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served, serving
+from deployments.launch.cluster import serve_application, serve_configuration
 from geotts_benchmarks.bare_ray_serve import bare, photo_ms
-from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, report, say
+from geotts_benchmarks.harness import Result, free_port, gone_is_fine, median, print_progress, report
 from geotts_benchmarks.leader_cost import measure_led
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
@@ -106,23 +106,23 @@ def measure(n: int, repeats: int, others: Sequence[OtherServer]) -> Result:
     photo = plain_photo(640, 480)
     found: Result = {"n": n, "photo_bytes": len(photo)}
     for colocate in (True, False):
-        with served(_args(_ENGINE_S, colocate=colocate)) as service:
+        with serve_configuration(_args(_ENGINE_S, colocate=colocate)) as service:
             replicas = _replicas()
             before_s = _cpu_s(replicas)
             added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
             added["cpu_ms"] = round((_cpu_s(replicas) - before_s) / _requests(repeats) * 1e3, 2)
-        with served(_args(0.0, colocate=colocate)) as service:
+        with serve_configuration(_args(0.0, colocate=colocate)) as service:
             rps = _per_second(service.url, _locate(photo, n), repeats)
         figures = {**added, "rps_zero": round(rps, 1)}
-        say(f"{'colocated' if colocate else 'apart'}: {figures['rps_zero']} requests a second")
+        print_progress(f"{'colocated' if colocate else 'apart'}: {figures['rps_zero']} requests a second")
         found |= figures if colocate else {"apart": figures}
-    with served(_args(_ENGINE_S, colocate=True, method="leader")) as service:
+    with serve_configuration(_args(_ENGINE_S, colocate=True, method="leader")) as service:
         found["leader"] = _added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
     found["leader"]["auto"] = measure_led(n, repeats, _ENGINE_S)
-    with serving(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
+    with serve_application(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
         floor = _added(service.url, _locate(photo, n), repeats, "Serve alone")
     found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
-    say(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
+    print_progress(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
     beside = {other.name: _added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
     return {**found, "beside": beside}
 
@@ -165,7 +165,7 @@ def _added(url: str, make: Make, repeats: int, name: str) -> Result:
     for clients in _CLIENTS:
         walls = _walls(url, make, clients, repeats)
         result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
-        say(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
+        print_progress(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
     return result
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import click
 
-from deployments.cli.eval_run import chosen
+from deployments.cli.eval_run import choose_samples
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.depth_leader import measure_leading
 from geotts_benchmarks.first_calls import measure_first_calls
-from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, report, say
+from geotts_benchmarks.harness import DEFAULT_LOGS, DEFAULT_PHOTOS, Result, percentile, print_progress, report
 from geotts_benchmarks.photos import bench_options
 from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, draw, frontier
@@ -93,7 +93,7 @@ def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
     if part in ("first_calls", "all"):
         found.append(measure_first_calls(make_world(None), quick=quick))
     if part in ("photos", "all"):
-        samples = chosen(load_dataset("folder", photos, seed=0), (), None)
+        samples = choose_samples(load_dataset("folder", photos, seed=0), (), None)
         found.append(asyncio.run(_auto(samples[:: 8 if quick else 1])))
     kinds = {name: kind for row in found for name, kind in row.get("kind_of_n", {}).items()}
     return {**{name: value for row in found for name, value in row.items()}, "kind_of_n": kinds}
@@ -147,7 +147,7 @@ async def _times(count: int) -> Result:
     waits = {stop: await _all(ticks, stop, 60.0) for stop in ("none", "quorum:2")}
     p95 = {stop: percentile(found, 0.95) for stop, found in waits.items()}
     late = await _all([[1e6] * 4] * count, "none", 1.0)
-    say(f"p95 with a straggler: {p95['none']:.2f} s without a watch, {p95['quorum:2']:.2f} s under quorum")
+    print_progress(f"p95 with a straggler: {p95['none']:.2f} s without a watch, {p95['quorum:2']:.2f} s under quorum")
     return {
         "kind_of_n": {"time": f"scripted {KindOfN.ONE_POLICY}, 4 a photo"},
         "straggler_p95_cut": round(1.0 - p95["quorum:2"] / p95["none"], 3),
@@ -202,7 +202,7 @@ async def _auto(samples: Sequence[Sample]) -> Result:
             calls[depth] += answer.usage.tool_calls
             point, truth = answer.point, sample.truth
             hits[depth] += point is not None and distance_km(point, truth.point) < max(_CLASSIC_KM, truth.slack_km)
-        say(f"{depth}: {hits[depth]} of {len(samples)} within {_CLASSIC_KM:g} km, {calls[depth]} tool calls")
+        print_progress(f"{depth}: {hits[depth]} of {len(samples)} within {_CLASSIC_KM:g} km, {calls[depth]} tool calls")
     return {
         "kind_of_n": {"photos": kinds_in_words(kinds)},
         "auto_tool_share": round(calls[Depth.AUTO] / max(1, calls[Depth.DEEP]), 3),

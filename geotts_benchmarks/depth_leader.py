@@ -14,7 +14,7 @@ import random
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from tts.aio import closing
 from tts.config import ScriptedEngine
 from tts.dialects import DIALECTS
@@ -38,8 +38,8 @@ from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.routing.depth_router import DepthRouter
 from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import succeeded
-from tts.verify.consensus.calibration import shipped
+from tts.toolkit.toolbox import success_outcome
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -72,7 +72,7 @@ class _Search:
         return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return succeeded(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
+        return success_outcome(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
 
 
 class _Rollouts:
@@ -88,9 +88,9 @@ class _Rollouts:
                 yield batch
 
 
-async def leading(world: World, photos: int) -> Result:
+async def leader_figures(world: World, photos: int) -> Result:
     """Rollout-turns saved by a careful leader at n = 4 and 8, photos lost by it, and what a wrong leader starts."""
-    verifier = ConsensusVerifier(world, shipped("openai"))
+    verifier = ConsensusVerifier(world, shipped_calibration("openai"))
     found: Result = {}
     for n in (4, 8):
         rng = random.Random(n)
@@ -112,7 +112,7 @@ async def leading(world: World, photos: int) -> Result:
             "wrong_leader_right": sum(_right(run, play) for run, play in zip(wrong, wrong_scripts, strict=True)),
             "wrong_leaders": len(wrong),
         }
-        say(f"n = {n}: careful saves {100 * saved:.1f} % of the turns, {lost} of {sum(hits[0])} photos lost")
+        print_progress(f"n = {n}: careful saves {100 * saved:.1f} % of the turns, {lost} of {sum(hits[0])} photos lost")
     return {"leader": found}
 
 
@@ -158,6 +158,6 @@ def _right(run: Run, play: _Play) -> bool:
 
 
 def measure_leading(world: World, *, quick: bool) -> Result:
-    """`leading` over 200 photos, 20 with `quick`, in an event loop of its own."""
-    found = asyncio.run(leading(world, 20 if quick else 200))
+    """`leader_figures` over 200 photos, 20 with `quick`, in an event loop of its own."""
+    found = asyncio.run(leader_figures(world, 20 if quick else 200))
     return {"kind_of_n": {"leader": f"scripted {KindOfN.ONE_POLICY}, 4 and 8 a photo"}, **found}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, rounded
+from geotts_benchmarks.harness import Result, round_figure
 from tts.domain.geo import LatLon, distance_km
 from tts.eval.metrics.calibration_error import auroc, brier
 from tts.eval.runs.record import Record
@@ -29,7 +29,7 @@ def draw_agreement(records: Iterable[Record]) -> Result:
     if not found:
         return {}
     share, right = np.array([one for one, _ in found]), np.array([hit for _, hit in found])
-    figures = {"brier": rounded(brier(share, right)), "auroc": rounded(auroc(share, right))}
+    figures = {"brier": round_figure(brier(share, right)), "auroc": round_figure(auroc(share, right))}
     return {"draw_agreement": {"n": len(found), **figures}}
 
 

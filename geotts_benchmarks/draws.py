@@ -12,11 +12,11 @@ import click
 import numpy as np
 
 from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
-from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.harness import Result, median, print_progress, report
 from geotts_benchmarks.random_weights import Shape
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.seam import has_cuda, installed
+from tts.inference.vllm.seam import has_cuda, is_installed
 
 _SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer
 
@@ -42,7 +42,7 @@ def command(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: st
 
 def measure(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: Shape = Shape.TINY_QWEN3_VL) -> Result:
     """The figures of `compare` on a random model; null and a reason where vLLM or CUDA is missing."""
-    missing = "" if installed() else "vLLM is not installed: run it with the Python of `make vllm-env`"
+    missing = "" if is_installed() else "vLLM is not installed: run it with the Python of `make vllm-env`"
     if not missing and shape is Shape.QWEN3_VL_4B and not has_cuda():
         missing = "there is no CUDA device"
     if missing:
@@ -50,7 +50,7 @@ def measure(n: int, turns: int, tokens: int, draws: int, repeats: int, shape: Sh
     running = {"max_running": max(16, n * draws)}
     options = {"max_model_len": 32_768} if shape is Shape.QWEN3_VL_4B else cpu_options()
     with engine(shape, **(options | running)) as model:
-        say("the engine is ready")
+        print_progress("the engine is ready")
         return asyncio.run(compare(model, n=n, turns=turns, tokens=tokens, draws=draws, repeats=repeats))
 
 
@@ -76,7 +76,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
             made.append(drawn)
             walls[case].append(drawn.wall_s)
             ratios[case].append(drawn.wall_s / without.wall_s)
-        say(", ".join(f"{case} {values[-1]:.2f} s" for case, values in walls.items()))
+        print_progress(", ".join(f"{case} {values[-1]:.2f} s" for case, values in walls.items()))
     prompts = sum(usage.prompt_tokens for one in made for usage in one.drawn)
     cached = sum(usage.cached_tokens for one in made for usage in one.drawn)
     return {

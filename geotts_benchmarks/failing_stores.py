@@ -25,8 +25,8 @@ from deployments.runstore import RunStore
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_without_ray import listening
-from geotts_benchmarks.harness import Result, free_port, say
+from geotts_benchmarks.api_without_ray import serve_on_socket
+from geotts_benchmarks.harness import Result, free_port, print_progress
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
 
@@ -127,7 +127,7 @@ async def measure(clients: int, *, quick: bool) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         disk = await _full_disk(Path(folder), clients)
         if shutil.which("redis-server") is None:
-            say("redis-server is not installed: stores in Redis are not tried")
+            print_progress("redis-server is not installed: stores in Redis are not tried")
             return {"undeclared_ends": None, "wrong_200": None, "disk": disk}
         found = await asyncio.gather(*(_harmed(name, harm, clients) for name, harm in harms.items()))
     return {
@@ -150,7 +150,7 @@ async def _harmed(name: str, harm: Harm, clients: int) -> tuple[int, int]:
                 ends = await asyncio.gather(*asked)
         finally:
             await server.stop()
-    say(f"Redis {name}: {', '.join(sorted(set(ends)))}")
+    print_progress(f"Redis {name}: {', '.join(sorted(set(ends)))}")
     return ends.count("undeclared"), ends.count("wrong 200")
 
 
@@ -165,7 +165,7 @@ async def _full_disk(folder: Path, clients: int) -> Result:
         ends = await asyncio.gather(*asked)
         await store.limit_pages(None)
         well = await _ask(url, stream=False)
-    say(f"SQLite without room: {', '.join(sorted(set(ends)))}; new ones {refused.status_code}; then {well}")
+    print_progress(f"SQLite without room: {', '.join(sorted(set(ends)))}; new ones {refused.status_code}; then {well}")
     return {
         "status": refused.status_code,
         "reason": refused.json().get("detail", ""),
@@ -183,7 +183,7 @@ async def _served(store: RunStore) -> AsyncIterator[tuple[str, Gateway]]:
         gateway=GatewayConfig(heartbeat_s=1.0, lease_s=4.0),
     )
     gateway = Gateway(args, local_ports(args), store=store)
-    async with listening(gateway, args) as (host, port):
+    async with serve_on_socket(gateway, args) as (host, port):
         yield f"http://{host}:{port}", gateway
     await gateway.aclose()
 

@@ -8,8 +8,8 @@ import time
 import click
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
-from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
+from deployments.launch.cluster import serve_configuration
+from geotts_benchmarks.harness import Result, client, free_port, locate, median, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
 
@@ -39,7 +39,7 @@ def measure(n: int, turns: int, repeats: int) -> Result:
         gateway=GatewayConfig(port=free_port()),
         deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=_REPLICAS)),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         walls = asyncio.run(_run(service.url, n, repeats))
     ratio = median(walls[n]) / median(walls[1])
     return {
@@ -64,5 +64,5 @@ async def _run(url: str, n: int, repeats: int) -> dict[int, list[float]]:
                 if found.failure:
                     raise click.ClickException(found.failure)
                 walls[count].append(time.perf_counter() - started)
-            say(f"repeat {i + 1}: n=1 {walls[1][-1]:.3f} s, n={n} {walls[n][-1]:.3f} s")
+            print_progress(f"repeat {i + 1}: n=1 {walls[1][-1]:.3f} s, n={n} {walls[n][-1]:.3f} s")
     return walls

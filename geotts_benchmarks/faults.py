@@ -10,9 +10,9 @@ import click
 import psutil
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.autoscale import replicas
-from geotts_benchmarks.harness import Result, client, free_port, gone_is_fine, percentile, report, say
+from geotts_benchmarks.harness import Result, client, free_port, gone_is_fine, percentile, print_progress, report
 from geotts_benchmarks.load import Load
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
@@ -42,7 +42,7 @@ def fault_args(port: int) -> AppArgs:
 
 def measure(kills: int) -> Result:
     """Start a service of its own, kill `kills` replicas one after the other, and return the figures of `run`."""
-    with served(fault_args(free_port())) as service:
+    with serve_configuration(fault_args(free_port())) as service:
         return asyncio.run(run(service.url, kills))
 
 
@@ -61,10 +61,12 @@ async def run(url: str, kills: int) -> Result:
             kill_replica(rng)
             replaced.append(await _whole_again())
             recovered += [at - killed for at in load.resumed_at[before:]]
-            say(f"kill {i + 1}: {len(load.resumed_at) - before} rollouts went on, replaced after {replaced[-1]:.1f} s")
+            print_progress(
+                f"kill {i + 1}: {len(load.resumed_at) - before} rollouts went on, replaced after {replaced[-1]:.1f} s"
+            )
             await asyncio.sleep(rng.uniform(0.2, 1.0))
         await load.finish(clients)
-        last = await load.once(http, seed=0)
+        last = await load.send_request(http, seed=0)
     return {
         "kills": kills,
         "requests": len(load.answered),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deployments.config import AppArgs
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.inquiring_rollouts import Enquiries, Street
 from geotts_benchmarks.photos import locate_all
 from tts.aio import closing
@@ -35,7 +35,7 @@ from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import FixedLocator
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -56,8 +56,8 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
 
 
 async def _scripted(world: World, count: int) -> Result:
-    verifier, rng = ConsensusVerifier(world, shipped("openai")), random.Random(49)
-    streets = [Street.drawn(rng) for _ in range(count)]
+    verifier, rng = ConsensusVerifier(world, shipped_calibration("openai")), random.Random(49)
+    streets = [Street.draw(rng) for _ in range(count)]
     runs = [[await _solved(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
     hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
     return _compared("scripted", runs, hits)
@@ -112,7 +112,7 @@ def _compared(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequenc
     shared = [_in_percent(bootstrap_ratio(*each)) for each in counts]
     accuracy = [100.0 * np.array(part, dtype=np.float64) for part in hits]
     difference = paired_difference(accuracy[0], accuracy[1])
-    say(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
+    print_progress(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
     return {
         "photos": len(hits[0]),
         "shared_without": _listed(shared[0]),

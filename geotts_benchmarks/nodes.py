@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.harness import Result, percentile, print_progress, report
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
 from geotts_benchmarks.machines.load import SteadyLoad
@@ -106,12 +106,12 @@ class _Run:
             whole_s = time.monotonic() - began
         time.sleep(_SETTLE_S)
         self.phases.append(Phase(name, began, time.monotonic()))
-        say(f"{name}: whole {whole_s:.0f} s after it, {len(self.load.seen())} requests so far")
+        print_progress(f"{name}: whole {whole_s:.0f} s after it, {len(self.load.ended_requests())} requests so far")
 
     def _partition(self) -> None:
-        self.site.worker.cut()
+        self.site.worker.disconnect()
         time.sleep(_CUT_S)
-        self.site.worker.mend()
+        self.site.worker.reconnect()
 
     def _kill(self) -> None:
         self.site.worker.kill()

@@ -37,7 +37,7 @@ class OtlpReceiver:
 
 
 @contextmanager
-def receiving(port: int = 0) -> Iterator[OtlpReceiver]:
+def run_receiver(port: int = 0) -> Iterator[OtlpReceiver]:
     """A receiver on 127.0.0.1 until the block ends; on a free port unless one is named."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -10,8 +10,8 @@ import click
 import httpx
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
-from geotts_benchmarks.harness import Result, client, free_port, locate, median, report, say
+from deployments.launch.cluster import serve_configuration
+from geotts_benchmarks.harness import Result, client, free_port, locate, median, print_progress, report
 from geotts_benchmarks.http_turn_cost import per_turn_ms
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.config import RoutingConfig, ScriptedEngine
@@ -39,8 +39,8 @@ def measure(repeats: int) -> Result:
         gateway=GatewayConfig(port=free_port()),
     )
     turn_ms = per_turn_ms(10 * repeats)
-    say(f"a turn over HTTP costs {turn_ms:.2f} ms beyond the endpoint's own time")
-    with served(args) as service:
+    print_progress(f"a turn over HTTP costs {turn_ms:.2f} ms beyond the endpoint's own time")
+    with serve_configuration(args) as service:
         return {"per_turn_ms": turn_ms, **asyncio.run(_run(service.url, repeats))}
 
 
@@ -56,7 +56,7 @@ async def _run(url: str, repeats: int) -> Result:
                 raise click.ClickException(found.failure)
             streamed.append(found.total_s)
             whole.append(await _fetch(http, url, photo, seed=i))
-            say(f"repeat {i + 1}: {streamed[-1]:.3f} s streamed, {whole[-1]:.3f} s as one reply")
+            print_progress(f"repeat {i + 1}: {streamed[-1]:.3f} s streamed, {whole[-1]:.3f} s as one reply")
     return {
         "stream_cost": round(median(streamed) / median(whole) - 1.0, 4),
         "streamed_s": round(median(streamed), 3),

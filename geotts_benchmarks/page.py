@@ -16,9 +16,9 @@ import click
 import psutil
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks.chromium import CHROMIUM, MISSING, Tab, chromium
-from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, report, say
+from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentile, print_progress, report
 from tts.package_files import sample_photos
 
 _EVERY_S = 1.0
@@ -55,8 +55,8 @@ def measure(count: int, n: int) -> Result:
     if CHROMIUM is None:
         raise click.ClickException(MISSING)
     args = AppArgs(gateway=GatewayConfig(port=free_port()))
-    with served(args) as service, tempfile.TemporaryDirectory() as folder:
-        say(f"ready after {service.ready_s} s; {count} photos, n={n}")
+    with serve_configuration(args) as service, tempfile.TemporaryDirectory() as folder:
+        print_progress(f"ready after {service.ready_s} s; {count} photos, n={n}")
         return {"photos": count, "n": n, **asyncio.run(_run(service.url, Path(folder), count, n))}
 
 
@@ -66,11 +66,11 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
         await tab.ask("Performance.enable")
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await tab.js(_WATCH)
         empty = max(_renderers_mb(browser.pid))
         await tab.choose("#photos", *_copies(folder, count))
-        await tab.until(f"{_QUEUED} == {count}")
+        await tab.wait_until(f"{_QUEUED} == {count}")
         await tab.js(f"document.getElementById('apart').click(); document.getElementById('rollouts').value = {n}")
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
         heaps, processes = await _until_ended(tab, browser.pid, count)

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import click
 
 from deployments.cli.console import config_option
-from deployments.cli.eval_run import chosen, running_figures
+from deployments.cli.eval_run import choose_samples, running_figures
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.gain_of_n import gain_of_n
-from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, report, say
+from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, print_progress, report
 from tts.domain.geo import TABLE_KM
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
@@ -74,7 +74,7 @@ def command(
 
     With `--split all`, photos with text and photos without text also have figures of their own.
     """
-    samples = chosen(load_dataset("folder", photos), _SPLITS[split], None)
+    samples = choose_samples(load_dataset("folder", photos), _SPLITS[split], None)
     report("photos", lambda: measure_photos(args, samples[:: 5 if quick else 1], ns, split, seeds, out))
 
 
@@ -93,7 +93,7 @@ def measure_photos(
     parts = ("text", "notext") if split == "all" else ()
     result: Result = {"split": split, "photos": len(samples), "seeds": seeds, "by_n": by_n(args, runs)}
     for n, row in result["by_n"].items():
-        say(row_in_words(n, row))
+        print_progress(row_in_words(n, row))
     result |= gain_of_n(runs)
     for part in parts:
         kept = {n: [record for record in records if part in record.tags] for n, records in runs.items()}
@@ -122,7 +122,7 @@ async def locate_all(
             await solver("loc_warm", samples[0].load(), options)
             path = (out or Path(temporary)) / f"{dataset}-n{n}.jsonl"
             path.unlink(missing_ok=True)
-            say(f"{len(samples)} samples, n={n}")
+            print_progress(f"{len(samples)} samples, n={n}")
             setup = RunSetup(dataset, options, config_digest(args, None))
             with Journal(path) as journal, running_figures(len(samples), f"n={n} ") as show:
                 found[n] = []

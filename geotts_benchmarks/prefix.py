@@ -7,10 +7,10 @@ import asyncio
 import click
 
 from geotts_benchmarks.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
-from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.harness import Result, median, print_progress, report
 from geotts_benchmarks.random_weights import Shape
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.seam import installed
+from tts.inference.vllm.seam import is_installed
 
 
 @click.command()
@@ -27,11 +27,11 @@ def command(n: int, turns: int, tokens: int, repeats: int, quick: bool) -> None:
 
 def measure(n: int, turns: int, tokens: int, repeats: int) -> Result:
     """The figures of `compare` on a tiny random model; null and a reason where vLLM is not installed."""
-    if not installed():
+    if not is_installed():
         reason = "vLLM is not installed: run it with the Python of `make vllm-env`"
         return {"cached_share_of_ideal": None, "wall_ratio_vs_cold": None, "skipped": reason}
     with engine(Shape.TINY_QWEN3_VL, **cpu_options()) as model:
-        say("the engine is ready")
+        print_progress("the engine is ready")
         return asyncio.run(compare(model, n=n, turns=turns, tokens=tokens, repeats=repeats))
 
 
@@ -49,7 +49,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, repeats:
         shares.append(shared.usage.cached_tokens / ideal_cached(shared, model.block_size))
         walls.append(shared.wall_s)
         colds.append(cold.wall_s)
-        say(f"{shares[-1]:.3f} of the ideal; {walls[-1]:.2f} s shared, {colds[-1]:.2f} s cold")
+        print_progress(f"{shares[-1]:.3f} of the ideal; {walls[-1]:.2f} s shared, {colds[-1]:.2f} s cold")
     return {
         "cached_share_of_ideal": round(median(shares), 4),
         "wall_ratio_vs_cold": round(median(walls) / median(colds), 4),

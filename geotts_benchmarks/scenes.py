@@ -12,7 +12,7 @@ import click
 from deployments.cli.console import config_option
 from deployments.config import AppArgs
 from geotts_benchmarks.draw_agreement import draw_agreement
-from geotts_benchmarks.harness import Result, report, say
+from geotts_benchmarks.harness import Result, print_progress, report
 from geotts_benchmarks.photos import by_n, locate_all, rollout_counts
 from tts.domain.request import MAX_QUESTIONS
 from tts.eval.metrics.name_agreement import PlaceNames
@@ -66,7 +66,7 @@ def measure_scenes(
 ) -> Result:
     """Figures for each n, also of scenes that name a town; recalls in percent and draws are those of the largest n."""
     for script, reason in maker.shelf.missing.items():
-        say(f"{script} is left out: {reason}")
+        print_progress(f"{script} is left out: {reason}")
     runs = asyncio.run(locate_all(args, maker.samples(count), ns, f"scenes-{maker.split}", out, asked))
     most = runs[max(runs)]
     towns = {n: [record for record in records if "clue:town" in record.tags] for n, records in runs.items()}

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import orjson
 
-from geotts_benchmarks.harness import Result, median, report, say
+from geotts_benchmarks.harness import Result, median, print_progress, report
 from tts.domain.geo import LatLon, destination
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
@@ -65,7 +65,7 @@ def _rates(path: Path) -> tuple[list[float], list[float]]:
         scored = score_file(path)
         walls.append(scored.n / (time.perf_counter() - started))
         busy.append(scored.n / (time.process_time() - worked))
-    say(f"{_ROWS} rows: {', '.join(f'{rate:,.0f}' for rate in walls)} rows/s; {scored.unparsed} unparsed")
+    print_progress(f"{_ROWS} rows: {', '.join(f'{rate:,.0f}' for rate in walls)} rows/s; {scored.unparsed} unparsed")
     return walls, busy
 
 
@@ -99,7 +99,7 @@ def _kill_and_resume(path: Path, kills: int) -> Result:
             torn += _tear(path, rng)
         done = len(progress_of(path, _SETUP).done)
         if killed % 10 == 0:
-            say(f"{killed} kills, {torn} torn lines, {done} of {_SAMPLES} samples on disk")
+            print_progress(f"{killed} kills, {torn} torn lines, {done} of {_SAMPLES} samples on disk")
         if done >= _SAMPLES * 0.9:
             path.unlink()  # start over, so that every kill hits a run under way
     last = _start(path)

@@ -21,7 +21,7 @@ import click
 from geotts_benchmarks.endurance.growth import growth
 from geotts_benchmarks.endurance.service import OwnService, own_service
 from geotts_benchmarks.endurance.traffic import Traffic
-from geotts_benchmarks.harness import Result, median, percentile, report, say
+from geotts_benchmarks.harness import Result, median, percentile, print_progress, report
 from tts.package_files import sample_photos
 
 _SHARE = 0.7
@@ -71,7 +71,9 @@ async def _run(services: dict[str, OwnService], minutes: float) -> Result:
         for number, (engine, service) in enumerate(services.items())
     }
     rates = dict(zip(traffic, await asyncio.gather(*map(_flat_out, traffic.values())), strict=True))
-    say(f"together they answer {', '.join(f'{rate:.2f} a second ({engine})' for engine, rate in rates.items())}")
+    print_progress(
+        f"together they answer {', '.join(f'{rate:.2f} a second ({engine})' for engine, rate in rates.items())}"
+    )
     async with AsyncExitStack() as stack:
         for engine, one in traffic.items():
             await stack.enter_async_context(one.steady(_SHARE * rates[engine]))
@@ -100,7 +102,9 @@ async def _watch(services: dict[str, OwnService], minutes: float) -> dict[str, l
             at_s = time.monotonic() - started
             samples[engine].append({"at_s": at_s, **await asyncio.to_thread(service.sample)})
         if number % 6 == 5:
-            say(f"{(number + 1) / 6:.0f} min: " + "; ".join(f"{e} {_shortly(s[-1])}" for e, s in samples.items()))
+            print_progress(
+                f"{(number + 1) / 6:.0f} min: " + "; ".join(f"{e} {_shortly(s[-1])}" for e, s in samples.items())
+            )
     return samples
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.recorded_rollouts import RecordedPhoto
 from tts.domain.geo import TABLE_KM
 from tts.domain.stop_experience import StopExperience
@@ -88,7 +88,7 @@ def frontier(
             )
             found[target].append(_point(name, play, orders, target, world, shuffles))
         for point in found[target]:
-            say(
+            print_progress(
                 f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.interval} "
                 f"above first three {point.above_first3:5.2f}"
             )
@@ -131,7 +131,7 @@ def _stopped_by_rule(
     """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
         ended = frozenset(order[:count])
-        if rule.decided(standings.of(photo, ended), count, len(order)):
+        if rule.should_stop(standings.votes_of(photo, ended), count, len(order)):
             return ended
     return frozenset(order)
 
@@ -143,7 +143,7 @@ class _Standings:
         self._watch = ConsensusWatch(StopPolicy(), target, centres)
         self._known: dict[tuple[int, frozenset[int]], VoteCount] = {}
 
-    def of(self, photo: RecordedPhoto, ended: frozenset[int]) -> VoteCount:
+    def votes_of(self, photo: RecordedPhoto, ended: frozenset[int]) -> VoteCount:
         """Of the rollouts of the photo that have ended."""
         key = (id(photo), ended)
         if key not in self._known:
@@ -211,7 +211,7 @@ def _led(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], deci
     roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
     for count in range(1, len(order)):
         run = Run(rollouts={place: roles[place] for place in range(count)})
-        if rule.allowed(run, len(order)) <= count:
+        if rule.n_allowed(run, len(order)) <= count:
             if count > 1:
                 return frozenset(order[:count])
             continue

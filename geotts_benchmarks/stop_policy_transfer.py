@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from geotts_benchmarks.harness import Result, say
+from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.recorded_rollouts import KIND_OF_LOGS, recorded_photos
 from geotts_benchmarks.stop_frontier import DEFAULT, Point, frontier
 from tts.ensemble.guesses import TownCentres
@@ -34,7 +34,7 @@ def stopped_elsewhere(one: Path, other: Path, world: World, shuffles: int) -> Re
 
 
 def _at(here: Path, there: Path, world: World, shuffles: int) -> dict[str, Point]:
-    say(f"{here.name}, with the table of {there.name}")
+    print_progress(f"{here.name}, with the table of {there.name}")
     table = fit_stop({there.name: cases_of(there)}, world, TownCentres(world.gazetteer))
     found = frontier(recorded_photos(here), world, shuffles, table, (DEFAULT,))
     return {f"{target:g}": points[0] for target, points in found.items()}

@@ -23,9 +23,9 @@ from deployments.runstore.blobs import FolderBlobs
 from deployments.runstore.redis import RedisRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_without_ray import listening
+from geotts_benchmarks.api_without_ray import serve_on_socket
 from geotts_benchmarks.failing_stores import Server
-from geotts_benchmarks.harness import Result, locate, report, say
+from geotts_benchmarks.harness import Result, locate, print_progress, report
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.errors import FatalError
 from tts.package_files import sample_photos
@@ -53,7 +53,7 @@ async def measure(count: int, tokens: int) -> Result:
     found: Result = {"requests": count}
     for name in ("in_redis", "in_blobs"):
         found[name] = await _measured(count, tokens, blobs=name == "in_blobs")
-        say(f"{name}: {found[name]}")
+        print_progress(f"{name}: {found[name]}")
     kept_kib = found["in_blobs"]["packed_kib"]
     found["redis_gb_a_day"] = round(kept_kib * 1024 * _PER_S * _A_DAY_S / 1e9, 1)
     found["blob_gb_a_day"] = round(found["in_blobs"]["blob_kib"] * 1024 * _PER_S * _A_DAY_S / 1e9, 1)
@@ -72,7 +72,7 @@ async def _measured(count: int, tokens: int, *, blobs: bool) -> Result:
             store = RunStoreWithBlobs(store, FolderBlobs(folder / "blobs"), _RETENTION_S)
         gateway = Gateway(args, local_ports(args), store=store)
         try:
-            async with listening(gateway, args) as (host, port), Redis.from_url(server.url) as redis:
+            async with serve_on_socket(gateway, args) as (host, port), Redis.from_url(server.url) as redis:
                 ids = await _asked(f"http://{host}:{port}", count)
                 ended = [await _kib(redis, one) for one in ids]
                 await store.purge()

@@ -21,7 +21,7 @@ from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.runstore import LogEntry, MemoryRunStore
 from deployments.wiring.local import local_ports
-from geotts_benchmarks.api_without_ray import listening
+from geotts_benchmarks.api_without_ray import serve_on_socket
 from geotts_benchmarks.harness import percentile
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
@@ -83,7 +83,7 @@ async def _serve() -> None:
     gateway = Gateway(args, replace(local_ports(args), rollouts=TalkingRollouts()), store=store)
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
-    async with listening(gateway, args) as (_, port):
+    async with serve_on_socket(gateway, args) as (_, port):
         print(port, flush=True)  # noqa: T201
         while await lines.readline():
             lags = store.lags

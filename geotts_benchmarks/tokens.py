@@ -20,7 +20,7 @@ import click
 import httpx
 import orjson
 
-from geotts_benchmarks.harness import Result, percentile, report, say
+from geotts_benchmarks.harness import Result, percentile, print_progress, report
 from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.token_gateway import CHUNK_S, TALKING_S, UNFOLLOWED_CHUNKS
 from tts.errors import FatalError
@@ -65,7 +65,7 @@ async def _limit(url: str, process: Process, growth: float, *, followed: bool) -
     while requests <= _MOST:
         chunks, lag_ms = await _step(url, process, requests, followed=followed)
         how = "followed" if followed else "not followed"
-        say(f"{requests} requests {how}: {chunks:.0f} chunks a second, p95 {lag_ms:.0f} ms late")
+        print_progress(f"{requests} requests {how}: {chunks:.0f} chunks a second, p95 {lag_ms:.0f} ms late")
         if lag_ms > _LATE_MS:
             break
         best, requests = (chunks, requests, lag_ms), max(requests + 1, int(requests * growth))
@@ -83,7 +83,9 @@ async def _step(url: str, process: Process, requests: int, *, followed: bool) ->
     figures = await _recorded(process)
     busy = (time.process_time() - worked) / (time.monotonic() - started)
     if busy > _BUSY:  # then it is the readers who are late
-        say(f"the client itself was busy for {100 * busy:.0f} % of the time: the gateway carries more than this says")
+        print_progress(
+            f"the client itself was busy for {100 * busy:.0f} % of the time: the gateway carries more than this says"
+        )
     if followed:
         return len(lags) / took_s, round(percentile(lags, 0.95) * 1e3, 1)
     return figures["texts"] * UNFOLLOWED_CHUNKS / took_s, max(0.0, figures["lag_p95_ms"] - _GATHERED_MS)

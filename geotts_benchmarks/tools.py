@@ -20,7 +20,7 @@ import orjson
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.toolbox_assembly import make_tooling
-from geotts_benchmarks.harness import Result, free_port, median, report, say
+from geotts_benchmarks.harness import Result, free_port, median, print_progress, report
 from geotts_benchmarks.killed_writer import PROGRAM
 from tts.config import ProviderSettings, ToolsConfig
 from tts.domain.request import RequestContext
@@ -52,12 +52,12 @@ def measure(*, repeats: int, kills: int, serve: bool) -> Result:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         result = asyncio.run(_in_process(folder, repeats))
-        say(f"in process: {result}")
+        print_progress(f"in process: {result}")
         result["lost_after_kill"] = sum(_lost(folder / f"kill{i}.sqlite", i) for i in range(kills))
-        say(f"lost after kill -9: {result['lost_after_kill']}")
+        print_progress(f"lost after kill -9: {result['lost_after_kill']}")
         ratios = [result["ratio_local"]]
         if serve and shutil.which("redis-server") is None:
-            say("redis-server is not installed: two replicas are not measured")
+            print_progress("redis-server is not installed: two replicas are not measured")
         elif serve:
             with _redis(folder) as url:
                 result.update(_on_serve(url, repeats))

@@ -27,8 +27,8 @@ import numpy as np
 from PIL import Image
 
 from geotts_benchmarks.endurance.service import own_service
-from geotts_benchmarks.harness import Result, client, report, say
-from geotts_benchmarks.otlp_receiver import receiving
+from geotts_benchmarks.harness import Result, client, print_progress, report
+from geotts_benchmarks.otlp_receiver import run_receiver
 from geotts_benchmarks.plain_photo import plain_photo
 from tts.errors import FatalError
 from tts.eval.metrics.intervals import bootstrap_median
@@ -103,12 +103,12 @@ def measure(pairs: int, only: str | None = None) -> Result:
 def _measured(name: str, args: Mapping[str, Any], load: Load) -> Result:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        receiver = stack.enter_context(receiving())
+        receiver = stack.enter_context(run_receiver())
         telemetry = {"traces": "otlp", "gen_ai": True, "endpoint": receiver.endpoint}
         off = stack.enter_context(own_service(folder / "off", args))
         on = stack.enter_context(own_service(folder / "on", {**args, "telemetry": telemetry}))
-        say(f"{name}: two services are ready")
-        result = asyncio.run(paired(name, off, on, load))
+        print_progress(f"{name}: two services are ready")
+        result = asyncio.run(measure_pairs(name, off, on, load))
         spans = [span.name for _, span in receiver.spans()]
     requests = spans.count("request")
     if requests < load.clients * load.photos * load.pairs:
@@ -116,7 +116,7 @@ def _measured(name: str, args: Mapping[str, Any], load: Load) -> Result:
     return {**result, "spans_a_request": round(len(spans) / requests, 1)}
 
 
-async def paired(name: str, off: RunningService, on: RunningService, load: Load) -> Result:
+async def measure_pairs(name: str, off: RunningService, on: RunningService, load: Load) -> Result:
     """The figures of one engine: `off` and `on` in alternating order, with the same photos and seeds in each pair."""
     blocks: dict[str, list[Block]] = {"off": [], "on": []}
     services = {"off": off, "on": on}
@@ -129,11 +129,13 @@ async def paired(name: str, off: RunningService, on: RunningService, load: Load)
                 continue
             for which, block in done.items():
                 blocks[which].append(block)
-            say(f"{name}, pair {pair + 1}: {done['off'].wall_s:.2f} s without, {done['on'].wall_s:.2f} s with traces")
-    return compared(blocks["off"], blocks["on"], load.clients * load.photos)
+            print_progress(
+                f"{name}, pair {pair + 1}: {done['off'].wall_s:.2f} s without, {done['on'].wall_s:.2f} s with traces"
+            )
+    return compare_blocks(blocks["off"], blocks["on"], load.clients * load.photos)
 
 
-def compared(off: Sequence[Block], on: Sequence[Block], requests: int) -> Result:
+def compare_blocks(off: Sequence[Block], on: Sequence[Block], requests: int) -> Result:
     """What pairs of blocks of so many requests say. Each needs at least one block."""
     walls = [np.array([block.wall_s for block in blocks]) for blocks in (off, on)]
     totals = [np.array([block.cpu_s + block.export_cpu_s for block in blocks]) for blocks in (off, on)]

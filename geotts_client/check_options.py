@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, Field
 
 from geotts_client.options import LocateOptions
 from geotts_client.statements import Statement as Statement
-from geotts_client.statements import listed
+from geotts_client.statements import to_list
 
 MAX_CLAIMED = 8
-Claimed = Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_CLAIMED), BeforeValidator(listed)]
+Claimed = Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_CLAIMED), BeforeValidator(to_list)]
 
 
 class CheckOptions(LocateOptions):

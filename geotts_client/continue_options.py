@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from geotts_client.area import Area
 from geotts_client.options import MAX_RULED_OUT, LocateOptions, TakenAt, area_given
-from geotts_client.statements import Statement, listed
+from geotts_client.statements import Statement, to_list
 from geotts_client.value import Value
 
 MAX_FACT = 1000
@@ -20,7 +20,7 @@ _OWN = LocateOptions.model_fields
 def _rejected(given: object) -> object:
     if isinstance(given, str) and given.strip().lower() in (*_TRUE, *_FALSE):
         return given.strip().lower() in _TRUE
-    return given if given is None or isinstance(given, bool) else listed(given)
+    return given if given is None or isinstance(given, bool) else to_list(given)
 
 
 class ContinueOptions(Value):

@@ -34,7 +34,7 @@ class RolloutFailure(Value):
     about: str = Field(default="", description="`context` if the conversation was too long; else empty")
 
     @classmethod
-    def of(cls, error: GeoTTSError) -> RolloutFailure:
+    def from_error(cls, error: GeoTTSError) -> RolloutFailure:
         """Describe an error that ended a rollout.
 
         Args:
@@ -55,7 +55,7 @@ class RolloutFailure(Value):
         )
 
     @property
-    def refused(self) -> bool:
+    def is_refusal(self) -> bool:
         """Whether the endpoint refuses the request itself, so that repeating it does not help."""
         status = self.http_status
         return self.code == "model" and status is not None and 400 <= status < 500 and status not in _PASSING

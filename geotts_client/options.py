@@ -11,7 +11,7 @@ from geotts_client.area_words import area_of
 from geotts_client.budget import Budget, budget_given
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.plan import Depth
-from geotts_client.statements import Statement, listed
+from geotts_client.statements import Statement, to_list
 from geotts_client.value import Value
 
 MAX_PARALLEL = 32
@@ -39,7 +39,7 @@ def area_given(given: object) -> object:
 
 
 def _places(given: object) -> object:
-    return () if given is None or given == "" else listed(given)
+    return () if given is None or given == "" else to_list(given)
 
 
 def _several(given: object) -> object:

@@ -12,7 +12,7 @@ from geotts_client.area import Area
 Statement = Annotated[str, Field(min_length=1, max_length=400)] | Area
 
 
-def listed(given: object) -> object:
+def to_list(given: object) -> object:
     """The places as a list. A single place becomes a list of one; text may be a list or an object as JSON.
 
     Args:

@@ -21,13 +21,13 @@ from pathlib import Path
 DATA = Path(__file__).parent.parent / "tts" / "data"
 
 
-def admin1(source: Path) -> None:
+def convert_admin1(source: Path) -> None:
     """GeoNames first-order divisions: `code<TAB>name`, sorted (CC-BY 4.0)."""
     rows = sorted((row["code"], row["name"].strip()) for row in json.loads(source.read_text()))
     _write("admin1.tsv.gz", "".join(f"{code}\t{name}\n" for code, name in rows if name))
 
 
-def brands(source: Path) -> None:
+def convert_brands(source: Path) -> None:
     """Brands and operators at home in at most six countries: `name<TAB>codes` (name-suggestion-index, BSD-3)."""
     found: dict[str, set[str]] = {}
     for path, group in json.loads(source.read_text())["nsi"].items():
@@ -54,7 +54,7 @@ def _country(place: object) -> str | None:
     return code.upper() if len(code) == 2 and code.isalpha() else None
 
 
-def published(source: Path) -> None:
+def convert_published(source: Path) -> None:
     """Figures of published tables: facts with their paper and table, thresholds and sources named once."""
     rows = json.loads(source.read_text())["rows"]
     sources = list(dict.fromkeys(row["source"] for row in rows))
@@ -84,7 +84,7 @@ def _write(name: str, text: str) -> None:
     print(f"{DATA / name}: {(DATA / name).stat().st_size:,} bytes")
 
 
-TABLES = {"admin1": admin1, "brands": brands, "published": published}
+TABLES = {"admin1": convert_admin1, "brands": convert_brands, "published": convert_published}
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ _LETTERS = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x40
             (0x2010, 0x2027), (0x2030, 0x203A), (0x20A0, 0x20BF))  # fmt: skip
 
 
-def countries(source: Path) -> None:
+def convert_countries(source: Path) -> None:
     """Natural Earth 1:10 million: arcs with their kind, rings of the land, and where a country's name goes."""
     topology = json.loads(source.read_text())
     arcs = [_simplified(line, _TOLERANCE) for line in _arcs(topology)]
@@ -57,7 +57,7 @@ def countries(source: Path) -> None:
     )
 
 
-def waters(source: Path) -> None:
+def convert_waters(source: Path) -> None:
     """Natural Earth 1:50 million: the great rivers and lakes."""
     topology = json.loads(source.read_text())
     arcs = _arcs(topology)
@@ -68,7 +68,7 @@ def waters(source: Path) -> None:
         _write(name, **_packed([_simplified(_joined(line, arcs), 0.01) for line in lines]))
 
 
-def fonts(source: Path) -> None:
+def convert_fonts(source: Path) -> None:
     """Latin, Greek and Cyrillic of Noto Sans in two weights (SIL Open Font License 1.1, no reserved name)."""
     from fontTools import subset, ttLib  # noqa: PLC0415  only this table needs it
     from fontTools.varLib import instancer  # noqa: PLC0415
@@ -172,7 +172,7 @@ def _write(name: str, **arrays: np.ndarray) -> None:
     print(f"{path.name}: {len(arrays['length']):,} lines, {path.stat().st_size:,} bytes")
 
 
-TABLES = {"countries": countries, "waters": waters, "fonts": fonts}
+TABLES = {"countries": convert_countries, "waters": convert_waters, "fonts": convert_fonts}
 
 
 def main() -> None:

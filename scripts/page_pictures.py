@@ -41,19 +41,19 @@ LANES = "document.querySelectorAll('.lane').length"
 Scene = Callable[[Tab, Path], Awaitable[None]]
 
 
-async def opened(tab: Tab, url: str, *, dark: bool = False, **size: int) -> None:
+async def open_page(tab: Tab, url: str, *, dark: bool = False, **size: int) -> None:
     """The page as it opens, at 1280 × 900 or another size."""
     await tab.open("about:blank")
     await tab.look(dark=dark, **size)
     await tab.open(url)
-    await tab.until("document.getElementById('foot').textContent")
+    await tab.wait_until("document.getElementById('foot').textContent")
 
 
-async def located(tab: Tab, *photos: Path) -> None:
+async def locate_photos(tab: Tab, *photos: Path) -> None:
     """An answer with its map, from its top."""
     await locate(tab, *photos)
-    await tab.until(FREE)
-    await tab.until(TILES)
+    await tab.wait_until(FREE)
+    await tab.wait_until(TILES)
     await top(tab, "#answer")
 
 
@@ -62,7 +62,7 @@ async def top(tab: Tab, selector: str) -> None:
     await tab.js(f"document.querySelector({json.dumps(selector)}).scrollIntoView()")
 
 
-async def claimed(tab: Tab, *places: str) -> None:
+async def check_claims(tab: Tab, *places: str) -> None:
     """The photo of the town sign, held against claims."""
     await choose(tab, TOWN)
     await tab.js("document.getElementById('check').open = true")
@@ -71,9 +71,9 @@ async def claimed(tab: Tab, *places: str) -> None:
             await tab.js("document.getElementById('claims-more').click()")
         await write(tab, f"claim-{number}", place)
     await tab.js("document.getElementById('go').click()")
-    await tab.until(ANSWERED)
-    await tab.until(FREE)
-    await tab.until(TILES)
+    await tab.wait_until(ANSWERED)
+    await tab.wait_until(FREE)
+    await tab.wait_until(TILES)
     await top(tab, "#answer")
 
 
@@ -83,12 +83,12 @@ async def empty(tab: Tab, folder: Path) -> None:
 
 async def answer(tab: Tab, folder: Path) -> None:
     """An answer with its map."""
-    await located(tab, TOWN)
+    await locate_photos(tab, TOWN)
 
 
 async def photo(tab: Tab, folder: Path) -> None:
     """The photo of an answer, enlarged once."""
-    await located(tab, TOWN)
+    await locate_photos(tab, TOWN)
     await tab.js("document.querySelector('.photo-strip button').click()")
     await tab.press("+", 187, "+")
 
@@ -97,7 +97,7 @@ async def queue(tab: Tab, folder: Path) -> None:
     """Five photos of different places, two of them answered."""
     await choose(tab, TOWN, KOREAN, GEORGIAN, GREEK, CYRILLIC)
     await tab.js("document.getElementById('apart').click(); document.getElementById('go').click()")
-    await tab.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length >= 2")
+    await tab.wait_until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length >= 2")
     await top(tab, "#case")
 
 
@@ -105,41 +105,41 @@ async def case(tab: Tab, folder: Path) -> None:
     """A case of two photos with title, tags, notes and a statement, after it was saved."""
     await choose(tab, TOWN, GEORGIAN)
     await tab.js("document.getElementById('apart').click(); document.getElementById('go').click()")
-    await tab.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
-    await tab.until(FREE)
+    await tab.wait_until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
+    await tab.wait_until(FREE)
     await tab.js("document.querySelector('#case details').open = true")
     await write(tab, "case-title", "Two signs from the archive")
     await write(tab, "case-tags", "archive, signs")
     await write(tab, "case-notes", "The caption of the first says Lugano.")
     await write(tab, "claim-text", "taken in Lugano")
     await tab.press("Enter", 13, "\r")
-    await tab.until("document.getElementById('case-status').textContent == 'saved'")
+    await tab.wait_until("document.getElementById('case-status').textContent == 'saved'")
     await top(tab, "#case")
 
 
 async def cases(tab: Tab, folder: Path) -> None:
     """The list of cases, with the one that `case` saved."""
     await tab.js("location.hash = '#cases'")
-    await tab.until("document.querySelectorAll('#cases-list li').length")
+    await tab.wait_until("document.querySelectorAll('#cases-list li').length")
     await top(tab, "#cases")
 
 
 async def check(tab: Tab, folder: Path) -> None:
     """A claim that is checked: the town of the sign."""
-    await claimed(tab, "Lugano")
+    await check_claims(tab, "Lugano")
 
 
 async def compare(tab: Tab, folder: Path) -> None:
     """Three claims that are compared."""
-    await claimed(tab, "Lugano", "Bellinzona", "Italy")
+    await check_claims(tab, "Lugano", "Bellinzona", "Italy")
 
 
 async def continued(tab: Tab, folder: Path) -> None:
     """The answer to a request that continues one, without its first candidate."""
-    await located(tab, TOWN)
+    await locate_photos(tab, TOWN)
     await tab.js("document.querySelector('.candidate .small-button').click()")
-    await tab.until("Boolean(document.querySelector('.changed'))")
-    await tab.until(FREE)
+    await tab.wait_until("Boolean(document.querySelector('.changed'))")
+    await tab.wait_until(FREE)
     await top(tab, "#answer")
 
 
@@ -149,7 +149,7 @@ async def unknown(tab: Tab, folder: Path) -> None:
     Image.new("RGB", (900, 600), (146, 170, 190)).save(nothing)
     await choose(tab, nothing)
     await tab.js("document.getElementById('go').click()")
-    await tab.until(ANSWERED)
+    await tab.wait_until(ANSWERED)
     await top(tab, "#answer")
 
 
@@ -159,26 +159,26 @@ async def refused(tab: Tab, folder: Path) -> None:
     await tab.js("document.getElementById('more').open = true")
     await write(tab, "within", "Atlantis")
     await tab.js("document.getElementById('go').click()")
-    await tab.until("!document.getElementById('problem').hidden")
+    await tab.wait_until("!document.getElementById('problem').hidden")
 
 
 async def live(tab: Tab, folder: Path) -> None:
     """Four rollouts at work, with tool calls that succeeded."""
     await choose(tab, TOWN)
     await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
-    await tab.until(f"{LANES} == 4 && document.querySelectorAll('.call.ok').length >= 4")
+    await tab.wait_until(f"{LANES} == 4 && document.querySelectorAll('.call.ok').length >= 4")
     await top(tab, "#run")
 
 
 async def reference(tab: Tab, folder: Path) -> None:
     """The reference of the API, with an example that was tried."""
     await tab.open(await tab.js("new URL('docs', document.baseURI).href"))
-    await tab.until("document.querySelectorAll('.try details').length > 20")
+    await tab.wait_until("document.querySelectorAll('.try details').length > 20")
     section = "document.getElementById('post-check').closest('section')"
     await tab.js(f"{section}.querySelector('.try details').open = true")
-    await tab.until(f"Boolean({section}.querySelector('.example'))")
+    await tab.wait_until(f"Boolean({section}.querySelector('.example'))")
     await tab.js(f"{section}.querySelector('.example button.main').click()")
-    await tab.until(f"Boolean({section}.querySelector('.reply b'))")
+    await tab.wait_until(f"Boolean({section}.querySelector('.reply b'))")
     await tab.js(f"{section}.scrollIntoView()")
 
 
@@ -215,7 +215,7 @@ async def main(names: list[str]) -> None:
                 async with serving(args) as (url, _):
                     for name, (scene, look) in wanted.items():
                         if (name == "web-live") == own:
-                            await opened(tab, url, **look)  # type: ignore[arg-type]
+                            await open_page(tab, url, **look)  # type: ignore[arg-type]
                             await scene(tab, folder)
                             await asyncio.sleep(0.8)  # tiles and colours settle
                             keep(name, await tab.picture())

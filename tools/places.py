@@ -54,7 +54,7 @@ class PlacesProvider(ToolProvider, Protocol):
         """
         ...
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Find places whose name begins with a text, best first.
@@ -213,7 +213,7 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         return _found(arguments.query, arguments.country, places, with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
-        places = await provider.tips(
+        places = await provider.autocomplete(
             arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
         )
         places = _inside(_in_country(places, arguments.country), context.options.within)

@@ -226,7 +226,7 @@ def search_of_regions(
     def join(
         arguments: ImageSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
     ) -> Observation:
-        return numbered(parts, IMAGE_RESULTS, context)
+        return number_results(parts, IMAGE_RESULTS, context)
 
     return FunctionTool(spec, ImageSearchArguments, run, Splitting(split=lambda arguments: [arguments], join=join))
 
@@ -234,10 +234,10 @@ def search_of_regions(
 def _joined(
     arguments: WebSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
 ) -> Observation:
-    return numbered(parts, _RESULTS_A_QUERY, context)
+    return number_results(parts, _RESULTS_A_QUERY, context)
 
 
-def numbered(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
+def number_results(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:
     """Number the best results of each part, one after the other. A failed part is left out.
 
     Args:

@@ -53,14 +53,14 @@ class PhotoError(RequestError):
     status = 422
 
     @classmethod
-    def because(cls, reason: str, detail: str, status: int = 422) -> Self:
+    def from_reason(cls, reason: str, detail: str, status: int = 422) -> Self:
         """The error for a reason of `PhotoProblem`, with the HTTP status of its reply."""
         error = cls(detail, reason=reason)
         error.status = status
         return error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self).because, (self.fields.get("reason", ""), self.detail, self.status))
+        return (type(self).from_reason, (self.fields.get("reason", ""), self.detail, self.status))
 
 
 class DataError(GeoTTSError):

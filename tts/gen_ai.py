@@ -22,7 +22,7 @@ from tts.domain.answer import Verdict
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trace_context import TraceContext
 from tts.domain.usage import Usage
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 from tts.ports.model_client import Delta, ModelClient, ModelRequest
 from tts.telemetry import GEN_AI, span, tracer
 
@@ -155,7 +155,7 @@ def record_result(current: Span, result: ToolResult) -> None:
         current.set_status(Status(StatusCode.ERROR))
         current.set_attribute("error.type", result.failure.kind.value)
     if GEN_AI.content:
-        current.set_attribute("gen_ai.tool.call.result", masked(result.text)[:_LONGEST_CONTENT])
+        current.set_attribute("gen_ai.tool.call.result", mask_secrets(result.text)[:_LONGEST_CONTENT])
 
 
 def record_verdict(verdict: Verdict) -> None:
@@ -167,7 +167,10 @@ def record_verdict(verdict: Verdict) -> None:
         "gen_ai.evaluation.score.value": verdict.confidence,
         "gen_ai.evaluation.score.label": "abstained" if verdict.abstained else str(verdict.level),
     }
-    with_explanation = {**evaluation, "gen_ai.evaluation.explanation": masked(verdict.explanation)[:_LONGEST_CONTENT]}
+    with_explanation = {
+        **evaluation,
+        "gen_ai.evaluation.explanation": mask_secrets(verdict.explanation)[:_LONGEST_CONTENT],
+    }
     trace.get_current_span().add_event("gen_ai.evaluation.result", with_explanation if GEN_AI.content else evaluation)
 
 
@@ -191,4 +194,4 @@ def _sampling(request: ModelRequest) -> dict[str, AttributeValue]:
 
 def _content(value: object) -> str:
     """JSON with what looks like a secret masked. Pictures are not in it: messages carry references to them."""
-    return masked(orjson.dumps(value).decode())[:_LONGEST_CONTENT]
+    return mask_secrets(orjson.dumps(value).decode())[:_LONGEST_CONTENT]

@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from tts.aio import Deadline, Milestone, Send, beside, closing, stream
+from tts.aio import Deadline, Milestone, Send, closing, run_beside, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
@@ -113,7 +113,7 @@ class Solution:
         return self._run
 
     @property
-    def used(self) -> Usage:
+    def usage(self) -> Usage:
         """What its rollouts have used so far, and what else was used for it."""
         return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
 
@@ -181,7 +181,7 @@ class Solution:
         routing = await self._rated()
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
         plan = resumed.plan or await self._decide(routing, opened)
-        group, total = self._group(plan, routing), resumed.planned(plan)
+        group, total = self._group(plan, routing), resumed.n_planned(plan)
         self._blind = None if resumed.tests is None else total
         cut = await ensemble.resume(group, resumed, total, self._until(group))
         self._mark("rollouts_s")
@@ -205,14 +205,14 @@ class Solution:
 
         group = self._group(opening, _UNRATED)
         width = self._ports.watch.width if automatic else "full"
-        async with beside(self._rated_after_leader()) as rating:
+        async with run_beside(self._rated_after_leader()) as rating:
             company = LeaderPhase(
                 rate=rating,
                 join=join,
-                rule=LeaderRule.of(self._options, self._ports.watch, opening.n_planned, self._deadline, width),
+                rule=LeaderRule.for_request(self._options, self._ports.watch, opening.n_planned, self._deadline, width),
                 planned=None if automatic else GroupPlan(group, opening.n_planned),
             )
-            cut = await ensemble.lead(group, company, self._until(group))
+            cut = await ensemble.run_with_leader(group, company, self._until(group))
             if not planned:
                 needed = (automatic or self._request.states_something) and cut is not StopReason.DEADLINE
                 await join(await rating() if needed else _UNRATED)
@@ -242,7 +242,7 @@ class Solution:
             return await self._tested_on(self._resumed_request, self._resumed_request.tests, blind, routing, verdict)
         if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
             return verdict
-        testing = self._ports.router.testing(plan, self._options, started=blind.started, spent=self._spent)
+        testing = self._ports.router.testing(plan, self._options, started=blind.n_started, spent=self._spent)
         if testing is None:
             return verdict
         await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
@@ -262,7 +262,7 @@ class Solution:
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, self._ports.watch.guesses)
-        return self._watched_by(watch, numbered_from=blind.started)
+        return self._watched_by(watch, numbered_from=blind.n_started)
 
     def _ensemble(self) -> Ensemble:
         watch, radius_km = self._ports.watch, self._options.target_radius_km
@@ -281,7 +281,7 @@ class Solution:
         why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
-        harder = self._ports.router.escalate(plan, self._options, started=ensemble.started, spent=self._spent)
+        harder = self._ports.router.escalate(plan, self._options, started=ensemble.n_started, spent=self._spent)
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
@@ -296,7 +296,7 @@ class Solution:
     async def _roll_out(self, ensemble: Ensemble, plan: Plan, routing: Routing) -> StopReason | None:
         """Run the planned rollouts; why they were stopped, None when all ended by themselves."""
         group = self._group(plan, routing)
-        rule = LeaderRule.of(self._options, self._ports.watch, plan.n_planned, self._deadline)
+        rule = LeaderRule.for_request(self._options, self._ports.watch, plan.n_planned, self._deadline)
         cut = await ensemble.run(group, plan.n_planned, self._until(group), rule)
         self._mark("rollouts_s")
         return cut

@@ -14,7 +14,7 @@ from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, f
 from geotts_client.options import LocateOptions
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
 from tts.field_errors import field_error_text
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second. Where
 # none is named, the command is the entry point of that name in the group `geotts.commands`.
@@ -121,4 +121,4 @@ def _wrong_fields(error: ValidationError) -> Iterator[str]:
 def _with_cause(error: GeoTTSError) -> str:
     """The detail, and the first line of what it came from: here nobody but the user of this machine reads it."""
     cause = str(error.__cause__ or "").strip().partition("\n")[0]
-    return error.detail if not cause or cause in error.detail else f"{error.detail}: {masked(cause)}"
+    return error.detail if not cause or cause in error.detail else f"{error.detail}: {mask_secrets(cause)}"

@@ -128,15 +128,16 @@ def command(
         STDERR.print(f"stopped. To continue, run the same command again: geotts {' '.join(sys.argv[1:])}")
         return EXIT_INTERRUPTED
     records = run.records()
-    if allowance.hopeless or not any(
+    if allowance.has_no_replies or not any(
         record.run is not None and has_reply_or_overflow(record.run) for record in records
     ):
         return fail(_why_not(records), EXIT_FAILED)
     found = _assessed(run, records, args, dataset, install=not no_install)
     _show(found, html, as_json=as_json)
-    if found.left and allowance.spent:
+    if found.left and allowance.spent_limit:
         STDERR.print(
-            f"the {allowance.spent} is used up, and {found.left} photos are left: run the same command again for them"
+            f"the {allowance.spent_limit} is used up, and {found.left} photos are left: run the same command again for "
+            "them"
         )
     return EXIT_FAULTS if found.has_faults else 0
 

@@ -14,11 +14,11 @@ from deployments.cli import shared_options
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import EXIT_FAULTS, config_option
 from deployments.config import AppArgs
-from deployments.wiring.bundle_replay import replayed
+from deployments.wiring.bundle_replay import replay_bundle
 from tts.api.client import refusal
 from tts.bundle.bundle_files import root_hash
 from tts.bundle.check_bundle import checked_entries
-from tts.bundle.signature import public_key, signed, signer_of
+from tts.bundle.signature import public_key, sign_files, signer_of
 from tts.bundle.zip_archive import pack
 from tts.domain.request import REQUEST_ID
 from tts.errors import DataError, ServerUnreachable
@@ -64,7 +64,7 @@ def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_k
     data = _fetched(request_id, url, api_key)
     entries = checked_entries(data)
     if sign_with is not None:
-        data = pack(signed(entries, sign_with.read_bytes()))
+        data = pack(sign_files(entries, sign_with.read_bytes()))
     output.write_bytes(data)
     click.echo(f"{output}: root hash {root_hash(entries)}")
 
@@ -105,14 +105,14 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
     if no_replay:
         return 0
     ensure_data(args)
-    found = asyncio.run(replayed(entries, args))
+    found = asyncio.run(replay_bundle(entries, args))
     for line in found.differing:
         click.echo(f"version differs: {line}")
     if found.answer is None:
         click.echo("not replayed: a model decided the answer or tested a claim, which cannot be computed again")
         return 0
-    click.echo("replayed: the same answer, byte for byte" if found.equal else "REPLAYED: the answer differs")
-    return 0 if found.equal else EXIT_FAULTS
+    click.echo("replayed: the same answer, byte for byte" if found.is_equal else "REPLAYED: the answer differs")
+    return 0 if found.is_equal else EXIT_FAULTS
 
 
 def _check_identity(entries: dict[str, bytes], root: str | None, signer: str | None) -> None:

@@ -11,11 +11,11 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
-from deployments.cli.text_console import styled
+from deployments.cli.text_console import styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.eval.calibration_fitting import held_out, judged, made_up_cases, mean_of, with_regions
-from tts.eval.labelled_cases import cases_of, fitted_kind_of_cases, kind_of_cases, thinned
+from tts.eval.calibration_fitting import held_out, made_up_cases, mean_of, verdict_columns, with_regions
+from tts.eval.labelled_cases import cases_of, fitted_kind_of_cases, kind_of_cases, thin_out_cases
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
 from tts.verify.consensus.calibration import Calibration, load
@@ -85,8 +85,8 @@ def command(
         by_sources = accuracy_by_sources(every, world)
         for line in _accuracy_lines(by_sources):
             STDERR.print(line, soft_wrap=True)
-    cases = thinned(every)
-    whole = judged([*cases, *(made_up_cases(made_up, world) if made_up else ())], world, reliability)
+    cases = thin_out_cases(every)
+    whole = verdict_columns([*cases, *(made_up_cases(made_up, world) if made_up else ())], world, reliability)
     origin = origin or ", ".join(path.stem for path in runs)
     if regions_of is not None:
         only_regions = with_regions(load(regions_of), whole, origin=origin)
@@ -101,7 +101,7 @@ def command(
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(whole.spreads) < 2 * MIN_RUNS:
         few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
-        STDERR.print(styled((few, "yellow")))
+        STDERR.print(styled_text((few, "yellow")))
     elif splits:
         found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
         summary = {"kind_of_n": kind, "runs": made.runs, "splits": splits, **found.model_dump(), **summary}

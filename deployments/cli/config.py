@@ -7,7 +7,7 @@ import yaml
 
 from deployments.cli.console import config_option, profile_options
 from deployments.config import AppArgs
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 from tts.package_files import config_files, operations_files
 
 
@@ -21,7 +21,9 @@ def command() -> None:
 @profile_options
 def show(args: AppArgs) -> None:
     """Print the effective configuration as YAML. It shows no secrets: keys in URLs appear as stars."""
-    click.echo(masked(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True)), nl=False)
+    click.echo(
+        mask_secrets(yaml.safe_dump(args.model_dump(mode="json"), sort_keys=False, allow_unicode=True)), nl=False
+    )
 
 
 @command.command()

@@ -13,7 +13,7 @@ import click
 import yaml
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 from deployments.config import AppArgs, load_config
 from tts.package_files import config_files
 from tts.profiles import Profile, load_profile, profile_names
@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def fail(message: str, code: int) -> int:
     """One red line (more when the message has more), and the exit code to use."""
-    STDERR.print(styled(("geotts:", "bold red"), f" {message}"), soft_wrap=True)
+    STDERR.print(styled_text(("geotts:", "bold red"), f" {message}"), soft_wrap=True)
     return code
 
 

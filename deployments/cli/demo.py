@@ -12,10 +12,10 @@ import click
 from deployments.cli.console import STDERR, config_option, progress_bar
 from deployments.cli.inputs import Input
 from deployments.cli.locate import follow, map_of
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 from deployments.cli.views import answer_panel
 from deployments.config import AppArgs
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.serve.ray_env import is_free
 from tts.api.client import Client
 from tts.domain.request import LocateOptions
@@ -46,30 +46,32 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
     _build_data(args)
     _say("3 of 4", "the service")
     args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"port": _free_port(args)})})
-    from deployments.launch.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
+    from deployments.launch.cluster import serve_configuration  # noqa: PLC0415  Ray reads its environment when it is imported
 
-    with served(args) as service:
+    with serve_configuration(args) as service:
         STDERR.print(f"  ready at {service.url} after {service.ready_s:.0f} s")
         _say("4 of 4", f"{len(chosen)} sample photos, {n_parallel} attempts each")
         failed = asyncio.run(_locate(service.url, chosen, n_parallel, args))
         STDERR.print(f"\ndone in {time.monotonic() - started:.0f} s. Try next:", highlight=False)
         _try_next(service.url, chosen[0], running=keep)
         if keep:
-            STDERR.print(styled((f"The service keeps running at {service.url}", "bold"), " (Ctrl-C stops it)"))
+            STDERR.print(styled_text((f"The service keeps running at {service.url}", "bold"), " (Ctrl-C stops it)"))
             _wait()
         STDERR.print("stopping the service …")
     return failed
 
 
 def _say(step: str, what: str) -> None:
-    STDERR.print(styled("\n", (str(step), "bold"), f"  {what}"))
+    STDERR.print(styled_text("\n", (str(step), "bold"), f"  {what}"))
 
 
 def _print_missing(args: AppArgs) -> None:
     """Print what is missing and what does not work without it; the demo continues."""
-    findings = [finding for finding in examine(args) if finding.state == "missing" and "data" not in finding.mend]
+    findings = [
+        finding for finding in check_installation(args) if finding.state == "missing" and "data" not in finding.mend
+    ]
     for finding in findings:
-        STDERR.print(styled((f"  ! {finding.what}", "yellow"), f": {finding.detail} not found"), soft_wrap=True)
+        STDERR.print(styled_text((f"  ! {finding.what}", "yellow"), f": {finding.detail} not found"), soft_wrap=True)
         STDERR.print(f"    means: {finding.cost}\n    fix:   {finding.mend}", soft_wrap=True, markup=False)
     if not findings:
         STDERR.print("  nothing that is needed is missing (`geotts doctor` shows more)")
@@ -104,7 +106,7 @@ async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: App
             if run.answer is None:
                 failed = 1
                 if run.failure is None:  # which would have been told
-                    STDERR.print(styled((_shown(path), "bold red"), ": no answer came"))
+                    STDERR.print(styled_text((_shown(path), "bold red"), ": no answer came"))
                 continue
             _STDOUT.print(answer_panel(run.answer, lambda point, span_km: map_of(args, point, span_km)))
     return failed

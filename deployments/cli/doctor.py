@@ -11,7 +11,7 @@ from rich.text import Text
 from deployments.cli.console import EXIT_FAILED, config_option, profile_in_use, profile_options
 from deployments.cli.text_console import TextConsole
 from deployments.config import AppArgs
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.doctor.profile import explain, no_endpoint_finding
 from deployments.doctor_finding import Finding
 from tts.config import VllmEngine
@@ -28,7 +28,7 @@ def command(args: AppArgs, as_json: bool) -> int:
 
     The exit code is 1 when something is broken; things that are merely switched off do not count.
     """
-    findings = examine(args)
+    findings = check_installation(args)
     if (chosen := profile_in_use()) is not None:
         name, profile = chosen
         if profile.needs_endpoint and isinstance(args.engine, VllmEngine):

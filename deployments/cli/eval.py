@@ -15,7 +15,7 @@ from deployments.cli.eval_card import card
 from deployments.cli.eval_reread import reread_run
 from deployments.cli.eval_rewards import geocoded_option, rewards
 from deployments.cli.eval_run import run
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from tts.domain.geo import LatLon
@@ -83,7 +83,7 @@ def score(
         click.echo(scored.json_bytes().decode())
         if scored.unparsed == scored.n:
             none = f"{path}: none of {scored.n} rows has an answer that --parser {parser} can read"
-            STDERR.print(styled((none, "yellow")))
+            STDERR.print(styled_text((none, "yellow")))
 
 
 @command.command()
@@ -184,7 +184,7 @@ def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
     """Draw street scenes with known positions into FOLDER, with labels.jsonl, for `geotts eval run folder FOLDER`."""
     maker = SceneMaker(seed=seed, split=cast(Split, split), street=not near)
     for script, reason in maker.shelf.missing.items():
-        STDERR.print(styled((f"{script} cannot be drawn: {reason}", "yellow")))
+        STDERR.print(styled_text((f"{script} cannot be drawn: {reason}", "yellow")))
     write_scenes(maker, count, folder)
     click.echo(f"{folder}: {count} scenes in {len(maker.languages)} languages")
 

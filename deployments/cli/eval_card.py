@@ -13,7 +13,7 @@ from deployments.wiring.parts import make_world
 from tts.eval.card.card import Card, card_of
 from tts.eval.card.card_page import card_markdown, curves_svg
 from tts.eval.card.card_row import card_rows
-from tts.verify.consensus.calibration import load, shipped
+from tts.verify.consensus.calibration import load, shipped_calibration
 from tts.verify.evidence.world import World
 
 
@@ -54,7 +54,7 @@ def _card(given: str, world: World, args: AppArgs) -> Card:
     name, _, path = given.rpartition("=")
     source = Path(path)
     named = args.verifier.calibration
-    calibration = shipped("default") if named is None else load(named)
+    calibration = shipped_calibration("default") if named is None else load(named)
     fitted = (
         f"computed here, with the calibration that was fitted on: {calibration.origin} "
         f"(kind of N: {calibration.kind_of_n})"

@@ -16,7 +16,7 @@ from tts.dialects.released.imported_texts import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
 from tts.eval.rewarding.rewarded_output import Case, cases_of
-from tts.eval.rewarding.second_reader import OWN_WORDS, reread
+from tts.eval.rewarding.second_reader import OWN_WORDS, second_reading
 from tts.ports.model_client import ModelClient
 
 
@@ -49,7 +49,7 @@ async def _all(cases: list[Case], model: ModelClient, words: str, out: Path) -> 
     readable = 0
     with out.open("wb") as file:
         for count, case in enumerate(cases, 1):
-            conclusions = await reread(case, model, prompt=words)
+            conclusions = await second_reading(case, model, prompt=words)
             if conclusions is not None:
                 readable += 1
                 row = {"sample": case.sample, "rollout": case.rollout, "conclusions": conclusions}

@@ -20,7 +20,7 @@ from tts.eval.rewarding.reward_inputs import (
     read_table_values,
 )
 from tts.eval.rewarding.rewarded_output import cases_of
-from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, rewarded
+from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, compute_reward
 from tts.rewards.papers.spotagent_reward import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables
 
@@ -93,7 +93,7 @@ def rewards(
     distances_km: dict[str, list[float | None]] = defaultdict(list)
     for count, case in enumerate(cases_of(run_file), 1):
         more = (given or {}).get((case.sample, case.rollout), {})
-        made = rewarded(case.with_given(more), cast(System, system), inputs, cast(Form, form))
+        made = compute_reward(case.with_given(more), cast(System, system), inputs, cast(Form, form))
         values.append(made.reward)
         distances_km[case.sample].append(made.parts.get("km"))
         click.echo(made.json_bytes().decode())

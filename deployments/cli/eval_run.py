@@ -129,7 +129,7 @@ def run(
         seed=seed,
         include="full",
     )
-    samples = chosen(load_dataset(dataset, path, seed=seed), tags, limit)
+    samples = choose_samples(load_dataset(dataset, path, seed=seed), tags, limit)
     setup = RunSetup(dataset, options, config_digest(args, url))
     target = out or Path("runs") / f"{dataset}-n{n}-{depth}-seed{seed}.jsonl"
     with Journal(target) as journal:
@@ -158,7 +158,7 @@ def run(
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-def chosen(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) -> list[Sample]:
+def choose_samples(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) -> list[Sample]:
     """Samples with all `tags`, at most `limit`. Raises DataError when none is left, with the tags there are."""
     kept = [sample for sample in samples if set(tags) <= set(sample.tags)]
     if not kept:

@@ -22,7 +22,7 @@ from deployments.cli.continued_request import ContinuedRequest, continued_reques
 from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, BudgetType, Input, PhotoGroup, collect
 from deployments.cli.small_map import small_map
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
 from deployments.config import AppArgs
@@ -294,7 +294,7 @@ async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: b
         failed = Failed(seq=run.last_seq + 1, code=error.code, status=error.status, detail=detail)
         run = fold([failed], run)
     if run.failure is not None:
-        STDERR.print(styled((f"{clean(item.label)}:", "bold red"), " "), end="")
+        STDERR.print(styled_text((f"{clean(item.label)}:", "bold red"), " "), end="")
         STDERR.print(clean(plain(run.failure.detail), _DETAIL_CHARS), markup=False, soft_wrap=True)
     return raw, run
 
@@ -332,7 +332,7 @@ async def _local_events(
 def _name_request(run: Run, form: str | None) -> None:
     """The id under which the service keeps the request, for `--continue`, `geotts export` and `geotts bundle`."""
     if form is None and run.accepted is not None and run.answer is not None:
-        _STDOUT.print(styled(("request ", "dim"), run.accepted.request_id))
+        _STDOUT.print(styled_text(("request ", "dim"), run.accepted.request_id))
 
 
 def map_of(args: AppArgs, point: Any, span_km: float) -> list[str]:

@@ -26,9 +26,9 @@ from deployments.cli.console import (
     progress_bar,
 )
 from deployments.cli.silent_endpoints import warn_of_silent_endpoints
-from deployments.cli.text_console import styled
+from deployments.cli.text_console import styled_text
 from deployments.cli.warning_lines import warn, warn_of
-from deployments.config import AppArgs, checked
+from deployments.config import AppArgs, replace_nodes
 from deployments.doctor.profile import vllm_finding
 from deployments.serve.ray_env import prepare_to_join, why_not_bound
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
@@ -69,7 +69,7 @@ def command(
     if plan_only:
         return
     changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    args = checked(args, {"gateway": {**args.gateway.model_dump(), **changes}})
+    args = replace_nodes(args, {"gateway": {**args.gateway.model_dump(), **changes}})
     if not verbose:
         logging.getLogger("tts.errors").setLevel(logging.CRITICAL)  # their last line is printed, stacks with --verbose
     if address is not None:
@@ -77,7 +77,7 @@ def command(
     else:
         _refuse_what_cannot_start(args)
     warn_of_silent_endpoints(args)
-    from deployments.launch.cluster import served  # noqa: PLC0415  Ray reads its environment when it is imported
+    from deployments.launch.cluster import serve_configuration  # noqa: PLC0415  Ray reads its environment when it is imported
 
     store = DataStore(args.data_dir)
     if not store.ready:
@@ -90,7 +90,7 @@ def command(
     sys.unraisablehook = _without_stop
     try:
         _run_until_stopped(
-            served(args, ray_address=address, log_to_driver=verbose, stopped=stop.is_set),
+            serve_configuration(args, ray_address=address, log_to_driver=verbose, stopped=stop.is_set),
             stop,
             with_keys=args.gateway.access.mode == "keys",
         )
@@ -117,7 +117,9 @@ def _run_until_stopped(
 
 
 def _say_ready(service: ServedApplication, *, with_keys: bool) -> None:
-    STDERR.print(styled(("ready", "bold green"), f" at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)"))
+    STDERR.print(
+        styled_text(("ready", "bold green"), f" at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)")
+    )
     STDERR.print("  open it in a browser, or:")
     key = '-H "Authorization: Bearer $GEOTTS_API_KEY" ' if with_keys else ""
     STDERR.print(
@@ -166,7 +168,8 @@ def _give_up(stop: threading.Event, *_: object) -> None:
 
 
 def _without_stop(dropped: sys.UnraisableHookArgs) -> None:
-    """Python prints what it drops, such as an exception in a fork. A stop is not lost there: `served` asks for it."""
+    """Python prints what it drops, such as an exception in a fork. A stop is not lost there:
+    `serve_configuration` asks for it."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)
 

@@ -76,7 +76,7 @@ def convert(source: Path, target: Path) -> None:
 @_photos_option
 def export(tape: Path, folder: Path, layout: str, photos: Mapping[str, str] | None) -> None:
     """Write the searches of a tape as a REVERSE search cache."""
-    searches = SearchTape.of(read_tape(tape).rows)
+    searches = SearchTape.from_rows(read_tape(tape).rows)
     if layout == "hashes":
         export_reverse(searches, folder)
     else:

@@ -13,7 +13,8 @@ _LAYOUT = "\n\t"
 
 
 class TextConsole(Console):
-    """Styles are given as `rich.text.Text`, see `styled`; a string is shown as it is, without control characters."""
+    """Styles are given as `rich.text.Text`, see `styled_text`. A string is shown as it is, without control
+    characters."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -23,7 +24,7 @@ class TextConsole(Console):
         super().print(*(Text(printable(one)) if isinstance(one, str) else one for one in objects), **how)
 
 
-def styled(*parts: str | tuple[str, str]) -> Text:
+def styled_text(*parts: str | tuple[str, str]) -> Text:
     """One text of parts, each a string or a string and its style."""
     text = Text()
     for part in parts:

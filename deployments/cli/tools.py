@@ -11,7 +11,7 @@ import click
 import orjson
 
 from deployments.cli.console import config_option
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 from deployments.config import AppArgs
 from deployments.wiring.local import local_tools, without_gateway
 from tts.domain.photo_cleaning import load_photo
@@ -39,7 +39,7 @@ def list_tools(args: AppArgs, as_json: bool) -> None:
         properties: dict[str, Any] = schema.parameters.get("properties", {})  # type: ignore[assignment]
         required: Any = schema.parameters.get("required", [])
         shown = ", ".join(name if name in required else f"{name}?" for name in properties)
-        console.print(styled((schema.name, "bold"), f"({shown})"), soft_wrap=True)
+        console.print(styled_text((schema.name, "bold"), f"({shown})"), soft_wrap=True)
         console.print(f"  {schema.description}", markup=False, soft_wrap=True)
 
 

@@ -35,7 +35,7 @@ from tts.domain.plan import Plan
 from tts.domain.trajectory import Run, Trajectory, fold
 from tts.domain.usage import ModelUsage, Usage
 from tts.report.certainty import percentage_adds
-from tts.report.plain_words import ENDS, counted, plain
+from tts.report.plain_words import ENDS, plain, plural
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -166,7 +166,9 @@ class LiveView:
             lanes.add_row(*self._lane(trajectory))
         if calls := sum(len(turn.calls) for turn in self._run.inquiry):
             lanes.add_row(
-                RichText("? comparison", "cyan"), RichText(counted(calls, "call"), "dim"), RichText(self._asked, "dim")
+                RichText("? comparison", "cyan"),
+                RichText(plural(calls, "call"), "dim"),
+                RichText(self._asked, "dim"),
             )
         parts.append(lanes)
         if candidates := _candidates(self._run):
@@ -197,7 +199,7 @@ class LiveView:
 
     def _counts(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
-        return RichText(f"{counted(len(trajectory.turns), 'step')} {counted(calls, 'call')}", "dim")
+        return RichText(f"{plural(len(trajectory.turns), 'step')} {plural(calls, 'call')}", "dim")
 
 
 def _remarks(answer: Answer) -> list[RenderableType]:
@@ -376,7 +378,7 @@ def km(distance: float) -> str:
 def _cost(answer: Answer) -> str:
     usage = answer.usage
     return (
-        f"\n{plain(answer.n.text)} · {counted(usage.turns, 'step')}, {counted(usage.tool_calls, 'tool call')}"
+        f"\n{plain(answer.n.text)} · {plural(usage.turns, 'step')}, {plural(usage.tool_calls, 'tool call')}"
         f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
         + "".join(_model_cost(one) for one in answer.usage_by_model)
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
@@ -386,8 +388,8 @@ def _cost(answer: Answer) -> str:
 def _model_cost(used: ModelUsage) -> str:
     usage = used.usage
     money = f", {money_text(usage.cost_usd)}" if usage.cost_usd else ""
-    work = f"{counted(usage.turns, 'step')}, {usage.completion_tokens} tokens of text{money}"
-    return f"\n  {clean(used.model, 60)}: {counted(used.rollouts, 'attempt')}, {work}"
+    work = f"{plural(usage.turns, 'step')}, {usage.completion_tokens} tokens of text{money}"
+    return f"\n  {clean(used.model, 60)}: {plural(used.rollouts, 'attempt')}, {work}"
 
 
 def _remote_text(usage: Usage) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deployments.cli.console import STDERR
-from deployments.cli.text_console import styled
+from deployments.cli.text_console import styled_text
 from deployments.doctor_finding import Finding
 
 
 def warn(line: str) -> None:
     """One line with a yellow mark."""
-    STDERR.print(styled(("!", "yellow"), f" {line}"), soft_wrap=True)
+    STDERR.print(styled_text(("!", "yellow"), f" {line}"), soft_wrap=True)
 
 
 def warn_of(findings: Iterable[Finding]) -> None:

@@ -12,7 +12,7 @@ from deployments.config.app_args import AppArgs
 from deployments.config.connections import ConnectionLimits
 from deployments.config.deployments import AutoscaleConfig, DeploymentConfig, DeploymentsConfig
 from deployments.config.gateway import AccessConfig, GatewayConfig
-from deployments.config.loading import checked, load_config
+from deployments.config.loading import load_config, replace_nodes
 from deployments.config.webhooks import WebhookConfig
 
 __all__ = [
@@ -24,6 +24,6 @@ __all__ = [
     "DeploymentsConfig",
     "GatewayConfig",
     "WebhookConfig",
-    "checked",
     "load_config",
+    "replace_nodes",
 ]

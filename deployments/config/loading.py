@@ -60,7 +60,7 @@ def _where(error: yaml.YAMLError) -> str:
     return "it is not YAML"
 
 
-def checked(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
+def replace_nodes(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
     """Replace some nodes of a configuration, and check it again.
 
     Args:

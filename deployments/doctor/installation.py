@@ -29,7 +29,7 @@ from deployments.wiring.parts import make_dialect
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import CluesEngine, Engine, OpenAIEngine, VllmEngine
 from tts.geodata.store import DataStore
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 from tts.perception.alphabets import lettering
 from tts.perception.tesseract import installed_models
 
@@ -37,12 +37,12 @@ _PACKAGES = ("ray", "fastapi", "pydantic", "httpx", "orjson", "onnxruntime", "ra
 _MIN_FREE_GB = 2.0
 
 
-def examine(args: AppArgs) -> list[Finding]:
+def check_installation(args: AppArgs) -> list[Finding]:
     """All findings, in the order a person would ask."""
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
         _python, _packages, _seam, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
     )  # fmt: skip
-    return [replace(found, detail=masked(found.detail)) for check in checks for found in check(args)]
+    return [replace(found, detail=mask_secrets(found.detail)) for check in checks for found in check(args)]
 
 
 def _python(args: AppArgs) -> Iterator[Finding]:
@@ -94,10 +94,12 @@ def _optional(args: AppArgs) -> Iterator[Finding]:
 
 def _tesseract(args: AppArgs) -> Iterator[Finding]:
     models = installed_models()
-    if models.missing:
-        packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing)
+    if models.missing_languages:
+        packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing_languages)
         cost = "text in these scripts is not read, or is read badly"
-        yield Finding("Tesseract models", "missing", lettering(models.missing), cost, f"apt-get install {packages}")
+        yield Finding(
+            "Tesseract models", "missing", lettering(models.missing_languages), cost, f"apt-get install {packages}"
+        )
     else:
         yield Finding("Tesseract models", "ok", f"{len(models.languages)} in {models.folder}")
 

@@ -8,7 +8,7 @@ import httpx
 
 from tts.config import OpenAIEngine
 from tts.errors import ConfigError, FatalError
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 
 _PATIENCE_S = 3.0
 
@@ -40,12 +40,14 @@ def check_endpoint(engine: OpenAIEngine) -> None:
         try:
             listed = listed_models(engine.model_copy(update={"base_url": url}))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL) as error:
-            silent.append(f"{masked(url)}: {type(error).__name__}")
+            silent.append(f"{mask_secrets(url)}: {type(error).__name__}")
             continue
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
             continue
         if not engine.model and len(listed) > 1:
-            raise ConfigError(f"{masked(url)} lists {len(listed)} models: name one with --model ({_some(listed)})")
+            raise ConfigError(
+                f"{mask_secrets(url)} lists {len(listed)} models: name one with --model ({_some(listed)})"
+            )
     if len(silent) == len(urls):
         raise FatalError(f"the engine could not be run: {'; '.join(silent)}: start it, or name another with --endpoint")
 

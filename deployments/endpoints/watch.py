@@ -67,7 +67,7 @@ class EndpointWatch:
         """Of every endpoint, keys in them included."""
         return tuple(endpoint.url for endpoint in self._endpoints.values())
 
-    async def described(self) -> list[dict[str, str]]:
+    async def describe_endpoints(self) -> list[dict[str, str]]:
         """For operators: `role`, `url` without keys, `state`, and who drains it: `operator`, `file` or nobody."""
         await self._wait_for_replies()
         found: list[dict[str, str]] = []
@@ -145,9 +145,9 @@ class EndpointWatch:
             async with client.stream("GET", url, headers={"Authorization": f"Bearer {key}"} if key else {}) as reply:
                 status = reply.status_code
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            self._shared.looked(engine.base_url, dead=True)
+            self._shared.note_check(engine.base_url, dead=True)
             return f"{where} does not answer: {type(error).__name__}"
-        self._shared.looked(engine.base_url, dead=status >= httpx.codes.INTERNAL_SERVER_ERROR)
+        self._shared.note_check(engine.base_url, dead=status >= httpx.codes.INTERNAL_SERVER_ERROR)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             return f"{where} answered {status}: the key is taken from ${engine.api_key_env}"
         return f"{where} answered {status}" if status >= httpx.codes.INTERNAL_SERVER_ERROR else _OK

@@ -48,7 +48,7 @@ class Admission:
         return self.reading + self.working
 
     @contextmanager
-    def entered(self, caller: Caller) -> Iterator[None]:
+    def reading_slot(self, caller: Caller) -> Iterator[None]:
         """Around reading a request.
 
         Raises:
@@ -78,7 +78,7 @@ class Admission:
                 del self._reading_by[caller.name]
 
     @asynccontextmanager
-    async def fetching(self, caller: Caller) -> AsyncIterator[None]:
+    async def fetch_slot(self, caller: Caller) -> AsyncIterator[None]:
         """Around getting one photo from a URL; waits while the caller's other requests get `max_fetches`."""
         limiter = self._fetches.setdefault(
             caller.name, Limiter(self._config.max_fetches, max_queued=self._config.max_in_flight)
@@ -90,11 +90,11 @@ class Admission:
             if not limiter.running and not limiter.queued:
                 self._fetches.pop(caller.name, None)
 
-    def started(self) -> None:
-        """Count a request as at work until `ended` is called for it."""
+    def count_start(self) -> None:
+        """Count a request as at work until `count_end` is called for it."""
         self.working += 1
 
-    def ended(self, seconds: float) -> None:
+    def count_end(self, seconds: float) -> None:
         """Count the end of a request's work. `seconds` it took change the mean behind `Overloaded.retry_after_s`."""
         self.working -= 1
         self._mean_s += 0.1 * (seconds - self._mean_s)

@@ -42,7 +42,7 @@ class Arrival:
     def __post_init__(self) -> None:
         self._recorded_as = self.request_id
 
-    def fetching(self, source: PhotoSource | None) -> Fetch | None:
+    def fetch_from(self, source: PhotoSource | None) -> Fetch | None:
         """`source` for this request; None where nothing is fetched."""
         if source is None:
             return None

@@ -72,7 +72,7 @@ class Keyring:
 
     def __init__(self, config: GatewayConfig) -> None:
         self._config = config
-        self._keys = _read(config.access) if config.access.mode == "keys" else {}
+        self._keys = _read_callers(config.access) if config.access.mode == "keys" else {}
 
     def caller(self, headers: Headers) -> Caller:
         """Raises Unauthorized without a known key, Forbidden for a browser that was sent here by another site."""
@@ -85,7 +85,7 @@ class Keyring:
                 max_cost_per_day_usd=self._config.access.max_cost_per_day_usd,
                 operator=True,
             )
-        key = _presented(headers)
+        key = _key_in(headers)
         if not key:
             raise Unauthorized("send an API key: Authorization: Bearer …")
         digest = fingerprint(key)
@@ -138,12 +138,12 @@ def _is_local(name: str) -> bool:
         return False
 
 
-def _presented(headers: Headers) -> str:
+def _key_in(headers: Headers) -> str:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
 
 
-def _read(config: AccessConfig) -> dict[str, Caller]:
+def _read_callers(config: AccessConfig) -> dict[str, Caller]:
     lines: list[str] = []
     if config.keys_file is not None:
         try:
@@ -151,7 +151,7 @@ def _read(config: AccessConfig) -> dict[str, Caller]:
         except OSError as error:
             raise ConfigError(f"gateway.access.keys_file cannot be read: {error.strerror}") from error
     lines += os.environ.get(_VARIABLE, "").replace(";", "\n").splitlines()
-    keys = dict(_parsed(lines, config))
+    keys = dict(_parse_lines(lines, config))
     if not keys:
         raise ConfigError(
             f"access needs a key: make one with `geotts keys new NAME`, store its line in a file or {_VARIABLE}"
@@ -161,7 +161,7 @@ def _read(config: AccessConfig) -> dict[str, Caller]:
     return keys
 
 
-def _parsed(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, Caller]]:
+def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[str, Caller]]:
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if not words:

@@ -66,11 +66,11 @@ class Cases:
         now = rfc3339(datetime.now(UTC))
         case_id = f"case_{secrets.token_hex(10)}"
         case = Case(case_id=case_id, version=1, created_at=now, changed_at=now, kept_until="", **dict(draft))
-        return await self._written(case, caller)
+        return await self._write_case(case, caller)
 
     async def case(self, case_id: str, caller: Caller) -> Case:
         """The case, with what has come of its requests by now. Raises NotFound for one of somebody else, too."""
-        case = await self._read(case_id, caller)
+        case = await self._read_case(case_id, caller)
         runs = tuple([await self._looked_up(run) for run in case.runs])
         if runs == case.runs:
             return case
@@ -80,16 +80,16 @@ class Cases:
         """Cases whose title, notes, statements, tags, titles of requests or places have all the words, newest first."""
         found = [value_of(Case, record.body) for record in await self._store.cases(caller.name)]
         wanted = words.casefold().split()
-        kept = [case for case in found if _has(case, wanted) and (not tag or tag in case.tags)]
+        kept = [case for case in found if _contains_words(case, wanted) and (not tag or tag in case.tags)]
         return tuple(_summary(case) for case in sorted(kept, key=lambda case: case.changed_at, reverse=True))
 
     async def save(self, case_id: str, change: CaseChange, caller: Caller) -> Case:
         """Replace what a person wrote. Raises CaseChanged when it was not the last version that they saw."""
-        case = await self._read(case_id, caller)
+        case = await self._read_case(case_id, caller)
         if case.version != change.version:
             raise CaseChanged(f"this case now has version {case.version}: read it again")
         draft = {name: getattr(change, name) for name in CaseDraft.model_fields}
-        return await self._written(case.model_copy(update={**draft, "version": case.version + 1}), caller)
+        return await self._write_case(case.model_copy(update={**draft, "version": case.version + 1}), caller)
 
     async def add(self, case_id: str, run: AddedRun, caller: Caller) -> Case:
         """Keep a request of the caller in the case; nothing when it is there already."""
@@ -106,7 +106,7 @@ class Cases:
 
     async def erase_run(self, case_id: str, request_id: str, caller: Caller) -> Case:
         """Erase a request everywhere, and take it out of the case. Raises NotErased."""
-        case = await self._read(case_id, caller)
+        case = await self._read_case(case_id, caller)
         if all(run.request_id != request_id for run in case.runs):
             raise NotFound("this case has no such request")
         await self._gateway.erase(request_id)
@@ -118,12 +118,12 @@ class Cases:
 
     async def erase(self, case_id: str, caller: Caller) -> ErasedCase:
         """Erase its requests with their photos everywhere, then the case. Raises NotErased: ask again."""
-        case = await self._read(case_id, caller)
+        case = await self._read_case(case_id, caller)
         erased = [await self._gateway.erase(run.request_id) for run in case.runs]
         await self._store.erase_case(case_id)
         return ErasedCase(case_id=case_id, requests=sum(erased))
 
-    async def _read(self, case_id: str, caller: Caller) -> Case:
+    async def _read_case(self, case_id: str, caller: Caller) -> Case:
         record = await self._store.case(case_id)
         if record is None or record.tenant != caller.name:
             raise NotFound(f"there is no case {case_id[:40]}: it never existed, it was erased, or its time has passed")
@@ -132,17 +132,17 @@ class Cases:
     async def _change(self, case_id: str, caller: Caller, change: Callable[[Case], Case]) -> Case:
         """Change what nobody writes by hand; again when somebody else was faster."""
         for _ in range(_TRIES):
-            case = await self._read(case_id, caller)
+            case = await self._read_case(case_id, caller)
             changed = change(case)
             if changed == case:
                 return case
             try:
-                return await self._written(changed.model_copy(update={"version": case.version + 1}), caller)
+                return await self._write_case(changed.model_copy(update={"version": case.version + 1}), caller)
             except CaseChanged:
                 continue
         raise CaseChanged("this case is changed by others too often: try again")
 
-    async def _written(self, case: Case, caller: Caller) -> Case:
+    async def _write_case(self, case: Case, caller: Caller) -> Case:
         now = datetime.now(UTC)
         until = rfc3339(now + timedelta(seconds=self._keep_s))
         case = case.model_copy(update={"changed_at": rfc3339(now), "kept_until": until})
@@ -162,7 +162,7 @@ class Cases:
             return run.model_copy(update={"outcome": CaseOutcome(status="erased")})
         if run.outcome is not None:
             return run
-        return run.model_copy(update={"outcome": _outcome(await self._gateway.so_far(run.request_id))})
+        return run.model_copy(update={"outcome": _case_outcome(await self._gateway.so_far(run.request_id))})
 
 
 def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:
@@ -173,7 +173,7 @@ def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:
     return case.model_copy(update={"runs": runs_with_outcomes})
 
 
-def _outcome(run: Run) -> CaseOutcome | None:
+def _case_outcome(run: Run) -> CaseOutcome | None:
     if run.answer is not None:
         return _outcome_of(run.answer)
     if run.failure is not None:
@@ -197,7 +197,7 @@ def _places(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(run.outcome.place for run in case.runs if run.outcome and run.outcome.place))
 
 
-def _has(case: Case, words: list[str]) -> bool:
+def _contains_words(case: Case, words: list[str]) -> bool:
     written = (case.title, case.notes, *case.tags, *(claim.text for claim in case.claims))
     texts = (*written, *(run.title for run in case.runs), *_places(case))
     text = " ".join(texts).casefold()

@@ -141,7 +141,7 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
         key = call_key(one.call)
         if len(kept) >= _MOST_KEPT or key in kept or not _may_be_kept(one.result, moved=moved):
             continue
-        wanted = {image.sha256 for image in one.result.images} | _viewed(one.result)
+        wanted = {image.sha256 for image in one.result.images} | _viewed_pictures(one.result)
         found = [await store.file(request_id, sha256) for sha256 in sorted(wanted - photos)]
         files = tuple((file.sha256, file.media_type, file.data) for file in found if file is not None)
         bytes_left -= sum(len(data) for _, _, data in files)
@@ -165,7 +165,7 @@ def _may_be_kept(result: ToolResult, *, moved: bool) -> bool:
     return not moved or (bool(result.facts) and all(isinstance(fact, TextFact | ViewFact) for fact in result.facts))
 
 
-def _viewed(result: ToolResult) -> set[str]:
+def _viewed_pictures(result: ToolResult) -> set[str]:
     return {fact.image.sha256 for fact in result.facts if isinstance(fact, ViewFact)}
 
 
@@ -190,13 +190,13 @@ def _options(
     fact = (asked.fact or "").strip()
     if _WRONG.fullmatch(fact):
         fact, asked = "", asked.model_copy(update={"fact": None, "not_there": asked.not_there or True})
-    rejected = [*_rejected(asked, run, reader, added), *_denied(fact, reader)]
+    rejected = [*_rejected_places(asked, run, reader, added), *_denied_places(fact, reader)]
     if rejected:
         kept = dict.fromkeys((*earlier.not_there, *rejected))
         changed["not_there"] = tuple(kept)
         why.append(f"you ruled out {labels(rejected)}")
-    if fact and not _denied(fact, reader):
-        changed["hint"] = _joined(earlier.hint, fact)
+    if fact and not _denied_places(fact, reader):
+        changed["hint"] = _join_hint(earlier.hint, fact)
         why.append(f"you said: “{fact if len(fact) <= _QUOTED else fact[: _QUOTED - 1] + '…'}”")
     if asked.within is not None:
         changed["within"] = asked.within
@@ -208,7 +208,7 @@ def _options(
     return earlier.model_copy(update=changed), why
 
 
-def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
+def _rejected_places(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
     """The places that `not_there` names; also the earlier answer if the caller adds nothing at all."""
     nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
     if asked.not_there is True or nothing_added:
@@ -222,7 +222,7 @@ def _rejected(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) 
     return looked_up("not_there", statements, reader)
 
 
-def _denied(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
+def _denied_places(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
     """The places of a fact that is nothing but a denial: “not in Italy”."""
     stated = stated_in(fact, reader) if fact else None
     if stated is None or not stated.denied:
@@ -230,7 +230,7 @@ def _denied(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
     return [places_of(name, fact, reader, near=False) for name in stated.names]
 
 
-def _joined(hint: str | None, fact: str) -> str:
+def _join_hint(hint: str | None, fact: str) -> str:
     joined = f"{hint}\n{fact}" if hint else fact
     if len(joined) > _MOST_HINT:
         raise wrong_field(

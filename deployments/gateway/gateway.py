@@ -113,11 +113,11 @@ class Gateway:
         return self._ports
 
     @asynccontextmanager
-    async def arriving(self, caller: Caller) -> AsyncIterator[Arrival]:
+    async def receive_request(self, caller: Caller) -> AsyncIterator[Arrival]:
         """A context manager around reading and starting a request. The egress for its photos is reported in every
         case."""
-        with self.admission.entered(caller):
-            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetching, caller))
+        with self.admission.reading_slot(caller):
+            arrival = Arrival(caller, fetch_slot=partial(self.admission.fetch_slot, caller))
             try:
                 yield arrival
             finally:
@@ -196,7 +196,7 @@ class Gateway:
         )
         settled = False
         try:
-            if (earlier := await self._opened(request, meta, arrival, attended=attended)) is not None:
+            if (earlier := await self._open_log(request, meta, arrival, attended=attended)) is not None:
                 arrival.request_id = earlier
                 settled = True
                 return StartedRequest(earlier, replayed=True)
@@ -218,7 +218,7 @@ class Gateway:
             )
         return (*before, *(await self.admission.photos(raw, rollouts_started) if raw else ()))
 
-    async def _opened(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
+    async def _open_log(self, request: LocateRequest, meta: RunMeta, arrival: Arrival, *, attended: bool) -> str | None:
         """Open the log of a request and start its work; or the id of the one that has its idempotency key.
 
         The store opens it only while it has its key: a gateway that is stopped after it took the key may find, when it
@@ -302,14 +302,14 @@ class Gateway:
             await asyncio.sleep(0.02)
         return found
 
-    def attended(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
+    def attach_reader(self, request_id: str, grace_s: float, *, joins: bool = False) -> AbstractContextManager[None]:
         """While a reader is in this context, the work continues. If the last reader leaves early, it is cancelled after
         `grace_s`.
 
         `joins`: a reader of a request that another began; it keeps the work alive, but the work may not be its own to
         end.
         """
-        return self._readers.attended(request_id, grace_s, joins=joins)
+        return self._readers.attach_reader(request_id, grace_s, joins=joins)
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""

@@ -36,7 +36,7 @@ class Readers:
         self._audiences: dict[str, _Audience] = {}
 
     @contextmanager
-    def attended(self, request_id: str, grace_s: float, *, joins: bool) -> Iterator[None]:
+    def attach_reader(self, request_id: str, grace_s: float, *, joins: bool) -> Iterator[None]:
         """Around reading a request. Which of its readers leave first does not matter."""
         away = joins and not self._runner.is_running(request_id)
         speaks = grace_s > 0 or away  # its gateway hears of this reader by the store

@@ -24,7 +24,7 @@ from deployments.gateway.takeover import Takeover
 from deployments.observability.request_observer import Observers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
-from tts.aio import Milestone, batches, beside, cancel_and_wait, closing, spawn
+from tts.aio import Milestone, batches, cancel_and_wait, closing, run_beside, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
@@ -88,7 +88,7 @@ class Runner:
         self._duties: list[asyncio.Task[None]] = []
         self._broken: dict[str, StoreUnavailable] = {}  # ended here, but the store could not record it
         self._takeover = Takeover(config, store, self)
-        self._renewal = LeaseRenewal(store, config.lease_s, self._held, self.cancel)
+        self._renewal = LeaseRenewal(store, config.lease_s, self._held_requests, self.cancel)
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
@@ -117,7 +117,7 @@ class Runner:
 
     def _start(self, job: _Job) -> None:
         self._observers.on_accepted(job.meta)  # it may refuse
-        self._admission.started()
+        self._admission.count_start()
         self._jobs[job.request.id] = job
         job.task = spawn(self._work(job), name=f"solve {job.request.id}", context=Context())
         job.task.add_done_callback(lambda _: self._on_done(job))
@@ -125,7 +125,7 @@ class Runner:
     async def record_refusal(self, meta: RunMeta) -> None:
         """Tell what went out for a request that was never launched."""
         self._ensure_duties()
-        self._observers.saw(meta, LeftMachine(sent=meta.fetched))
+        self._observers.on_event(meta, LeftMachine(sent=meta.fetched))
         await write_down(self._brokers, [Departure(meta.request_id, outgoing) for outgoing in meta.fetched])
 
     def is_running(self, request_id: str) -> bool:
@@ -168,8 +168,8 @@ class Runner:
         del self._jobs[job.meta.request_id]
         job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started
-        self._admission.ended(seconds)
-        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.used)
+        self._admission.count_end(seconds)
+        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.usage)
         if not job.began:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
             spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")
@@ -204,7 +204,7 @@ class Runner:
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
         first_batch_logged = asyncio.Event()
-        async with beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
+        async with run_beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
             async for batch in recorded:
                 if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
                     first_batch_logged.set()
@@ -272,7 +272,7 @@ class Runner:
         if logged:
             await self._store.append(meta.request_id, [LogEntry(e.seq, e.type, e.json_bytes()) for e in logged])
         for event in events:
-            self._observers.saw(meta, event)
+            self._observers.on_event(meta, event)
         return logged
 
     async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:
@@ -354,7 +354,7 @@ class Runner:
             left_s = await self._attended_s(meta.request_id)
         self.cancel(meta.request_id)
 
-    def _held(self) -> dict[str, tuple[RunMeta, Lease]]:
+    def _held_requests(self) -> dict[str, tuple[RunMeta, Lease]]:
         return {request_id: (job.meta, job.lease) for request_id, job in self._jobs.items()}
 
     def _ensure_duties(self) -> None:

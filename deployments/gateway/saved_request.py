@@ -130,9 +130,9 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         followed=saved.followed,
         claimed=saved.claimed,
         continued=saved.continued,
-        kept=await _kept(store, saved.continued),
+        kept=await _kept_results(store, saved.continued),
     )
-    resumed = ResumedRequest.of(events, checkpoints, files)
+    resumed = ResumedRequest.from_log(events, checkpoints, files)
     return TakenOver(request, resumed, max(_LEAST_S, _remaining_s(saved, resumed.elapsed_s)))
 
 
@@ -142,7 +142,7 @@ def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:
     return by_clock if saved.deadline_s is None else min(by_clock, saved.deadline_s - elapsed_s)
 
 
-async def _kept(store: RunStore, continued: EarlierRequest | None) -> tuple[KeptResult, ...]:
+async def _kept_results(store: RunStore, continued: EarlierRequest | None) -> tuple[KeptResult, ...]:
     """Results of tools in the earlier request, as far as they are still there: a call too many is no harm."""
     if continued is None or not continued.keeps:
         return ()

@@ -47,7 +47,7 @@ class Uploads:
             TooManyRequests: the caller has 32 uploads waiting here.
         """
         if not 0 < len(data) <= self._max_bytes:
-            raise PhotoError.because(
+            raise PhotoError.from_reason(
                 PhotoProblem.TOO_LARGE if data else PhotoProblem.EMPTY,
                 f"a photo must have 1 to {self._max_bytes:,} bytes; this one has {len(data):,}",
             )

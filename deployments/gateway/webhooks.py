@@ -78,7 +78,7 @@ class WebhookSender:
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._client: SafeHttpClient | None = None
 
-    def checked(self, url: str | None) -> str:
+    def check_url(self, url: str | None) -> str:
         """The address that a caller names, empty for none. Raises WebhookRefused for one that is not allowed."""
         if not url:
             return ""
@@ -102,10 +102,10 @@ class WebhookSender:
     def on_accepted(self, meta: RunMeta) -> None:
         """Store a reminder in the run store, so that the end is reported even if this gateway is lost."""
         if meta.webhook:
-            self._send(meta.request_id, partial(self._remind, meta.request_id, self._patience_s()))
+            self._send(meta.request_id, partial(self._set_reminder, meta.request_id, self._patience_s()))
             self.start_duties()
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Remember how the request ends, and report it."""
         if not meta.webhook:
             return
@@ -130,7 +130,7 @@ class WebhookSender:
         for request_id, task in list(self._sending.items()):
             if not task.done():
                 await cancel_and_wait(task)
-                await self._remind(request_id, 0.0)
+                await self._set_reminder(request_id, 0.0)
         if self._client is not None:
             await self._client.aclose()
 
@@ -139,13 +139,13 @@ class WebhookSender:
         body = orjson.dumps({"type": "request.ended", "timestamp": now_rfc3339(), "data": data})
         message_id = f"msg_{meta.request_id.removeprefix('loc_')}"
         for pause_s in (0.0, *self._config.retry_after_s):
-            await self._remind(meta.request_id, pause_s + self._patience_s())
+            await self._set_reminder(meta.request_id, pause_s + self._patience_s())
             await asyncio.sleep(pause_s)
             if await self._deliver_once(meta, message_id, body):
                 break
         else:
             _log.warning("a webhook was not delivered", extra={"request_id": meta.request_id})
-        await self._remind(meta.request_id, None)
+        await self._set_reminder(meta.request_id, None)
 
     async def _deliver_pending(self) -> None:
         for request_id in await self._store.reminders(again_s=self._patience_s()):
@@ -155,7 +155,7 @@ class WebhookSender:
         """Report the end that is in the log. One that has not ended stays due: its gateway works, or is replaced."""
         meta = await self._store.meta(request_id)
         if meta is None or not meta.webhook:
-            await self._store.remind(request_id, None)
+            await self._store.set_reminder(request_id, None)
         elif request_id in self._sending:
             return
         elif await self._store.is_open(request_id):
@@ -190,9 +190,9 @@ class WebhookSender:
         self._sending[request_id] = task
         task.add_done_callback(lambda _: self._sending.get(request_id) is task and self._sending.pop(request_id))
 
-    async def _remind(self, request_id: str, after_s: float | None) -> None:
+    async def _set_reminder(self, request_id: str, after_s: float | None) -> None:
         try:
-            await self._store.remind(request_id, after_s)
+            await self._store.set_reminder(request_id, after_s)
         except GeoTTSError as error:
             _log.warning("a webhook is lost if this gateway ends: %s", error.detail, extra={"request_id": request_id})
 

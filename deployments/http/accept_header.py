@@ -38,7 +38,7 @@ class NotAcceptable(RequestError):
     status = 406
 
 
-def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
+def choose_media_type(accept: Iterable[str], offered: Sequence[str]) -> str:
     """The media type of `offered` that the lines of an `Accept` header want most; the first if there is no such header.
 
     Of two that are wanted alike the one that is named more exactly wins, then the one that is offered first. What is no
@@ -55,13 +55,13 @@ def preferred(accept: Iterable[str], offered: Sequence[str]) -> str:
     return best if weight > 0 else offered[0]
 
 
-def offers(*media_types: str) -> Any:
+def require_acceptable(*media_types: str) -> Any:
     """A dependency of routes that reply in one of these media types and need not know which one the caller prefers.
     A request that accepts none of them is refused with a 406 before the route does anything.
     """
 
     async def acceptable(request: Request) -> None:
-        preferred(request.headers.getlist("accept"), media_types)
+        choose_media_type(request.headers.getlist("accept"), media_types)
 
     return Depends(acceptable)
 

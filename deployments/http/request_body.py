@@ -106,7 +106,7 @@ def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = No
     try:
         asked = ContinueOptions.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        raise refused(error, ContinueOptions, names) from error
+        raise wrong_fields_error(error, ContinueOptions, names) from error
     for name, problem in _unknown_countries(asked.within):
         raise _wrong(names.get(name, name), problem)
     return asked
@@ -309,7 +309,7 @@ def options_from(
     try:
         options = model.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
-        raise refused(error, model, names) from error
+        raise wrong_fields_error(error, model, names) from error
     for name, problem in _unknown(options):
         raise _wrong(names.get(name, name), problem)
     return options
@@ -337,7 +337,9 @@ def _unknown_countries(within: geo.Area | None) -> Iterator[tuple[str, str]]:
             yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
 
 
-def refused(error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None) -> RequestError:
+def wrong_fields_error(
+    error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None
+) -> RequestError:
     """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
     errors = tuple(
         {"field": _field(e["loc"], sent_as or {})[:100], "problem": field_error_text(e, model)[:300]}
@@ -357,7 +359,7 @@ def _too_many(count: str | int) -> RequestError:
 
 def _checked(photos: list[T]) -> list[T]:
     if not photos:
-        raise PhotoError.because("missing", "there is no photo: send it in the field `image`")
+        raise PhotoError.from_reason("missing", "there is no photo: send it in the field `image`")
     return few_photos(photos)
 
 

@@ -38,7 +38,7 @@ class ServedApplication:
 
 
 @contextmanager
-def served(
+def serve_configuration(
     args: AppArgs,
     *,
     ray_address: str | None = None,
@@ -56,7 +56,7 @@ def served(
     if not DataStore(args.data_dir).ready:
         raise DataError("the embedded data is missing or outdated: run `geotts data build`")
     longest_s = max(getattr(args.deployments, name).drain_s for name in type(args.deployments).model_fields)
-    with serving(
+    with serve_application(
         lambda: build(args if ray_address is None else reachable_from_here(args)),
         args.gateway,
         ray_address=ray_address,
@@ -68,7 +68,7 @@ def served(
 
 
 @contextmanager
-def serving(
+def serve_application(
     make: Callable[[], serve.Application],
     gateway: GatewayConfig,
     *,

@@ -47,7 +47,7 @@ class LocateArguments(NamedPhoto):
     async def options(self) -> LocateOptions:
         """The options of the request. Raises RequestError."""
         given = self.model_dump(include=set(LocateArguments.model_fields), exclude_none=True)
-        options = validated(LocateOptions, await _with_area(given))
+        options = validate_arguments(LocateOptions, await _with_area(given))
         if options.decides_twice:
             raise RequestError(f"budget: {EITHER_BUDGET}")
         return options
@@ -101,7 +101,7 @@ class ContinueArguments(NamedPhoto):
     async def addition(self) -> ContinueOptions:
         """What is added to the earlier request. Raises RequestError."""
         given = self.model_dump(include=set(ContinueOptions.model_fields), exclude_none=True)
-        return validated(ContinueOptions, await _with_area(given))
+        return validate_arguments(ContinueOptions, await _with_area(given))
 
 
 def arguments_of(model: type[NamedPhoto], photo: type[NamedPhoto]) -> type[Any]:
@@ -110,7 +110,7 @@ def arguments_of(model: type[NamedPhoto], photo: type[NamedPhoto]) -> type[Any]:
     return made
 
 
-def validated(model: type[M], given: dict[str, Any]) -> M:
+def validate_arguments(model: type[M], given: dict[str, Any]) -> M:
     """A `model` of what was given. Raises RequestError with the wrong fields."""
     try:
         return model.model_validate(given)

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from deployments.gateway.auth import Caller
-from deployments.mcp.call_arguments import validated
+from deployments.mcp.call_arguments import validate_arguments
 from deployments.mcp.located_place import map_uri, report_uri
 from deployments.mcp.progress import milestone
 from deployments.mcp.tool_execution import Call, McpTools, words_of
@@ -78,7 +78,7 @@ class _Handlers:
                 if task is None:
                     return _outcome(await self._tools.call_tool(params.name, given))
                 call = Call(caller, _reporter(context), _trace(context))
-                return task.to_result(*await task.run(validated(task.arguments, given), call))
+                return task.to_result(*await task.run(validate_arguments(task.arguments, given), call))
         except GeoTTSError as error:
             return types.CallToolResult(content=[types.TextContent(text=words_of(error))], is_error=True)
 

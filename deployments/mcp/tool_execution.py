@@ -18,7 +18,7 @@ from deployments.mcp.progress import MILESTONES
 from deployments.runstore.stored_values import event_of
 from tools.maps import MAP_TOOLS
 from tools.places import PLACE_TOOLS
-from tts.aio import beside, closing
+from tts.aio import closing, run_beside
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions, RequestContext, new_request_id
@@ -109,12 +109,12 @@ class McpTools:
         return await self._answered(read, call)
 
     async def _answered(self, read: Callable[[Arrival], Awaitable[_LocateRequest]], call: Call) -> tuple[str, Answer]:
-        async with self.gateway.arriving(call.caller) as arrival:
+        async with self.gateway.receive_request(call.caller) as arrival:
             asked = await read(arrival)
             started = await self.gateway.start(
                 asked.photos, asked.options, arrival=arrival, trace=call.trace, continuation=asked.continuation
             )
-        with self.gateway.attended(started.request_id, 0.0):
+        with self.gateway.attach_reader(started.request_id, 0.0):
             run = await self._follow(started.request_id, call.report)
         if run.answer is None:
             raise RequestError(run.failure.detail if run.failure is not None else "the request was cancelled")
@@ -122,7 +122,7 @@ class McpTools:
 
     async def _follow(self, request_id: str, report: Report) -> Run:
         """The run of a request when it has ended; its milestones are reported as they come."""
-        async with beside(self.gateway.result(request_id)) as result:
+        async with run_beside(self.gateway.result(request_id)) as result:
             async with closing(self.gateway.follow(request_id)) as entries:
                 async for entry in entries:
                     if entry is None or entry.kind not in MILESTONES:
@@ -140,7 +140,7 @@ class McpTools:
             raise RequestError(f"{way}: the photos did not arrive within {self.photos_s:g} s") from None
 
     async def _photo(self, way: str, name: str, caller: Caller, arrival: Arrival) -> bytes:
-        fetch = arrival.fetching(self.fetch)
+        fetch = arrival.fetch_from(self.fetch)
         if way == "path" and self.read_path is not None:
             return await self.read_path(name)
         if way == "upload" and self.read_upload is not None:

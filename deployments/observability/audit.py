@@ -59,7 +59,7 @@ class AuditLog:
         except OSError as error:
             raise AuditUnavailable(f"the audit log cannot be written: {error.strerror}") from error
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Write lines for tool calls that may leave the machine, for what left it, and for the end."""
         if isinstance(event, ToolCalled) and self._tools_leave:
             who = {"asker": "verifier"} if event.asker == "verifier" else {"rollout": event.rollout_id}

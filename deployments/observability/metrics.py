@@ -102,31 +102,31 @@ class Metrics:
         """Count nothing: requests are counted when they end."""
         return
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Count an event; pieces of text are not counted."""
         if isinstance(event, Text):  # most of them are
             return
         if isinstance(event, ToolResulted):
             self._tool(event.result)
         elif isinstance(event, RolloutStarted):
-            self._rollouts.started(meta.request_id, event)
+            self._rollouts.on_rollout_started(meta.request_id, event)
         elif isinstance(event, TurnFinished):
-            self._rollouts.turned(meta.request_id, event)
+            self._rollouts.on_turn_finished(meta.request_id, event)
         elif isinstance(event, RolloutFinished):
-            self._rollouts.finished(meta.request_id, event)
+            self._rollouts.on_rollout_finished(meta.request_id, event)
         elif isinstance(event, Answered):
             self._answer.observe(event.t_s)
             self._answered(event.answer)
-            self._rollouts.answered(meta.request_id, event.answer.usage)
+            self._rollouts.on_answer(meta.request_id, event.answer.usage)
         elif isinstance(event, Failed):
             self._failures.labels(event.code).inc()
         elif isinstance(event, Done):
             self._requests.labels(event.stop_reason.value).inc()
-            self._rollouts.done(meta.request_id, event)
+            self._rollouts.on_done(meta.request_id, event)
 
     def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Of a request without an answer, count the usage of its models that no event reported."""
-        self._rollouts.ended(meta.request_id, used)
+        self._rollouts.on_end(meta.request_id, used)
 
     def on_erased(self, meta: RunMeta) -> None:
         """Count the erasure and forget what was remembered of the request."""

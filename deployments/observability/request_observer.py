@@ -19,7 +19,7 @@ class Observer(Protocol):
         """Called before the work starts. When it raises, the request is refused."""
         ...
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Called for each event once the log has it; for a refused request only for what left the machine."""
         ...
 
@@ -43,10 +43,10 @@ class Observers:
         for observer in self._observers:
             observer.on_accepted(meta)
 
-    def saw(self, meta: RunMeta, event: Event) -> None:
+    def on_event(self, meta: RunMeta, event: Event) -> None:
         """Tell each of an event, in order."""
         for observer in self._observers:
-            observer.saw(meta, event)
+            observer.on_event(meta, event)
 
     def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Tell each of the end of a request, in order."""

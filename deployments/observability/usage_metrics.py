@@ -34,33 +34,33 @@ class UsageMetrics:
         self._answered: set[str] = set()  # until the request ends
         self._reported: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
 
-    def started(self, request_id: str, event: RolloutStarted) -> None:
+    def on_rollout_started(self, request_id: str, event: RolloutStarted) -> None:
         """Remember a rollout under way; one that starts again keeps what was counted of it."""
         self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
 
-    def turned(self, request_id: str, event: TurnFinished) -> None:
+    def on_turn_finished(self, request_id: str, event: TurnFinished) -> None:
         """Count what the rollout used since its last report. The usage of the event is that of all its turns."""
         rollouts = self._open.setdefault(request_id, {})
         self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
 
-    def finished(self, request_id: str, event: RolloutFinished) -> None:
+    def on_rollout_finished(self, request_id: str, event: RolloutFinished) -> None:
         """Count the rollout under its stop reason, and what it used since its last report."""
         self._rollouts.labels(event.stop_reason.value).inc()
         self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
         self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
 
-    def answered(self, request_id: str, usage: Usage) -> None:
+    def on_answer(self, request_id: str, usage: Usage) -> None:
         """Count what the verifier, its second reader and the router used: what no rollout did."""
         self._answered.add(request_id)
         self._count(_spent(self._of_rollouts(request_id)), usage)
 
-    def done(self, request_id: str, event: Done) -> None:
+    def on_done(self, request_id: str, event: Done) -> None:
         """Count rollouts without an end of their own under the stop reason of the request."""
         if rollouts := self._open.pop(request_id, None):
             self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
 
-    def ended(self, request_id: str, used: Usage) -> None:
+    def on_end(self, request_id: str, used: Usage) -> None:
         """Of a request without an answer, count the part of `used` that no event reported.
 
         That is what verifier and router used, and rollouts whose last events were on their way when it was cancelled.

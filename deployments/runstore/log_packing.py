@@ -17,13 +17,13 @@ from deployments.runstore.port import LogEntry
 _PIECES = frozenset({"text", "verifier_text"})
 
 
-def packed(entries: Iterable[LogEntry]) -> bytes:
+def pack_entries(entries: Iterable[LogEntry]) -> bytes:
     """The log as one value. What stands between other events stays between them."""
     lines = [orjson.dumps(line) for line in _merged(entries)]
     return zlib.compress(b"\n".join(lines), 6)
 
 
-def unpacked(value: bytes, *, after: int = 0, most: int | None = None) -> list[LogEntry]:
+def unpack_entries(value: bytes, *, after: int = 0, most: int | None = None) -> list[LogEntry]:
     """The entries with a `seq` above `after`, at most so many; the first may be the rest of a merged one."""
     found: list[LogEntry] = []
     for line in zlib.decompress(value).splitlines():

@@ -141,7 +141,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         if held is not None and held[0].request_id == request_id:
             del self._claims[key]
 
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """Keep the time in this process; nothing for a request that is unknown or erased."""
         self._reminders.pop(request_id, None)
         if after_s is not None and request_id in self._logs:

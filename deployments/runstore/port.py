@@ -365,7 +365,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """Say that something is still to be done about a request that ended. The last word counts.
 
         Args:
@@ -378,7 +378,7 @@ class RunStore(CaseStore, Protocol):
         """Take the reminders that are due. Of all gateways, one only gets each.
 
         Args:
-            again_s: seconds until the same reminder is due again, unless `remind` says that it was done.
+            again_s: seconds until the same reminder is due again, unless `set_reminder` says that it was done.
 
         Returns:
             The ids of at most 100 requests.

@@ -24,7 +24,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 
 from deployments.runstore.log_following import PAGE, Page, follow
-from deployments.runstore.log_packing import packed, unpacked
+from deployments.runstore.log_packing import pack_entries, unpack_entries
 from deployments.runstore.port import (
     PROBE_BYTES,
     REMINDERS,
@@ -297,7 +297,7 @@ class RedisRunStore(RedisCases):
                 return Page([_entry(row) for row in rows], final=closed != b"0")
             if (value := await self._redis.get(self._key(request_id, "packed"))) is None:
                 raise LogLost
-            return Page(unpacked(cast(bytes, value), after=position, most=PAGE), final=True)
+            return Page(unpack_entries(cast(bytes, value), after=position, most=PAGE), final=True)
 
         return follow(page, self._channel.signals, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
@@ -320,7 +320,7 @@ class RedisRunStore(RedisCases):
         return float(await self._script(TAKE, (f"{self._prefix}:bucket:{name}",), (60.0 / per_minute, burst)))
 
     @_patient
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """A set with the times, by the clock of Redis. Tried again for 20 s."""
         keys = (self._reminders, self._key(request_id, "meta"))
         await self._script(REMIND, keys, (request_id, "" if after_s is None else after_s, self._running_s))
@@ -344,7 +344,7 @@ class RedisRunStore(RedisCases):
         with _reachable():
             rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._redis.xrange(log, min="1-0"))
         if rows:
-            await self._script(PACK, (meta, log, value), (packed(_entry(row) for row in rows),))
+            await self._script(PACK, (meta, log, value), (pack_entries(_entry(row) for row in rows),))
 
     async def aclose(self) -> None:
         """Stop listening, wake all readers and close the connections."""

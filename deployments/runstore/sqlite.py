@@ -155,7 +155,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         """Delete the key if the request holds it."""
         await self._write(_RELEASE, [(key, request_id)])
 
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """A row with the time by the wall clock, so that it outlives restarts."""
         await self._write("DELETE FROM reminders WHERE request_id = ?", [(request_id,)])
         if after_s is not None:

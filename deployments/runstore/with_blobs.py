@@ -152,9 +152,9 @@ class RunStoreWithBlobs:
         """As the store does."""
         return await self._store.erase_case(case_id)
 
-    async def remind(self, request_id: str, after_s: float | None) -> None:
+    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """As the store does."""
-        await self._store.remind(request_id, after_s)
+        await self._store.set_reminder(request_id, after_s)
 
     async def reminders(self, *, again_s: float) -> Sequence[str]:
         """As the store does."""

@@ -38,7 +38,7 @@ from deployments.wiring.parts import (
     make_verifier,
 )
 from deployments.wiring.rollouts import make_rollouts
-from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes, taped
+from deployments.wiring.toolbox_assembly import apply_tape, make_tooling, refuse_file_across_nodes
 from tts.aio import closing, coalesce
 from tts.domain.photo import Box
 from tts.domain.reading import Reading
@@ -106,9 +106,9 @@ class Rollout:
         """Called by Serve: what an operator sets while this runs."""
         apply_settings(settings, self._args)
 
-    async def obey(self, orders: Orders) -> Orders:
+    async def apply_orders(self, orders: Orders) -> Orders:
         """What operators ordered; returns the latest that this process knows."""
-        return STATES.obey(orders)
+        return STATES.apply_orders(orders)
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
         """Run a group beside the engine. All its rollouts count as in flight until the stream ends.
@@ -123,7 +123,7 @@ class Rollout:
             ours = replace(group, photos=photos, warm=warm, may_begin=last_sent.may_begin)
             async with closing(seal(self._rollouts.run(ours), group.context.id, last_sent)) as envelopes:
                 async for envelope in envelopes:
-                    running.see(envelope.items)
+                    running.observe(envelope.items)
                     yield envelope
 
     async def ready(self) -> bool:
@@ -175,7 +175,7 @@ class Tools:
         prepare_replica(args, "tools")
         refuse_file_across_nodes(args, nodes=live_nodes())
         tooling = make_tooling(args)
-        self._toolbox = taped(tooling.toolbox, args.tools)
+        self._toolbox = apply_tape(tooling.toolbox, args.tools)
         self._refs = PhotoRefs()
         self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
         self._running = 0
@@ -256,9 +256,9 @@ class Verifier:
         """Called by Serve: what an operator sets while this runs."""
         apply_settings(settings, self._args)
 
-    async def obey(self, orders: Orders) -> Orders:
+    async def apply_orders(self, orders: Orders) -> Orders:
         """What operators ordered; returns the latest that this process knows."""
-        return STATES.obey(orders)
+        return STATES.apply_orders(orders)
 
     async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
         """Items in batches, in a span of the trace."""

@@ -35,9 +35,9 @@ def to_all_replicas(workers: Mapping[str, DeploymentHandle[Any]]) -> Spread:
         for name, handle in handles.items():
             try:
                 with boundary(FatalError, f"orders for {name}"):
-                    replies = handle.broadcast("obey", orders)
+                    replies = handle.broadcast("apply_orders", orders)
                     for known in await replies.results_async(timeout_s=_PATIENCE_S):
-                        STATES.obey(known)
+                        STATES.apply_orders(known)
             except GeoTTSError as error:
                 _log.warning("orders of an operator did not reach every replica of %s: %s", name, error.detail)
                 any_reply = False

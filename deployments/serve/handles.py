@@ -37,8 +37,8 @@ from tts.ports.model_client import Delta, ModelRequest
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.ports.verification import VerifierItem, VerifyRequest
-from tts.rollout.group_failover import persistently
-from tts.toolkit.toolbox import JoinedToolbox, failed
+from tts.rollout.group_failover import run_with_failover
+from tts.toolkit.toolbox import JoinedToolbox, failure_outcome
 
 _VERIFIERS = 3  # that are tried one after the other
 _INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
@@ -145,7 +145,7 @@ class PhotoRefs:
     def __init__(self) -> None:
         self._refs: WeakKeyDictionary[Photo, Any] = WeakKeyDictionary()
 
-    def of(self, photos: Sequence[Photo]) -> list[Any]:
+    def refs_of(self, photos: Sequence[Photo]) -> list[Any]:
         """In the same order: the photo itself up to 128 KiB, an object reference above that."""
         return [photo if len(photo.data) <= _INLINE_BYTES else self._ref(photo) for photo in photos]
 
@@ -174,7 +174,7 @@ class RemotePerception:
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
         """One call for one photo; the reader's errors come back as they were raised."""
-        reading: Reading = await remote_call(self._read, self._refs.of([photo]), box, context, language)
+        reading: Reading = await remote_call(self._read, self._refs.refs_of([photo]), box, context, language)
         return reading
 
 
@@ -187,7 +187,7 @@ class RemoteLocator:
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """One call for all photos."""
-        routing: Routing = await remote_call(self._rate, self._refs.of(photos), context)
+        routing: Routing = await remote_call(self._rate, self._refs.refs_of(photos), context)
         return routing
 
 
@@ -203,7 +203,7 @@ class RemoteModel:
     def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """The deltas one by one; they come in batches. Closing it aborts the generation at the replica."""
         without_photos = replace(request, photos=())
-        return _remote_items(request.context.id, self._generate, without_photos, self._refs.of(request.photos))
+        return _remote_items(request.context.id, self._generate, without_photos, self._refs.refs_of(request.photos))
 
 
 class RemoteRollouts:
@@ -246,7 +246,7 @@ class RemoteRollouts:
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of the group; rollouts of a lost replica or engine go on from their checkpoints."""
-        return persistently(group, self._once)
+        return run_with_failover(group, self._once)
 
     async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         if group.may_begin is not None:
@@ -256,12 +256,12 @@ class RemoteRollouts:
             handle = self._handle.options(session_id=session) if session else self._handle
             without_photos = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None, when_sent=None)
             seen = self._placing.expected.follow(len(group.photos))
-            photos = self._refs.of(group.photos)
+            photos = self._refs.refs_of(group.photos)
             async with closing(remote_batches(group.context.id, handle.run, without_photos, photos)) as batches:
                 if group.when_sent is not None:
                     asyncio.get_running_loop().call_soon(group.when_sent)  # the next line sends it, without a pause
                 async for batch in batches:
-                    seen.see(batch)
+                    seen.observe(batch)
                     yield batch
 
 
@@ -290,7 +290,7 @@ class RemoteVerifier:
 
     def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         without_photos = replace(request, photos=())
-        return _remote_items(request.context.id, self._verify, without_photos, self._refs.of(request.photos))
+        return _remote_items(request.context.id, self._verify, without_photos, self._refs.refs_of(request.photos))
 
 
 class RemoteToolbox:
@@ -323,11 +323,13 @@ class RemoteToolbox:
         try:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
             pixels = call.name in self._sending and context.options.allow_region_search
-            photos = self._refs.of(context.photos) if pixels else []
+            photos = self._refs.refs_of(context.photos) if pixels else []
             calling = partial(self._once, call, bare, photos)
             return await (first_reply(calling, self._silent_s) if call.name in self._repeatable else calling())
         except (ReplicaLost, Overloaded) as error:
-            return failed(call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE))
+            return failure_outcome(
+                call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE)
+            )
 
     @property
     def _silent_s(self) -> float | None:

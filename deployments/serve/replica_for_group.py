@@ -89,7 +89,7 @@ class GroupPlacing:
             self._placements.discard(placement)
 
     def _size(self, group: GroupRequest) -> RolloutSize:
-        return self.expected.of(len(group.photos), group.limits)
+        return self.expected.size_of(len(group.photos), group.limits)
 
     def _remaining_room(self) -> dict[str, Room]:
         """The rooms, less what was sent there and is not reported yet."""
@@ -113,7 +113,7 @@ class GroupPlacing:
         """
         rooms = self._remaining_room()
         here = {placement.replica for placement in self._placements if placement.request_id == group.context.id}
-        fitting = [name for name, room in rooms.items() if room.holds(size, len(group.tasks)) >= len(group.tasks)]
+        fitting = [name for name, room in rooms.items() if room.n_fitting(size, len(group.tasks)) >= len(group.tasks)]
         if group.warm and (known := [name for name in fitting if name in here]):
             return known[0]
         apart = [name for name in fitting if name not in here]

@@ -71,7 +71,7 @@ class RunningGroup:
         """The share of the rollouts that have not ended."""
         return self._tokens * self.still_open // max(1, self.rollouts)
 
-    def see(self, items: Iterable[RolloutItem]) -> None:
+    def observe(self, items: Iterable[RolloutItem]) -> None:
         """Take note of first words and of ends."""
         for item in items:
             if isinstance(item, Text | TurnFinished):

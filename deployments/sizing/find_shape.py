@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from deployments.sizing.model_files import RESERVE_YOURSELF, downloaded, shape_in
+from deployments.sizing.model_files import RESERVE_YOURSELF, downloaded_folder, shape_in
 from deployments.sizing.model_shape import ModelShape
 from deployments.sizing.size_from_name import shape_by_name
 from tts.errors import ConfigError
@@ -32,7 +32,7 @@ def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
     folder = Path(model).expanduser()
     if (folder / "config.json").is_file() or model.startswith(_PATHS):
         return shape_in(folder)
-    if (cached := downloaded(model)) is not None:
+    if (cached := downloaded_folder(model)) is not None:
         return shape_in(cached)
     known = _shipped()
     found = known.get(model)

@@ -38,7 +38,7 @@ def shape_in(folder: Path) -> ModelShape:
         raise ConfigError(f"{folder / 'config.json'} does not say how large the model is: {error!r}") from error
 
 
-def downloaded(model: str) -> Path | None:
+def downloaded_folder(model: str) -> Path | None:
     """The folder of a published model that was downloaded before, with enough of its files to measure it.
 
     The layout of the cache is that of `huggingface_hub`: `models--OWNER--NAME/snapshots/REVISION`, and the revision of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from deployments.config import AppArgs, checked
+from deployments.config import AppArgs, replace_nodes
 from deployments.endpoints.key_and_price import money_line
 from deployments.sizing.find_shape import shape_of
 from deployments.sizing.gpu_plan import GpuPlan, Gpus, plan_gpus
@@ -70,7 +70,7 @@ def with_gpus(
         }
     )
     deployments = args.deployments.model_copy(update={"rollout": rollout})
-    return checked(args, {"engine": changed.model_dump(), "deployments": deployments.model_dump()}), plan
+    return replace_nodes(args, {"engine": changed.model_dump(), "deployments": deployments.model_dump()}), plan
 
 
 def plan_lines(args: AppArgs, plan: GpuPlan | None) -> Iterator[str]:

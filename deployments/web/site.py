@@ -61,7 +61,7 @@ class StaticFile:
     etag: str
 
     @classmethod
-    def of(cls, name: str, data: bytes) -> StaticFile:
+    def from_bytes(cls, name: str, data: bytes) -> StaticFile:
         """Its type follows the suffix of `name`."""
         return cls(data, _TYPES[PurePosixPath(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
 
@@ -83,14 +83,16 @@ def package_file(name: str) -> StaticFile | None:
     """A file of Leaflet, or the photo for examples, read from its package when it is first asked for; None for any
     other name."""
     if name == SAMPLE:
-        return StaticFile.of(name, (SAMPLES / "town-sign-latin.jpg").read_bytes())
+        return StaticFile.from_bytes(name, (SAMPLES / "town-sign-latin.jpg").read_bytes())
     if name not in _PACKAGE_FILES:
         return None
     data = importlib.resources.files(_PACKAGE).joinpath("data", name).read_bytes()
-    return StaticFile.of(name, data)
+    return StaticFile.from_bytes(name, data)
 
 
 def static_files() -> dict[str, StaticFile]:
     """Name → file: all there is in `static`, and nothing outside it."""
     folder = importlib.resources.files("deployments.web").joinpath("static")
-    return {item.name: StaticFile.of(item.name, item.read_bytes()) for item in folder.iterdir() if item.is_file()}
+    return {
+        item.name: StaticFile.from_bytes(item.name, item.read_bytes()) for item in folder.iterdir() if item.is_file()
+    }

@@ -35,8 +35,8 @@ def answer_outlines(answer: Answer | None, data_dir: str | None) -> AnswerOutlin
         _log.warning("no outlines of countries: %s", error)
         return nothing
     return AnswerOutlines(
-        tuple(outlines.of(codes, region) if codes else None for codes, region in claimed),
-        outlines.of(known, answer.region if answer.level is Level.REGION else "") if known else None,
+        tuple(outlines.outline_of(codes, region) if codes else None for codes, region in claimed),
+        outlines.outline_of(known, answer.region if answer.level is Level.REGION else "") if known else None,
     )
 
 

@@ -49,12 +49,12 @@ class ReplayResult:
     differing: tuple[str, ...]
 
     @property
-    def equal(self) -> bool:
+    def is_equal(self) -> bool:
         """Whether the same answer came out, to the byte."""
         return self.answer is not None and self.answer.json_bytes() == self.recorded.json_bytes()
 
 
-async def replayed(entries: Mapping[str, bytes], args: AppArgs) -> ReplayResult:
+async def replay_bundle(entries: Mapping[str, bytes], args: AppArgs) -> ReplayResult:
     """Fold the events up to the answer, judge them, and make the answer. Raises DataError for a damaged bundle."""
     replay, log = replay_of(entries), events_in(entries)
     recorded = answer_of(log)

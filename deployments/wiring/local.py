@@ -19,7 +19,7 @@ from deployments.wiring.parts import (
     make_watch,
 )
 from deployments.wiring.rollouts import make_rollouts
-from deployments.wiring.toolbox_assembly import make_tooling, taped
+from deployments.wiring.toolbox_assembly import apply_tape, make_tooling
 from tts.errors import ConfigError
 from tts.perception.local_perception import LocalPerception
 from tts.ports.request_ports import Ports
@@ -45,7 +45,7 @@ def local_tools(args: AppArgs, perception: LocalPerception | None = None) -> Loc
     """All configured tools in this process."""
     tooling = make_tooling(args)
     every = JoinedToolbox(make_local_toolbox(perception or LocalPerception(), args), tooling.toolbox)
-    toolbox = taped(every, args.tools)
+    toolbox = apply_tape(every, args.tools)
     return LocalTools(toolbox, LocalBrokers(tooling, toolbox, retention_s=args.gateway.retention_s))
 
 

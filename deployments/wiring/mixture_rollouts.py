@@ -70,7 +70,7 @@ class MixtureRollouts:
                 merged.add(self._of(name, deal.part(tasks)))
             while batches := await merged.take():
                 for name, batch in batches:
-                    forwarded, moved = deal.see(name, batch)
+                    forwarded, moved = deal.observe(name, batch)
                     if forwarded:
                         yield forwarded
                     for other, task in moved:
@@ -78,7 +78,7 @@ class MixtureRollouts:
 
     async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]
-        own = replace(group, limits=member.share.within(group.limits))
+        own = replace(group, limits=member.share.limits_within(group.limits))
         async for batch in member.rollouts.run(own):
             yield name, batch
 
@@ -96,7 +96,7 @@ class _Deal:
 
     def first(self) -> dict[str, list[RolloutTask]]:
         """The rollouts of the group by model; one that goes on stays with the model that it was of."""
-        planned = dealt(self._shares, 1 + max(self._tasks, default=-1))
+        planned = assign_models(self._shares, 1 + max(self._tasks, default=-1))
         by_name: dict[str, list[RolloutTask]] = {}
         for i, task in self._tasks.items():
             name = task.source if task.source in self._shares else planned[i]
@@ -108,7 +108,9 @@ class _Deal:
         context = self._group.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
         return replace(self._group, tasks=tuple(tasks), context=context)
 
-    def see(self, name: str, batch: Sequence[RolloutItem]) -> tuple[list[RolloutItem], list[tuple[str, RolloutTask]]]:
+    def observe(
+        self, name: str, batch: Sequence[RolloutItem]
+    ) -> tuple[list[RolloutItem], list[tuple[str, RolloutTask]]]:
         """The items of a batch to pass on, and the rollouts that another model takes over."""
         forwarded: list[RolloutItem] = []
         moved: list[tuple[str, RolloutTask]] = []
@@ -133,13 +135,13 @@ class _Deal:
         """The model that a rollout goes to whose model did not answer: the largest share that has not tried it."""
         tried = self._tried[ended.rollout_id]
         tried.add(name)
-        if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.passed:
+        if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.has_passed:
             return None
         untried = [other for other in self._shares if other not in tried]
         return max(untried, key=lambda other: self._shares[other], default=None)
 
 
-def dealt(shares: dict[str, float], n: int) -> list[str]:
+def assign_models(shares: dict[str, float], n: int) -> list[str]:
     """The models of rollouts 0 to n - 1: each time the one that is farthest behind its share, the first of equals."""
     total = sum(shares.values())
     had = dict.fromkeys(shares, 0)

@@ -132,7 +132,7 @@ def make_dialect(name: str | None, args: AppArgs) -> Dialect:
 @lru_cache(maxsize=16)
 def _configured(name: str, settings: DialectSettings) -> Dialect:
     """Made once: prompt files are not read again for every group."""
-    dialect = DIALECTS[name].configured(settings)
+    dialect = DIALECTS[name].with_settings(settings)
     asked_in_own_words = dialect.published and settings.prompt_file is None
     if asked_in_own_words and (dialect.released or name not in IMPORTABLE):
         _log.warning(
@@ -238,7 +238,7 @@ def price_of(engine: Engine) -> Price | None:
     """What the tokens of an engine cost, as far as the configuration and the shipped table know."""
     if not isinstance(engine, OpenAIEngine):
         return None
-    return engine.price or shipped_prices().of(engine.model)
+    return engine.price or shipped_prices().price_of(engine.model)
 
 
 def make_watch(args: AppArgs) -> WatchSettings:
@@ -321,7 +321,7 @@ def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
     dialect = make_dialect(args.dialect, args)
     opening = "".join(f"{message.role}\n{message.text}\n" for message in dialect.opening(Task(photos=())))
     texts = dialect.texts if isinstance(dialect, ReleasedDialect) else {}
-    return TrajectoryTexts.imported(texts, f"{opening}assistant\n")
+    return TrajectoryTexts.from_imported(texts, f"{opening}assistant\n")
 
 
 def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:

@@ -82,7 +82,7 @@ def make_tooling(args: AppArgs, environment: Mapping[str, str] | None = None) ->
     return Tooling(broker, broker, catalog, log)
 
 
-def taped(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
+def apply_tape(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
     """`toolbox` as the configuration's tape has it: recorded, replayed, or as it is.
 
     Raises:
@@ -97,7 +97,7 @@ def taped(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
     played = read_tape(path)
     if tape.misses == "live":
         return ReplayToolbox(played, toolbox)
-    alike = TapeSearch(SearchTape.of(played.rows, iou=tape.iou, jaccard=tape.jaccard))
+    alike = TapeSearch(SearchTape.from_rows(played.rows, iou=tape.iou, jaccard=tape.jaccard))
     searches = make_own_tools(ToolParts(web=alike, recordings=alike), local=False)
     return ReplayToolbox(played, Broker(searches, MemoryStore()))
 

@@ -32,7 +32,7 @@ class InjectedFault:
     ended: float
 
 
-def explained(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
+def explain_case(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
     """What to print about one case; all moments in seconds since `run_began`.
 
     `logs`: the folder of Ray's sessions, whose processes write JSON to their standard error.
@@ -51,7 +51,7 @@ def explained(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, run
 
 
 def explained_end(seen: ClientRequest, faults: Iterable[InjectedFault], logs: Path, run_began: float) -> dict[str, Any]:
-    """What to print about a request that hung or failed; moments and `logs` as for `explained`.
+    """What to print about a request that hung or failed; moments and `logs` as for `explain_case`.
 
     Of a request without an id, all warnings and errors between its begin and its end are printed.
     """

@@ -19,13 +19,13 @@ _CLIENTS = "geotts_benchmarks.machines.clients"
 
 
 class SteadyLoad:
-    """Clients that run on a machine. `seen()` may be asked at any time."""
+    """Clients that run on a machine. `ended_requests()` may be asked at any time."""
 
     def __init__(self, process: subprocess.Popen[Any], file: Path) -> None:
         self._process = process
         self._file = file
 
-    def seen(self) -> list[ClientRequest]:
+    def ended_requests(self) -> list[ClientRequest]:
         """What was seen of every request that has ended."""
         lines = self._file.read_bytes().splitlines(keepends=True)
         return [ClientRequest(**orjson.loads(line)) for line in lines if line.endswith(b"\n")]
@@ -35,7 +35,7 @@ class SteadyLoad:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(within_s)
-        return self.seen()
+        return self.ended_requests()
 
 
 @contextmanager

@@ -51,11 +51,11 @@ class Machine:
         how = {"capture_output": True, "text": True, "timeout": 120, **self._with_env(options)}
         return subprocess.run(words, check=False, **how)
 
-    def cut(self) -> None:
+    def disconnect(self) -> None:
         """Take the machine off the switch."""
         _ip("-n", self.name, "link", "set", "eth0", "down")
 
-    def mend(self) -> None:
+    def reconnect(self) -> None:
         """Put the machine back on the switch."""
         _ip("-n", self.name, "link", "set", "eth0", "up")
         _lead_nowhere(self.name)

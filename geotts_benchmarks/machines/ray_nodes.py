@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from geotts_benchmarks.harness import say
+from geotts_benchmarks.harness import print_progress
 from geotts_benchmarks.machines.namespaces import Machine
 from tts.errors import FatalError
 
@@ -65,7 +65,7 @@ class RayCluster:
                 if self.nodes() > before:
                     return
                 time.sleep(_POLL_S)
-            say(f"a node of Ray did not start, attempt {attempt + 1}: {log.read_text()[-300:]}")
+            print_progress(f"a node of Ray did not start, attempt {attempt + 1}: {log.read_text()[-300:]}")
             stop_family(process)
         raise FatalError(f"a node of Ray did not start:\n{log.read_text()}")
 

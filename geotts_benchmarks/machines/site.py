@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geotts_benchmarks.harness import say
+from geotts_benchmarks.harness import print_progress
 from geotts_benchmarks.machines.deployment import deploy, operators_environment, serve_config, wait_until_whole
 from geotts_benchmarks.machines.load import SteadyLoad, steady_load
 from geotts_benchmarks.machines.namespaces import Machine, machines, why_not
@@ -85,7 +85,7 @@ def running_site(folder: Path, *, stores: Path | None = None, **changes: Any) ->
             tree["applications"][0]["runtime_env"] = runtime_env
         site = Site(head, worker, clients, ray, redis, folder, journal, tree)
         site.deploy(tree)
-        say(f"the service is whole after {site.wait_until_whole(_START_S):.0f} s")
+        print_progress(f"the service is whole after {site.wait_until_whole(_START_S):.0f} s")
         yield site
 
 

@@ -17,7 +17,7 @@ class Phase:
     began: float
     ended: float
 
-    def concerns(self, one: ClientRequest) -> bool:
+    def overlaps(self, one: ClientRequest) -> bool:
         """Whether the request was under way at any moment of it."""
         return one.begun <= self.ended and one.ended >= self.began
 
@@ -29,14 +29,14 @@ def undisturbed_s(seen: Sequence[ClientRequest], calm: Phase) -> float:
 
 def extra_waits_s(seen: Iterable[ClientRequest], phases: Sequence[Phase], usual_s: float) -> list[float]:
     """For each answered request that was under way in one of the phases: how much longer than usual it took."""
-    concerned = [one for one in seen if one.outcome == "answered" and any(phase.concerns(one) for phase in phases)]
+    concerned = [one for one in seen if one.outcome == "answered" and any(phase.overlaps(one) for phase in phases)]
     return [max(0.0, one.ended - one.begun - usual_s) for one in concerned]
 
 
 def phase_row(seen: Sequence[ClientRequest], phase: Phase, usual_s: float) -> dict[str, float | int]:
     """Figures of one phase: requests under way in it, those not answered, and extra waits in seconds."""
     waits = extra_waits_s(seen, [phase], usual_s)
-    concerned = [one for one in seen if phase.concerns(one)]
+    concerned = [one for one in seen if phase.overlaps(one)]
     return {
         "requests": len(concerned),
         "not_answered": sum(one.outcome != "answered" for one in concerned),

@@ -23,7 +23,7 @@ from geotts_benchmarks.released_rows.geovista import tools as geovista_tools
 from geotts_benchmarks.released_rows.geovista import turns as geovista_turns
 from geotts_benchmarks.released_rows.reverse import tools as reverse_tools
 from geotts_benchmarks.released_rows.reverse import turns as reverse_turns
-from geotts_benchmarks.released_rows.row_result import RowResult, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, differing_row
 from geotts_benchmarks.released_rows.sampling import judge as sampling
 from geotts_benchmarks.released_rows.thinking_with_map import tools as thinking_with_map_tools
 from geotts_benchmarks.released_rows.thinking_with_map import turns as thinking_with_map_turns
@@ -52,16 +52,16 @@ ADAPTERS: Mapping[tuple[str, str], Judge] = {
 """(system, file) → judge; the readers of `eval.jsonl` are ("", "readers")."""
 
 
-async def judged(system: str, file: str, row: Row, corpus: Corpus) -> RowResult:
+async def judge_row(system: str, file: str, row: Row, corpus: Corpus) -> RowResult:
     """What the adapter says of the row."""
     judge = ADAPTERS.get((system, file))
     if judge is None:
-        return differ(f"there is no adapter for {system or 'eval'}/{file}")
+        return differing_row(f"there is no adapter for {system or 'eval'}/{file}")
     try:
         with boundary(RolloutError, f"{system or 'eval'}/{file} {row['id']}"):
             return await judge(row, corpus)
     except GeoTTSError as error:
-        return differ(f"{error.code}: {error.detail}")
+        return differing_row(f"{error.code}: {error.detail}")
 
 
-__all__ = ["ADAPTERS", "READERS", "Judge", "judged"]
+__all__ = ["ADAPTERS", "READERS", "Judge", "judge_row"]

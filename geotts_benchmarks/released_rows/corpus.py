@@ -56,7 +56,7 @@ class Corpus:
     def rows(self, system: str, file: str) -> list[Row]:
         """Rows of one file of a system, `sampling` made from its JSON and the verifier's example; [] when missing."""
         if file == SAMPLING:
-            rows = sampling_rows(system, self.other(system, SAMPLING))
+            rows = sampling_rows(system, self.other_file(system, SAMPLING))
             example = self.texts(system).get("verifier", {}).get("example")
             name = "verifier/example"
             shown = {"id": f"{system}/{SAMPLING}/{name}", "name": name, "value": example, "note": ""}
@@ -71,7 +71,7 @@ class Corpus:
         """`prompts.json` of a system: the texts that the project does not ship. Empty when there is none."""
         return _object(self.folder / system / "prompts.json")
 
-    def other(self, system: str, name: str) -> Mapping[str, Any]:
+    def other_file(self, system: str, name: str) -> Mapping[str, Any]:
         """Another JSON file of a system, such as `cache_schema`. Empty when there is none."""
         return _object(self.folder / system / f"{name}.json")
 

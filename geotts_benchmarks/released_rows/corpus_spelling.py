@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 
-def spelled(value: Any) -> Any:
+def to_corpus_spelling(value: Any) -> Any:
     """The same tree in the corpus' spelling; tuples become lists."""
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, str):
         return "".join(f"\\u{ord(c):04x}" if 0xD800 <= ord(c) <= 0xDFFF else c for c in value)
     if isinstance(value, list | tuple):
-        return [spelled(item) for item in value]
+        return [to_corpus_spelling(item) for item in value]
     if isinstance(value, dict):
-        return {key: spelled(item) for key, item in value.items()}
+        return {key: to_corpus_spelling(item) for key, item in value.items()}
     return value

@@ -40,7 +40,7 @@ class PlayedRollout:
     files: dict[str, bytes] = field(default_factory=dict)
     finished: RolloutFinished | None = None
 
-    def appended(self) -> list[Message]:
+    def appended_messages(self) -> list[Message]:
         """What the second request has in addition to the first; nothing when there was none."""
         if len(self.requests) < 2:
             return []

@@ -16,7 +16,7 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
-from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox, failed
+from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox, failure_outcome
 
 _PROVIDERS: tuple[ProviderName, ...] = ("amap", "google", "serper", "tavily", "opencage")
 _KEYS = {f"{name}_API_KEY": "made-up-key-of-a-test" for name in ("AMAP", "GOOGLE_MAPS", "SERPER", "TAVILY", "OPENCAGE")}
@@ -63,7 +63,7 @@ class _LostBroker:
         outcome = await self._broker.call(call, context)
         if not self._network.requests:
             return outcome
-        return failed(call, ToolError("refused", kind=ToolErrorKind.UNAVAILABLE))
+        return failure_outcome(call, ToolError("refused", kind=ToolErrorKind.UNAVAILABLE))
 
 
 class _NoPlaces:
@@ -80,7 +80,7 @@ class _NoPlaces:
     ) -> Sequence[PlaceFact]:
         return ()
 
-    tips = search
+    autocomplete = search
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         return None

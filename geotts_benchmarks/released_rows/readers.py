@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.harness import DEFAULT_LOGS
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.corpus_spelling import spelled
+from geotts_benchmarks.released_rows.corpus_spelling import to_corpus_spelling
 from geotts_benchmarks.released_rows.rewards_geovista import levels
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tts.eval.rows import read_rows
 from tts.rewards.released import (
     geoagent_answer,
@@ -41,16 +41,16 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         "geovista_names_by_rule": levels(geovista_reward.names_by_rule(text, truth)),
     }
     pairs: dict[str, tuple[JsonValue, JsonValue]] = {
-        name: (row[name], spelled(value)) for name, value in made.items() if name in row
+        name: (row[name], to_corpus_spelling(value)) for name, value in made.items() if name in row
     }
-    return compared(**pairs)
+    return compare_pairs(**pairs)
 
 
 def _totals(row: Row) -> RowResult:
     """A whole file of published outputs, where the folder of logs has it."""
     path = DEFAULT_LOGS / Path(row["file"]).name
     if not path.is_file():
-        return declared(f"{row['file']} is not in {DEFAULT_LOGS} (GEOTTS_LOGS); it is published with the code")
+        return excluded_row(f"{row['file']} is not in {DEFAULT_LOGS} (GEOTTS_LOGS); it is published with the code")
     count, unread, differing, total = 0, 0, 0, 0.0
     for output in read_rows(path):
         reading = thinking_with_map_reward.read_answer(output["solution_str"])
@@ -58,7 +58,7 @@ def _totals(row: Row) -> RowResult:
         unread += reading.lat is None or reading.lon is None
         differing += reading != thinking_with_map_reward.read_verdict(output["solution_str"])
         total += thinking_with_map_reward.score(reading, output["ground_truth"]).score
-    return compared(
+    return compare_pairs(
         rows=(row["rows"], count),
         no_answer_for_the_scorer=(row["no_answer_for_the_scorer"], unread),
         verifier_reader_differs=(row["verifier_reader_differs"], differing),

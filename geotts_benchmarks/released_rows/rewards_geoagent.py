@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tts.rewards.released import geoagent_chain, geoagent_reward
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_answer import answer_for_geocoding
-from tts.rewards.released.geoagent_geocoder import query_of, shortened
+from tts.rewards.released.geoagent_geocoder import query_of, without_last_part
 
 _ALL_AGREE = (True, True, True)
 Reply = Callable[[str, str, str], str | None]
@@ -23,30 +23,30 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 
 
 def _spatial(row: Row) -> RowResult:
-    return compared(value=(row["value"], geoagent_reward.spatial_reward(row["input"]["km"])))
+    return compare_pairs(value=(row["value"], geoagent_reward.spatial_reward(row["input"]["km"])))
 
 
 def _distance(row: Row) -> RowResult:
-    return compared(
+    return compare_pairs(
         value=(row["value"], haversine_km(*(row["input"][key] for key in ("lat1", "lon1", "lat2", "lon2"))))
     )
 
 
 def _format(row: Row) -> RowResult:
-    return compared(value=(row["value"], geoagent_reward.format_reward(row["input"]["text"])))
+    return compare_pairs(value=(row["value"], geoagent_reward.format_reward(row["input"]["text"])))
 
 
 def _geo_format(row: Row) -> RowResult:
-    return compared(value=(row["value"], geoagent_reward.geo_format_reward(row["input"]["text"])))
+    return compare_pairs(value=(row["value"], geoagent_reward.geo_format_reward(row["input"]["text"])))
 
 
 def _names(row: Row) -> RowResult:
     given = row["input"]
     if "cosine" in given:
-        return compared(value=(row["value"], geoagent_reward.clipped(given["cosine"])))
+        return compare_pairs(value=(row["value"], geoagent_reward.clip_similarity(given["cosine"])))
     table: Mapping[str, float] = given["similarities"]
     made = geoagent_reward.names_reward(given["text"], given["solution"], lambda a, b: table.get(f"{a} | {b}", 0.0))
-    return compared(
+    return compare_pairs(
         value=(row["value"], made.value), compared=(row["compared"], [list(pair) for pair in made.compared])
     )
 
@@ -59,33 +59,33 @@ def _spatial_of_text(row: Row) -> RowResult:
         while asked is not None:
             if (found := table.get(query_of(asked))) is not None:
                 return found[0], found[1]
-            asked = shortened(asked)
+            asked = without_last_part(asked)
         return None
 
     answers = [answer_for_geocoding(row["input"][key]) for key in ("text", "solution")]
     guess, true = (geocode(answer) if answer else None for answer in answers)
-    return compared(value=(row["value"], geoagent_reward.spatial_reward_between(guess, true)))
+    return compare_pairs(value=(row["value"], geoagent_reward.spatial_reward_between(guess, true)))
 
 
 def _length_weight(row: Row) -> RowResult:
-    return compared(value=(row["value"], geoagent_chain.length_weight(row["input"]["reasoning_characters"])))
+    return compare_pairs(value=(row["value"], geoagent_chain.length_weight(row["input"]["reasoning_characters"])))
 
 
 def _consistency(row: Row) -> RowResult:
     given = row["input"]
     if (lengths := given.get("lengths")) is not None:
-        return compared(value=(row["value"], geoagent_chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
+        return compare_pairs(value=(row["value"], geoagent_chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
     reply = _REPLIES.get(given["why"])
     if reply is None:
-        return declared("the replies of the second reader are not in the row, and its reason does not say them")
+        return excluded_row("the replies of the second reader are not in the row, and its reason does not say them")
     stages = geoagent_chain.read_chain(given["text"])
     if stages is None:
-        return compared(value=(row["value"], 0.0))
+        return compare_pairs(value=(row["value"], 0.0))
     read = []
     for number, question in enumerate(geoagent_chain.questions(stages)):
         conclusion = reply(f"{number}", question.stage, str(stages[question.stage]["Conclusion"]))
         read.append(None if conclusion is None else geoagent_chain.conclusion_of(conclusion, f"{number}"))
-    return compared(value=(row["value"], geoagent_chain.reward_of(stages, read)))
+    return compare_pairs(value=(row["value"], geoagent_chain.reward_of(stages, read)))
 
 
 def _concludes(request_id: str, conclusion: str) -> str:

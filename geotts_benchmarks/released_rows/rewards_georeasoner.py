@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import RowResult, compared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs
 from tts.rewards.papers.geo_adapt_reward import visual_locatability
 from tts.routing.segmentation import class_weights
 
@@ -16,4 +16,4 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     shares = np.zeros(len(weights))
     for number, share in row["input"].items():
         shares[int(number)] = share
-    return compared(value=(row["value"], float(visual_locatability(shares.tolist(), weights.tolist()))))
+    return compare_pairs(value=(row["value"], float(visual_locatability(shares.tolist(), weights.tolist()))))

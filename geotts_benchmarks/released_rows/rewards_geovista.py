@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, differing_row
 from tts.rewards.released.geovista_reward import Levels, distance_km, names_by_judge, names_by_rule
 from tts.rewards.released.picture_sizes import smart_resize
 
@@ -18,14 +18,14 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     given = row["input"]
     match row["kind"]:
         case "names_by_rule":
-            return compared(value=(row["value"], levels(names_by_rule(given["text"], given["gold"]))))
+            return compare_pairs(value=(row["value"], levels(names_by_rule(given["text"], given["gold"]))))
         case "names_by_judge":
-            return compared(value=(row["value"], levels(names_by_judge(given["judge_says"]))))
+            return compare_pairs(value=(row["value"], levels(names_by_judge(given["judge_says"]))))
         case "smart_resize":
-            return compared(value=(row["value"], list(smart_resize(given["height"], given["width"]))))
+            return compare_pairs(value=(row["value"], list(smart_resize(given["height"], given["width"]))))
         case "distance":
-            return compared(value=(row["value"], distance_km(*_points(given))))
-    return differ(f"unknown kind {row['kind']}")
+            return compare_pairs(value=(row["value"], distance_km(*_points(given))))
+    return differing_row(f"unknown kind {row['kind']}")
 
 
 def _points(given: Row) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

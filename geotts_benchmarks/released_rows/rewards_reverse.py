@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.corpus_spelling import spelled
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, same
+from geotts_benchmarks.released_rows.corpus_spelling import to_corpus_spelling
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, is_same
 from tts.rewards.papers.reverse_reward import place_reward
 from tts.rewards.released import reverse_marks, reverse_reward
 
@@ -23,33 +23,33 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 
 
 def _place(row: Row) -> RowResult:
-    return compared(value=(row["value"], place_reward(row["input"]["km"])))
+    return compare_pairs(value=(row["value"], place_reward(row["input"]["km"])))
 
 
 def _format(row: Row) -> RowResult:
-    return compared(value=(row["value"], reverse_reward.format_reward(row["input"]["text"])))
+    return compare_pairs(value=(row["value"], reverse_reward.format_reward(row["input"]["text"])))
 
 
 def _coordinates(row: Row) -> RowResult:
-    return compared(value=(row["value"], spelled(reverse_reward.read_for_reward(row["input"]["text"]))))
+    return compare_pairs(value=(row["value"], to_corpus_spelling(reverse_reward.read_for_reward(row["input"]["text"]))))
 
 
 def _compute_score(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     made: Mapping[str, Any] = {"score": placed.place, "acc": placed.place, "km": placed.km, **placed.within}
-    return compared(value=(row["value"], dict(made)))
+    return compare_pairs(value=(row["value"], dict(made)))
 
 
 def _detailed(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     terms = {"reward": placed.place, "format_reward": placed.form, "acc_reward": placed.place, "km": placed.km}
-    return compared(value=(row["value"], {**terms, **placed.within}))
+    return compare_pairs(value=(row["value"], {**terms, **placed.within}))
 
 
 def _discrimination(row: Row) -> RowResult:
     made = reverse_marks.discrimination(row["input"]["text"], row["input"]["useful"], row["input"]["results"])
     counts: JsonValue = None if made is None else {"tp": made.tp, "fp": made.fp, "fn": made.fn, "tn": made.tn}
-    return compared(
+    return compare_pairs(
         value=(row["value"], None if made is None else made.reward),
         mcc=(row["mcc"], None if made is None else made.mcc),
         counts=(row["counts"], counts),
@@ -58,7 +58,7 @@ def _discrimination(row: Row) -> RowResult:
 
 def _image_search(row: Row) -> RowResult:
     iou = reverse_reward.overlap(row["input"]["bbox_2d"], row["input"]["recorded"])
-    return compared(iou=(row["iou"], iou), value=(row["value"], reverse_reward.image_search_reward(iou)))
+    return compare_pairs(iou=(row["iou"], iou), value=(row["value"], reverse_reward.image_search_reward(iou)))
 
 
 def _total(row: Row) -> RowResult:
@@ -66,9 +66,9 @@ def _total(row: Row) -> RowResult:
     placed = reverse_reward.place(given["text"], given["ground_truth"])
     made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
     turns = _one_a_turn(given["tool_rewards"])
-    if not same(row["per_turn"], turns) and _can_be_turns(given["tool_rewards"], row["per_turn"]):
+    if not is_same(row["per_turn"], turns) and _can_be_turns(given["tool_rewards"], row["per_turn"]):
         turns = row["per_turn"]
-    return compared(
+    return compare_pairs(
         value=(row["value"], made.value),
         breakdown=(row["breakdown"], {"acc": made.place, "fmt": made.form, "tool": made.tools}),
         per_turn=(row["per_turn"], turns),
@@ -90,7 +90,7 @@ def _can_be_turns(rewards: Sequence[float] | None, per_turn: Sequence[float] | N
     for cuts in itertools.combinations_with_replacement(inner, max(0, len(per_turn) - 1)):
         edges = (0, *cuts, len(rewards))
         sums = [reverse_reward.tools_reward(rewards[a:b]) for a, b in itertools.pairwise(edges)]
-        if same(list(per_turn), list(sums)):
+        if is_same(list(per_turn), list(sums)):
             return True
     return False
 

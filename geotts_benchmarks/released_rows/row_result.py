@@ -21,25 +21,25 @@ class RowResult(Value):
 EQUAL = RowResult(verdict="equal")
 
 
-def declared(reason: str) -> RowResult:
+def excluded_row(reason: str) -> RowResult:
     """A row that cannot be judged; `reason` names what nobody supplied."""
     return RowResult(verdict="declared", reason=reason)
 
 
-def differ(reason: str) -> RowResult:
+def differing_row(reason: str) -> RowResult:
     """A row that is not reproduced; `reason` says where."""
     return RowResult(verdict="differ", reason=reason)
 
 
-def compared(**pairs: tuple[Any, Any]) -> RowResult:
+def compare_pairs(**pairs: tuple[Any, Any]) -> RowResult:
     """Equal when both sides of every pair (`name=(wanted, made)`) are; else the first pair that differs."""
     for name, (wanted, made) in pairs.items():
-        if not same(wanted, made):
-            return differ(f"{name}: wanted {_short(wanted)}, made {_short(made)}")
+        if not is_same(wanted, made):
+            return differing_row(f"{name}: wanted {_short(wanted)}, made {_short(made)}")
     return EQUAL
 
 
-def same(wanted: JsonValue, made: JsonValue, *, tolerance: float = 1e-6) -> bool:
+def is_same(wanted: JsonValue, made: JsonValue, *, tolerance: float = 1e-6) -> bool:
     """Equal character for character, and number for number within `tolerance`; true is no number."""
     if isinstance(wanted, bool) or isinstance(made, bool):
         return wanted is made
@@ -47,10 +47,10 @@ def same(wanted: JsonValue, made: JsonValue, *, tolerance: float = 1e-6) -> bool
         return abs(wanted - made) <= tolerance
     if isinstance(wanted, dict) and isinstance(made, dict):
         keys = wanted.keys() == made.keys()
-        return keys and all(same(wanted[key], made[key], tolerance=tolerance) for key in wanted)
+        return keys and all(is_same(wanted[key], made[key], tolerance=tolerance) for key in wanted)
     if isinstance(wanted, list) and isinstance(made, list):
         pairs = zip(wanted, made, strict=False)
-        return len(wanted) == len(made) and all(same(a, b, tolerance=tolerance) for a, b in pairs)
+        return len(wanted) == len(made) and all(is_same(a, b, tolerance=tolerance) for a, b in pairs)
     return wanted == made
 
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_up_replies import http_failure
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tools.released.geoagent_geocoder import geocoder_tool
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
@@ -24,13 +24,13 @@ _REMAINING_S = 60.0
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Call the geocoder over the row's replies; compare requests, their number and what is returned."""
     if any("fails" in exchange["reply"] for exchange in row["requests"]):
-        return declared("the words of a failing connection are not in the row")
+        return excluded_row("the words of a failing connection are not in the row")
     source = _MadeUpOpenCage(row["requests"])
     tool = geocoder_tool(source)
     call = ToolCall(id="c", name=tool.spec.name, arguments=row["arguments"])
     context = ToolContext(RequestContext(id="conformance", remaining_s=_REMAINING_S))
     result = (await LocalToolbox([tool]).call(call, context)).result
-    return compared(
+    return compare_pairs(
         requests=([_without_key(exchange) for exchange in row["requests"]], _once(source.asked)),
         request_count=(row["request_count"], len(source.asked)),
         returned=(row["returned"], json.loads(result.text)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.row_result import RowResult, compared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion, FinishedTurn
 from tts.dialects.settings import DialectSettings
@@ -18,7 +18,7 @@ _CUT = "…"
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what the row states of its output, and the country that is served with that of its address."""
     text = row["assistant"]
-    dialect = DIALECTS["geoagent"].configured(DialectSettings(behaviour="released"))
+    dialect = DIALECTS["geoagent"].with_settings(DialectSettings(behaviour="released"))
     replies = (text_message("assistant", text),)
     parsed = dialect.parse(Completion(text), turn=0)
     following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))
@@ -37,7 +37,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     }
     read = "" if concluded is None or concluded.answer is None else concluded.answer.country
     pairs = {name: (row[name], as_kept(row[name], value)) for name, value in made.items() if name in row}
-    return compared(country_served=(country, read), **pairs)
+    return compare_pairs(country_served=(country, read), **pairs)
 
 
 def as_kept(kept: JsonValue, made: JsonValue) -> JsonValue:

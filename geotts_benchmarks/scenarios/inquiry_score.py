@@ -56,7 +56,7 @@ async def _decided(scenario: Scenario, world: World, questions: int) -> tuple[La
     options = LocateOptions(verifier_questions=questions)
     request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
     judged = judge(scenario.trajectories, scenario.readings, world)
-    clusters = (await questioner.settled(request, judged, _ignored)).clusters
+    clusters = (await questioner.ask_open_questions(request, judged, _ignored)).clusters
     return (clusters[0].centre if clusters else None), tools.calls
 
 

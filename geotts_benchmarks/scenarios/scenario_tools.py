@@ -18,7 +18,7 @@ from tts.geodata.names import normalise
 from tts.geodata.place_facts import place_fact
 from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import failed, succeeded
+from tts.toolkit.toolbox import failure_outcome, success_outcome
 
 _RESULTS = 5
 _NAMES = ("poi_keyword_search", "web_search")
@@ -50,8 +50,10 @@ class ScenarioTools:
         self.calls += 1
         facts = self._same.get(_key(call.name, call.arguments)) or self._search(call)
         if not facts:
-            return failed(call, ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND))
-        return succeeded(call, Observation(text="", facts=facts), elapsed_s=0.0, retrieved_at="2026-01-05T09:00:00Z")
+            return failure_outcome(call, ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND))
+        return success_outcome(
+            call, Observation(text="", facts=facts), elapsed_s=0.0, retrieved_at="2026-01-05T09:00:00Z"
+        )
 
     def _search(self, call: ToolCall) -> tuple[Fact, ...]:
         query = str(call.arguments.get("query", ""))

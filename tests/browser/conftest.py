@@ -34,7 +34,7 @@ async def page(service, tab):
     tab.console_errors.clear()
     tab.requests.clear()
     await tab.open(url)
-    await tab.until("document.getElementById('foot').textContent")
+    await tab.wait_until("document.getElementById('foot').textContent")
     yield tab
     assert tab.console_errors == []
     assert [one for one in tab.requests if not one.startswith((url, "blob:", "data:", "about:"))] == []

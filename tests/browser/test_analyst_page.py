@@ -26,8 +26,8 @@ async def test_little_is_loaded_before_the_first_photo(service, page):
 
 async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(page):
     await locate(page, TOWN)
-    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
-    await page.until("document.querySelector('.answer-label')?.innerText == 'Bellinzona'")
+    await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.wait_until("document.querySelector('.answer-label')?.innerText == 'Bellinzona'")
     assert await page.js("document.querySelectorAll('#map .region').length") == 2
     assert await text_of(page, ".leaflet-control-scale-line")
     assert "geo:46.19" in await page.js("document.querySelector('.notations').textContent")
@@ -45,7 +45,7 @@ async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(pag
     await page.press("Enter", 13, "\r")
     assert await page.js("!document.getElementById('map').contains(document.activeElement)")
     await page.js("document.querySelector('.candidate .as-link').click()")
-    await page.until("Boolean(document.activeElement.closest('#map'))")
+    await page.wait_until("Boolean(document.activeElement.closest('#map'))")
 
 
 async def test_several_photos_are_one_place_or_a_queue_as_the_person_says(page):
@@ -55,13 +55,15 @@ async def test_several_photos_are_one_place_or_a_queue_as_the_person_says(page):
     assert not await page.js("document.getElementById('mode').hidden")
     await page.js("document.getElementById('apart').click(); document.getElementById('depth').value = 'direct'")
     await page.js("document.getElementById('go').click()")
-    await page.until("document.querySelectorAll('#case-runs .entry.done, #case-runs .entry.abstained').length == 3")
+    await page.wait_until(
+        "document.querySelectorAll('#case-runs .entry.done, #case-runs .entry.abstained').length == 3"
+    )
     shown = await entries(page)
     for entry, place in zip(shown, ("Bellinzona", "Korea", "Georgia"), strict=True):
         assert place in entry
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until("!document.getElementById('go').disabled")
     await page.js("document.querySelector('#case-runs .entry').click()")
-    await page.until(ANSWERED + " && document.getElementById('answer-title').innerText.includes('Bellinzona')")
+    await page.wait_until(ANSWERED + " && document.getElementById('answer-title').innerText.includes('Bellinzona')")
 
 
 async def within_budget(page, **amounts):
@@ -86,7 +88,7 @@ async def test_a_budget_takes_the_place_of_rollouts_and_depth(service, page, mon
     await within_budget(page, tokens="20000", seconds="60")
     assert await page.js("document.getElementById('rollouts-field').hidden")
     await page.js("document.getElementById('go').click()")
-    await page.until(ANSWERED)
+    await page.wait_until(ANSWERED)
     budget = asked[0].budget
     assert (budget.tokens, budget.seconds, budget.money_usd) == (20_000, 60.0, None)
     made = await page.js("document.querySelector('#answer .provenance').textContent")
@@ -108,7 +110,7 @@ async def test_a_wrong_budget_is_explained_beside_its_field(page):
     assert "Text, tokens: " in await page.js(wrong)
     await page.js("document.getElementById('budget-tokens').min = ''")  # what the service itself refuses
     await page.js("document.getElementById('go').click()")
-    await page.until("!document.getElementById('problem').hidden")
+    await page.wait_until("!document.getElementById('problem').hidden")
     assert "16" in await page.js(wrong)
     assert await page.js("document.getElementById('budget-tokens').getAttribute('aria-invalid')") == "true"
     assert "Budget, amount of text" in await text_of(page, "#problem")
@@ -127,8 +129,8 @@ async def test_checking_a_claim_is_offered_where_the_page_opens(page, width, hei
     assert 0 < await page.js(below) <= height
     await page.js("document.querySelector('#thumbs li:last-child button').click()")
     await page.js("document.getElementById('apart').click(); document.getElementById('go').click()")
-    await page.until(ANSWERED)
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until(ANSWERED)
+    await page.wait_until("!document.getElementById('go').disabled")
     await page.js("document.querySelector('.step-links button').click()")
     assert await page.js("document.activeElement.id") == "again-claim"
     assert await page.js("document.activeElement.getBoundingClientRect().bottom") <= height
@@ -136,7 +138,7 @@ async def test_checking_a_claim_is_offered_where_the_page_opens(page, width, hei
 
 async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
     await locate(page, TOWN)
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until("!document.getElementById('go').disabled")
     await page.js("document.querySelector('#case details').open = true")
     for field, text in (("case-title", "Castles"), ("case-notes", "from the archive"), ("case-tags", "ticino, march")):
         await page.js(f"document.getElementById('{field}').focus()")
@@ -144,38 +146,38 @@ async def test_a_case_survives_a_reload_with_everything_that_was_written(page):
     await page.js("document.getElementById('claim-text').focus()")
     await page.ask("Input.insertText", text="taken in Lugano")
     await page.press("Enter", 13, "\r")
-    await page.until(
+    await page.wait_until(
         "document.querySelector('#case-claims li') && document.getElementById('case-status').textContent == 'saved'"
     )
     await page.js("document.querySelector('#case-claims select').value = 'fails';"
                   "document.querySelector('#case-claims select').dispatchEvent(new Event('change'))")  # fmt: skip
-    await page.until(
+    await page.wait_until(
         "document.querySelector('.claim.fails') && document.getElementById('case-status').textContent == 'saved'"
     )
     await page.reload()
-    await page.until(ANSWERED)
+    await page.wait_until(ANSWERED)
     assert "Bellinzona" in await text_of(page, "#answer-title")
     values = await page.js("['case-title', 'case-notes', 'case-tags'].map((id) => document.getElementById(id).value)")
     assert values == ["Castles", "from the archive", "ticino, march"]
     assert await page.js("document.querySelector('.claim.fails span').textContent") == "taken in Lugano"
     await page.js("location.hash = '#cases'")
-    await page.until("document.querySelectorAll('#cases-list li').length")
+    await page.wait_until("document.querySelectorAll('#cases-list li').length")
     await page.js("document.getElementById('cases-words').focus()")
     await page.ask("Input.insertText", text="castles march")
-    await page.until("document.querySelectorAll('#cases-list .case-row').length == 1")
+    await page.wait_until("document.querySelectorAll('#cases-list .case-row').length == 1")
     assert "Bellinzona" in await text_of(page, "#cases-list")
 
 
 async def test_an_erased_case_is_gone_with_its_photos(service, page):
     _, gateway = service
     await locate(page, TOWN)
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until("!document.getElementById('go').disabled")
     case_id, request_id = (await page.js("location.hash")).removeprefix("#").split("/")
     assert await gateway.store.meta(request_id) is not None
     await page.js("document.getElementById('case-erase').click()")
     assert "everywhere in the service" in await text_of(page, "#case-sure")
     await page.js("document.querySelector('#case-sure button').click()")
-    await page.until("location.hash == '#cases' && document.getElementById('case').hidden")
+    await page.wait_until("location.hash == '#cases' && document.getElementById('case').hidden")
     assert await gateway.store.meta(request_id) is None
     assert await gateway.store.case(case_id) is None
 
@@ -183,7 +185,7 @@ async def test_an_erased_case_is_gone_with_its_photos(service, page):
 async def test_the_photo_is_looked_at_closely(page):
     await locate(page, TOWN)
     await page.js("document.querySelector('.photo-strip button').click()")
-    await page.until("document.getElementById('viewer').open")
+    await page.wait_until("document.getElementById('viewer').open")
     wide = "document.querySelector('#viewer-sheet img').getBoundingClientRect().width"
     before = await page.js(wide)
     await page.press("+", 187, "+")
@@ -193,7 +195,7 @@ async def test_the_photo_is_looked_at_closely(page):
     assert await page.js("document.querySelectorAll('.read-box').length") >= 1
     assert "Bellinzona" in await text_of(page, "#viewer-list")
     await page.press("Escape", 27)
-    await page.until("!document.getElementById('viewer').open")
+    await page.wait_until("!document.getElementById('viewer').open")
 
 
 async def test_keys_start_help_and_cancel(data_store, tab):
@@ -201,16 +203,16 @@ async def test_keys_start_help_and_cancel(data_store, tab):
     async with serving(slow) as (url, _):
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await tab.press("?", 191, "?")
         assert await tab.js("document.getElementById('keys').open")
         await tab.press("Escape", 27)
-        await tab.until("!document.getElementById('keys').open")
+        await tab.wait_until("!document.getElementById('keys').open")
         await choose(tab, TOWN)
         await tab.press("Enter", 13, "\r", modifiers=CONTROL)
-        await tab.until("document.querySelectorAll('.lane').length")
+        await tab.wait_until("document.querySelectorAll('.lane').length")
         await tab.press("Escape", 27)
-        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
+        await tab.wait_until("document.getElementById('status').textContent == 'Cancelled.'")
         await tab.open("about:blank")
 
 
@@ -219,14 +221,14 @@ async def test_a_case_is_there_after_a_restart_of_the_service(data_store, tab, t
     await tab.look()
     async with serving(args, SQLiteRunStore(tmp_path / "runs.sqlite", 60)) as (url, _):
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await locate(tab, TOWN)
-        await tab.until("!document.getElementById('go').disabled")
+        await tab.wait_until("!document.getElementById('go').disabled")
         address = await tab.js("location.hash")
         await tab.open("about:blank")
     async with serving(args, SQLiteRunStore(tmp_path / "runs.sqlite", 60)) as (url, _):
         await tab.open(url + "/" + address)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert "Paris" in await text_of(tab, "#answer-title")
         await tab.open("about:blank")
 
@@ -235,12 +237,12 @@ async def test_a_reload_finds_the_work_that_goes_on(data_store, tab):
     async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=1.0))) as (url, gateway):
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await choose(tab, TOWN)
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
-        await tab.until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
+        await tab.wait_until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
         await tab.reload()
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert "Paris" in await text_of(tab, "#answer-title")
         assert gateway.in_flight == 0
         await tab.open("about:blank")
@@ -257,10 +259,10 @@ async def test_who_leaves_the_page_finds_the_answer_in_the_case(data_store, tab,
         monkeypatch.setattr(gateway, "start", start_and_tell)
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await choose(tab, TOWN)
         await tab.js("document.getElementById('go').click()")
-        await tab.until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
+        await tab.wait_until("document.querySelectorAll('.lane').length && location.hash.includes('/loc_')")
         address = await tab.js("location.hash")
         await tab.open("about:blank")
         await idle(gateway)
@@ -269,7 +271,7 @@ async def test_who_leaves_the_page_finds_the_answer_in_the_case(data_store, tab,
         assert run.answer is not None
         assert run.answer.country == "France"
         await tab.open(url + "/" + address)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         await tab.open("about:blank")
 
 
@@ -279,8 +281,8 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     found |= await violations(page, axe)
     await page.js("document.querySelector('#thumbs li:last-child button').click()")
     await page.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
-    await page.until(ANSWERED)
-    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.wait_until(ANSWERED)
+    await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
     await page.js("for (const one of document.querySelectorAll('details')) one.open = true")
     found |= await violations(page, axe)
     await page.js("document.querySelector('.photo-strip button').click()")
@@ -288,7 +290,7 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     await page.js("document.getElementById('viewer').close(); document.getElementById('help').click()")
     found |= await violations(page, axe)
     await page.js("document.getElementById('keys').close(); location.hash = '#cases'")
-    await page.until("document.querySelectorAll('#cases-list li').length")
+    await page.wait_until("document.querySelectorAll('#cases-list li').length")
     found |= await violations(page, axe)
     await page.js("location.hash = ''")
     broken = tmp_path / "broken.jpg"
@@ -296,7 +298,7 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     await page.js("document.querySelector('#thumbs li button').click()")
     await choose(page, broken)
     await page.js("document.getElementById('go').click()")
-    await page.until("!document.getElementById('problem').hidden")
+    await page.wait_until("!document.getElementById('problem').hidden")
     found |= await violations(page, axe)
     await page.js("document.querySelector('#thumbs li button').click()")
     await choose(page, TOWN)
@@ -309,11 +311,11 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
 
 async def test_a_case_without_a_title_is_called_by_what_was_found_in_it(page):
     await locate(page, TOWN)
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until("!document.getElementById('go').disabled")
     assert (await entries(page))[0].startswith("town-sign-latin.jpg")
-    await page.until("document.getElementById('case-title').placeholder.includes('Bellinzona')")
+    await page.wait_until("document.getElementById('case-title').placeholder.includes('Bellinzona')")
     await page.js("location.hash = '#cases'")
-    await page.until("document.querySelectorAll('#cases-list li').length")
+    await page.wait_until("document.querySelectorAll('#cases-list li').length")
     assert "Bellinzona" in await text_of(page, "#cases-list li a")
     assert "Untitled" not in await text_of(page, "#cases-list li")
 

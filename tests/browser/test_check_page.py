@@ -28,8 +28,8 @@ async def claim(tab, *places):
 
 
 async def titled(tab, words):
-    await tab.until(f"document.getElementById('answer-title')?.innerText.includes('{words}')")
-    await tab.until(FREE)
+    await tab.wait_until(f"document.getElementById('answer-title')?.innerText.includes('{words}')")
+    await tab.wait_until(FREE)
 
 
 async def test_a_claim_is_held_against_the_photo_and_kept_in_the_case(service, page):
@@ -48,7 +48,7 @@ async def test_a_claim_is_held_against_the_photo_and_kept_in_the_case(service, p
     assert "was asked to test the claim; it has no vote" in await text_of(page, "#lanes")
     assert [one for one in page.requests if one.endswith("/check")]
     assert "cannot" not in (await entries(page))[0]
-    await page.until(
+    await page.wait_until(
         "document.querySelector('#case-runs small').innerText.includes('contradicted · found: Bellinzona')"
     )
     assert "Check: filmed in Lugano" in (await entries(page))[0]
@@ -74,13 +74,13 @@ async def test_the_claimed_area_and_the_place_elsewhere_are_on_the_map(page):
     await claim(page, "46.01, 8.96, 12")
     await page.press(*ENTER)
     await titled(page, "contradicts")
-    await page.until("document.querySelectorAll('#map .claimed').length == 1")
-    await page.until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: within 12 km\"]'))")
+    await page.wait_until("document.querySelectorAll('#map .claimed').length == 1")
+    await page.wait_until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: within 12 km\"]'))")
     await page.js("document.querySelector('#answer .checked .facts .as-link').click()")  # the place elsewhere
-    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Answer: Bellinzona')")
+    await page.wait_until("document.activeElement.getAttribute('aria-label')?.startsWith('Answer: Bellinzona')")
     assert await text_of(page, "#map .far") == "21 km"
     await page.js("document.querySelector('#answer .checked > .small .as-link').click()")
-    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: ')")
+    await page.wait_until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: ')")
 
 
 async def test_places_are_compared_the_likeliest_first(page):
@@ -92,26 +92,26 @@ async def test_places_are_compared_the_likeliest_first(page):
     rows = await page.js("[...document.querySelectorAll('.compared li')].map((row) => row.innerText)")
     assert rows[0].startswith("Bellinzona (Switzerland) · supported")
     assert "above 99 %" in rows[0]
-    await page.until("document.querySelectorAll('#map .claimed').length == 3")
+    await page.wait_until("document.querySelectorAll('#map .claimed').length == 3")
     assert "Compare: Lugano or Bellinzona" in (await entries(page))[0]
 
 
 async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     await write(page, "again-claim", "Japan")
     await page.press(*ENTER)
     await titled(page, "Japan")
-    await page.until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: Japan\"]'))")
+    await page.wait_until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: Japan\"]'))")
     outline = "document.querySelector('#map path.claimed')"
-    await page.until(f"{outline}?.getAttribute('d').length > 100")
+    await page.wait_until(f"{outline}?.getAttribute('d').length > 100")
     await page.js("document.querySelector('#answer .checked > .small .as-link').click()")
-    await page.until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: Japan')")
+    await page.wait_until("document.activeElement.getAttribute('aria-label')?.startsWith('Claimed: Japan')")
     assert len(await entries(page)) == 2
     await page.js("document.querySelector('#case details').open = true")
     await write(page, "claim-text", "taken in Bellinzona")
     await page.press(*ENTER)
-    await page.until("Boolean(document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]'))")
+    await page.wait_until("Boolean(document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]'))")
     await page.js("document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]').click()")
     await titled(page, "supports the claim: Bellinzona")
     assert len(await entries(page)) == 3
@@ -119,30 +119,30 @@ async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
 
 async def test_an_answer_is_ruled_out_and_the_page_says_what_changed(page):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     await page.js("document.querySelector('.candidate .small-button').focus()")
     assert await page.js("document.activeElement.getAttribute('aria-label')") == (
         "Not there: Bellinzona, Ticino, Switzerland is ruled out, and the photo is looked at again"
     )
     await page.press(*ENTER)
-    await page.until("Boolean(document.querySelector('.changed'))")
-    await page.until(FREE)
+    await page.wait_until("Boolean(document.querySelector('.changed'))")
+    await page.wait_until(FREE)
     assert "Bellinzona (Switzerland)" in await text_of(page, ".changed")
     assert "Bellinzona" not in await text_of(page, "#answer-title")
     assert await text_of(page, ".contradiction") == "The photo says Bellinzona (Switzerland), which you ruled out."
     assert "Not Bellinzona" in (await entries(page))[1]
     await page.js("document.querySelector('.changed button').click()")
-    await page.until("document.getElementById('answer-title').innerText.includes('Bellinzona')")
+    await page.wait_until("document.getElementById('answer-title').innerText.includes('Bellinzona')")
     assert len(await entries(page)) == 2
 
 
 async def test_a_fact_is_added_and_the_photo_is_looked_at_again(page):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     await write(page, "again-fact", "not in Switzerland")
     await page.press(*ENTER)
-    await page.until("Boolean(document.querySelector('.changed'))")
-    await page.until(FREE)
+    await page.wait_until("Boolean(document.querySelector('.changed'))")
+    await page.wait_until(FREE)
     assert [one for one in page.requests if one.endswith("/continue")]
     assert "Switzerland" not in await text_of(page, "#answer-title")
     assert "Added: not in Switzerland" in (await entries(page))[1]
@@ -166,14 +166,14 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
     service, page, axe, monkeypatch, step, text
 ):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     monkeypatch.setattr(service[1], "start", refuse)
     if text:
         await write(page, step, text)
     else:
         await page.js(f"document.getElementById('{step}').focus()")
     await page.press(*ENTER)
-    await page.until(f"document.getElementById('{step}-status').innerText.includes('What to do')")
+    await page.wait_until(f"document.getElementById('{step}-status').innerText.includes('What to do')")
     shown = await text_of(page, f"#{step}-status")
     for words in ("Busy.", "the service is busy", "The service is busy with other photos. Try again in 7 s."):
         assert words in shown
@@ -189,16 +189,16 @@ async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
     await page.js(f"document.getElementById('{step}').focus()")
     monkeypatch.undo()
     await page.press(*ENTER)  # what was written is still there
-    await page.until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
+    await page.wait_until("document.querySelectorAll('#case-runs .entry:is(.done, .abstained)').length == 2")
     page.console_errors.clear()  # a refused request is an error in the console
 
 
 async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     await write(page, "again-claim", "qqqxyzzy")
     await page.press(*ENTER)
-    await page.until("document.getElementById('again-claim-status').innerText.includes('What to do')")
+    await page.wait_until("document.getElementById('again-claim-status').innerText.includes('What to do')")
     shown = await text_of(page, "#again-claim-status")
     assert "names no place that GeoTTS knows" in shown
     assert "Write the name of a town, region or country" in shown
@@ -211,13 +211,13 @@ async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
 
 async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(service, page, monkeypatch):
     await locate(page, TOWN)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     gateway = service[1]
     monkeypatch.setattr(gateway.ports.rollouts, "run", failing)
     await write(page, "again-fact", "in the south")
     await page.press(*ENTER)
-    await page.until("document.getElementById('again-fact-status')?.innerText.includes('What to do')")
-    await page.until(FREE)
+    await page.wait_until("document.getElementById('again-fact-status')?.innerText.includes('What to do')")
+    await page.wait_until(FREE)
     assert "the endpoint does not answer" in await text_of(page, "#again-fact-status")
     assert await page.js(ANSWERED)
     assert "Bellinzona" in await text_of(page, "#answer-title")
@@ -225,7 +225,7 @@ async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(servic
     assert await page.js("document.getElementById('again-fact').value") == "in the south"
     assert "failed" in (await entries(page))[1]
     await page.js("document.querySelector('#again-fact-status button').click()")  # what it did
-    await page.until("!document.getElementById('problem').hidden")
+    await page.wait_until("!document.getElementById('problem').hidden")
     page.console_errors.clear()
 
 
@@ -234,16 +234,16 @@ async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again
     async with serving(slow) as (url, _):
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await locate(tab, TOWN)
-        await tab.until(FREE)
+        await tab.wait_until(FREE)
         await write(tab, "again-fact", "in the south")
         await tab.press(*ENTER)
-        await tab.until("document.activeElement.id == 'stop'")
+        await tab.wait_until("document.activeElement.id == 'stop'")
         await tab.press("Escape", 27)
-        await tab.until("document.getElementById('again-fact-status')?.innerText.includes('Cancelled')")
+        await tab.wait_until("document.getElementById('again-fact-status')?.innerText.includes('Cancelled')")
         assert "Paris" in await text_of(tab, "#answer-title")
-        await tab.until(FREE)
+        await tab.wait_until(FREE)
         assert await tab.js("document.activeElement.id") == "again-fact"
         await tab.open("about:blank")
 
@@ -252,7 +252,7 @@ async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
     await choose(page, TOWN)
     await claim(page, "Lugano", "qqqxyzzy")
     await page.press(*ENTER)
-    await page.until("!document.getElementById('problem').hidden")
+    await page.wait_until("!document.getElementById('problem').hidden")
     shown = await text_of(page, "#problem")
     assert "names no place that GeoTTS knows" in shown
     assert "Write the name of a town, region or country" in shown
@@ -272,9 +272,9 @@ async def test_an_answer_is_printed_on_two_pages_without_buttons(page, dark, pla
     await choose(page, TOWN)
     await claim(page, *places)
     await page.js("document.getElementById('go').click()")
-    await page.until(ANSWERED)
-    await page.until(FREE)
-    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.wait_until(ANSWERED)
+    await page.wait_until(FREE)
+    await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
     paper = await page.ask("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
     pages = re.findall(rb"/Type\s*/Page\b(?!s)", base64.b64decode(paper["data"]))
     assert 1 <= len(pages) <= 2
@@ -296,11 +296,11 @@ async def test_without_a_calibration_there_is_evidence_and_no_odds(data_store, t
     async with serving(an_app()) as (url, _):
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await choose(tab, TOWN)
         await claim(tab, "Paris")
         await tab.press(*ENTER)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         shown = await text_of(tab, ".checked")
         assert "It cannot be decided whether this is Paris" in shown
         assert "There are no odds: nothing was calibrated for this engine" in shown
@@ -314,12 +314,12 @@ async def test_axe_finds_nothing_in_a_check(page, axe):
     found = await violations(page, axe)
     await page.js("document.getElementById('go').click()")
     await titled(page, "supports")
-    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
     await page.js("for (const one of document.querySelectorAll('details')) one.open = true")
     found |= await violations(page, axe)
     await page.js("document.querySelector('.candidate .small-button').click()")
-    await page.until("Boolean(document.querySelector('.changed'))")
-    await page.until(FREE)
+    await page.wait_until("Boolean(document.querySelector('.changed'))")
+    await page.wait_until(FREE)
     found |= await violations(page, axe)
     await write(page, "again-claim", "Lugano")
     await page.press(*ENTER)
@@ -328,7 +328,7 @@ async def test_axe_finds_nothing_in_a_check(page, axe):
     for number in (1, 0):
         await page.js(f"document.getElementById('claim-{number}').value = 'qqqxyzzy'")
     await page.js("document.getElementById('go').click()")
-    await page.until("!document.getElementById('problem').hidden")
+    await page.wait_until("!document.getElementById('problem').hidden")
     found |= await violations(page, axe)
     page.console_errors.clear()
     assert found == set()

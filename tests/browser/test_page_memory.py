@@ -13,27 +13,27 @@ TOWN, KOREAN = (SAMPLES / f"{name}.jpg" for name in ("town-sign-latin", "pharmac
 async def test_photos_are_thumbnails_until_one_is_looked_at_closely(page):
     await choose(page, TOWN, KOREAN)
     small = "[...document.querySelectorAll('#thumbs img')].map((one) => [one.naturalWidth, one.naturalHeight])"
-    await page.until(f"{small}.every(([wide]) => wide)")
+    await page.wait_until(f"{small}.every(([wide]) => wide)")
     assert await page.js(small) == [[96, 72]] * 2
     await page.js("document.querySelector('#thumbs li:last-child button').click()")
     await page.js("document.getElementById('go').click()")
-    await page.until(ANSWERED + " && document.querySelector('.photo').naturalHeight")
+    await page.wait_until(ANSWERED + " && document.querySelector('.photo').naturalHeight")
     assert await page.js("document.querySelector('.photo').naturalHeight") == 176
-    await page.until("document.querySelector('#case-runs img')?.naturalHeight == 44")
+    await page.wait_until("document.querySelector('#case-runs img')?.naturalHeight == 44")
     assert await page.js(
         "document.images.length == [...document.images].filter((one) => one.naturalWidth < 800).length"
     )
     await page.js("document.querySelector('.photo-strip button').click()")
-    await page.until("document.querySelector('#viewer-sheet img').naturalWidth == 800")
+    await page.wait_until("document.querySelector('#viewer-sheet img').naturalWidth == 800")
     await page.js("document.getElementById('viewer-close').click()")
-    await page.until("!document.querySelector('#viewer-sheet img')")
+    await page.wait_until("!document.querySelector('#viewer-sheet img')")
 
 
 async def test_a_file_that_is_no_photo_has_no_preview(page, tmp_path):
     broken = tmp_path / "broken.jpg"
     broken.write_bytes(b"no photo")
     await choose(page, broken, TOWN)
-    await page.until(
+    await page.wait_until(
         "document.querySelector('#thumbs .no-preview') && document.querySelector('#thumbs img').naturalWidth"
     )
     assert (await text_of(page, "#thumbs li:first-child")).startswith("no preview")
@@ -41,7 +41,7 @@ async def test_a_file_that_is_no_photo_has_no_preview(page, tmp_path):
 
 async def test_events_do_not_lay_the_page_out_one_by_one(page):
     await locate(page, TOWN, depth="deep")
-    await page.until("!document.getElementById('go').disabled")
+    await page.wait_until("!document.getElementById('go').disabled")
     counted = """(async () => {
       const { Lane } = await import(new URL('web/lane.js', document.baseURI));
       const lane = new Lane(99, () => null, () => null);
@@ -68,8 +68,10 @@ async def test_events_do_not_lay_the_page_out_one_by_one(page):
 
 async def test_a_tile_that_is_no_longer_on_the_map_keeps_no_pixels(page):
     await locate(page, TOWN)
-    await page.until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
+    await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
     await page.js("window.tiles = [...document.querySelectorAll('canvas.leaflet-tile')]; 0")
     assert await page.js("tiles.length > 3 && tiles.every((one) => one.width == 256)")
     await page.js("document.querySelector('#map .leaflet-control-zoom-out').click()")
-    await page.until("tiles.every((one) => one.isConnected || one.width == 0) && tiles.some((one) => !one.isConnected)")
+    await page.wait_until(
+        "tiles.every((one) => one.isConnected || one.width == 0) && tiles.some((one) => !one.isConnected)"
+    )

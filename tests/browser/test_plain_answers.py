@@ -28,8 +28,8 @@ async def test_an_answer_of_a_country_names_the_country_before_the_point(page):
     assert "Only the country is known." in await text_of(page, "#answer header .lead")
     assert header.index("Only the country is known") < header.index("35.1")
     assert "It only stands for the country." in await text_of(page, ".stands-for")
-    await page.until(f"{KNOWN} !== null")
-    await page.until(f"{KNOWN}.getBBox().width > 50")  # an outline, not a dot
+    await page.wait_until(f"{KNOWN} !== null")
+    await page.wait_until(f"{KNOWN}.getBBox().width > 50")  # an outline, not a dot
     legend = await text_of(page, "#map-legend")
     for words in ("a point that stands for the country", "thick outline: Cyprus", "they cross borders and coasts"):
         assert words in legend
@@ -45,7 +45,7 @@ async def test_of_a_town_the_radius_is_that_of_its_centre(page):
 
 async def test_the_legend_says_what_is_on_the_map_and_nothing_else(page):
     await locate(page, TOWN)
-    await page.until("document.querySelectorAll('#map .region').length == 2")
+    await page.wait_until("document.querySelectorAll('#map .region').length == 2")
     legend = await text_of(page, "#map-legend")
     for words in ("star: the centre of the town", "firm circle", "round number", "a place that evidence names"):
         assert words in legend
@@ -70,17 +70,17 @@ async def test_odds_that_rest_on_one_clue_say_so(page, tmp_path):
     await page.js("document.getElementById('check').open = true")
     await write(page, "claim-0", "Lugano")
     await page.js("document.getElementById('go').click()")
-    await page.until(ANSWERED)
+    await page.wait_until(ANSWERED)
     assert (await text_of(page, ".one-clue")).startswith("This rests on one clue, the text Bellinzona.")
-    await page.until(FREE)
+    await page.wait_until(FREE)
     two = tmp_path / "two.jpg"
     two.write_bytes(sign_bytes("Bellinzona", "6500 Ticino", "+41 91 825 21 31"))
     await page.js("document.querySelector('#thumbs li button').click()")
     await choose(page, two)
     await page.js("document.getElementById('go').click()")
-    await page.until("document.querySelectorAll('#case-runs .entry').length == 2")
-    await page.until(FREE)
-    await page.until("document.querySelectorAll('#answer .checked').length == 1")
+    await page.wait_until("document.querySelectorAll('#case-runs .entry').length == 2")
+    await page.wait_until(FREE)
+    await page.wait_until("document.querySelectorAll('#answer .checked').length == 1")
     assert await text_of(page, ".one-clue") == ""
 
 
@@ -93,11 +93,11 @@ async def test_who_does_not_know_is_not_counted_as_one_that_answered(data_store,
     async with serving(an_app(ScriptedEngine(tape=str(tape)))) as (url, _):
         await tab.look()
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")
+        await tab.wait_until("document.getElementById('foot').textContent")
         await choose(tab, TOWN)
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('rollouts').value = 2")
         await tab.js("document.getElementById('go').click()")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert "1 of 2 attempts of one model named a place, 1 does not know" in await text_of(tab, "#answer .facts")
         badges = await tab.js("[...document.querySelectorAll('.lane .badge')].map((one) => one.innerText)")
         assert badges == ["answered", "does not know"]
@@ -126,25 +126,25 @@ async def test_photos_that_do_not_fit_one_place_have_no_common_answer(page, axe)
 
 async def test_cases_of_one_place_differ_by_file_verdict_and_picture(page):
     await locate(page, GREEK)
-    await page.until(FREE)
+    await page.wait_until(FREE)
     await page.js("document.getElementById('new-case').click()")
-    await page.until("document.getElementById('answer').hidden")
+    await page.wait_until("document.getElementById('answer').hidden")
     await page.js("document.querySelectorAll('#thumbs li button').forEach((one) => one.click())")
     await choose(page, TOWN)
     await page.js("document.getElementById('check').open = true")
     await write(page, "claim-0", "Lugano")
     await page.js("document.getElementById('go').click()")
-    await page.until(ANSWERED)
-    await page.until(FREE)
-    await page.until("document.querySelector('#case-runs .entry').innerText.includes('contradicted')")
+    await page.wait_until(ANSWERED)
+    await page.wait_until(FREE)
+    await page.wait_until("document.querySelector('#case-runs .entry').innerText.includes('contradicted')")
     await page.js("location.hash = '#cases'")
-    await page.until("document.querySelectorAll('#cases-list .case-row img').length >= 2")
+    await page.wait_until("document.querySelectorAll('#cases-list .case-row img').length >= 2")
     rows = await page.js("[...document.querySelectorAll('#cases-list .case-row')].map((one) => one.innerText)")
     assert any("contradicted · found: Bellinzona" in row for row in rows)
     assert any("opening-hours-greek.jpg: Cyprus" in row for row in rows)
     assert all(re.search(r"changed \d{4}-\d\d-\d\d \d\d:\d\d UTC", row) for row in rows)
     await write(page, "cases-words", "opening-hours-greek")
-    await page.until(
+    await page.wait_until(
         "[...document.querySelectorAll('#cases-list .case-row')].every((one) => one.innerText.includes('Cyprus'))"
     )
 
@@ -180,8 +180,8 @@ async def test_an_analyst_reads_no_words_of_developers(page, claim):
     await page.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     shown = [await page.js("document.body.innerText")]
     await page.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
-    await page.until(ANSWERED)
-    await page.until(FREE)
+    await page.wait_until(ANSWERED)
+    await page.wait_until(FREE)
     await page.js("document.querySelectorAll('details:not(.call)').forEach((one) => { one.open = true; })")
     shown.append(await page.js("document.body.innerText"))
     assert [found.group() for text in shown for found in DEVELOPERS_WORDS.finditer(text)] == []

@@ -12,16 +12,18 @@ OPERATIONS = "[...document.querySelectorAll('.try')].map((one) => one.closest('s
 
 async def opened(tab, url):
     await tab.open(url + "/docs")
-    await tab.until("document.querySelectorAll('.try details').length > 20")
+    await tab.wait_until("document.querySelectorAll('.try details').length > 20")
 
 
 async def run_example(tab, name):
     """Open the form of an operation and send what it proposes; its status."""
     found = f"document.getElementById({json.dumps(name)}).closest('section')"
     await tab.js(f"{found}.querySelector('.try details').open = true")
-    await tab.until(f"Boolean({found}.querySelector('.example'))")
+    await tab.wait_until(f"Boolean({found}.querySelector('.example'))")
     await tab.js(f"{found}.querySelector('.example button.main').click()")
-    await tab.until(f"{found}.querySelector('.reply b') && !{found}.querySelector('.example button.main').disabled")
+    await tab.wait_until(
+        f"{found}.querySelector('.reply b') && !{found}.querySelector('.example button.main').disabled"
+    )
     return int((await tab.js(f"{found}.querySelector('.reply b').textContent")).split()[0])
 
 

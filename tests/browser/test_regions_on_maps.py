@@ -27,8 +27,8 @@ async def drawn(tab, tmp_path, name, number):
     photo = tmp_path / f"{name}.jpg"
     photo.write_bytes(sign_bytes(name))
     await locate(tab, photo)
-    await tab.until(FREE)
-    await tab.until(f"document.querySelectorAll('#map .region').length == {number}")
+    await tab.wait_until(FREE)
+    await tab.wait_until(f"document.querySelectorAll('#map .region').length == {number}")
     shapes = {firm: tuple(rest) for firm, *rest in json.loads(await tab.js(SHAPES))}
     assert len(shapes) == number
     return shapes
@@ -69,7 +69,7 @@ async def test_the_report_draws_the_areas_too(service, tab, tmp_path, cartograph
         path = tmp_path / "report.html"
         path.write_text(report_page(Run(answer=answer), cartographer, load_photo(photo)))
         await tab.open(path.as_uri())
-        await tab.until("document.querySelector('.pictures img.map')?.naturalWidth == 640")
+        await tab.wait_until("document.querySelector('.pictures img.map')?.naturalWidth == 640")
         pictures.append(await tab.js("document.querySelector('.pictures img.map').src"))
         caption = await text_of(tab, ".pictures figcaption")
         assert (words in caption) is (answer is run.answer)

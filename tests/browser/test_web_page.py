@@ -15,7 +15,7 @@ from support.chromium import CHROMIUM, MISSING, chromium
 from support.dialect_rollouts import Web
 from support.made_answers import EVIL
 from support.ports import free_port
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import rude_server
 from support.service import an_app, idle, ports_of, serving
 
@@ -51,7 +51,7 @@ async def tab(tmp_path):
 async def start(tab, url, *files, **fields):
     await tab.open(url)
     await tab.choose("#photos", *(files or (SAMPLE,)))
-    await tab.until("document.querySelectorAll('#thumbs li').length")
+    await tab.wait_until("document.querySelectorAll('#thumbs li').length")
     for name, value in {"depth": "deep", "rollouts": 2, **fields}.items():
         await tab.js(f"document.getElementById('{name}').value = {json.dumps(value)}")
     await tab.js("document.getElementById('go').click()")
@@ -64,7 +64,7 @@ async def text_of(tab, selector):
 async def test_the_page_warns_of_photos_of_two_places_above_everything_else(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, SAMPLE, SAMPLE.with_name("station-chinese.jpg"))
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
         assert first.startswith(
             "These photos cannot be of the same place: photo 1 says Bellinzona (Switzerland), photo 2"
@@ -78,7 +78,7 @@ async def test_the_page_warns_of_photos_of_two_places_above_everything_else(data
 async def test_the_page_warns_of_a_contradicted_area_above_everything_else(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, within="Ukraine")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         first = await tab.js("document.getElementById('answer').firstElementChild.innerText")
         assert first == "The photo says Bellinzona (Switzerland), outside the area you gave (Ukraine)."
         assert await text_of(tab, "#answer-title") == "The photo does not fit the area you gave"
@@ -88,7 +88,7 @@ async def test_the_page_warns_of_a_contradicted_area_above_everything_else(data_
 async def test_the_page_does_not_say_that_a_word_that_says_little_rules_an_area_out(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, SAMPLE.with_name("pharmacy-korean.jpg"), within="bbox:36,6,47,19")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert await text_of(tab, "#answer-title") == "It is not known where this is"
         text = await text_of(tab, "#answer")
         assert "too weak to rule that area out" in text
@@ -100,11 +100,11 @@ async def test_the_answer_says_whether_the_photo_agrees_with_the_hint(data_store
     async with serving(AppArgs()) as (url, _):
         await tab.open(url)
         await tab.choose("#photos", SAMPLE)
-        await tab.until("document.querySelectorAll('#thumbs li').length")
+        await tab.wait_until("document.querySelectorAll('#thumbs li').length")
         await tab.js("document.getElementById('hint').focus()")
         await tab.ask("Input.insertText", text="Ticino")
         await tab.js("document.getElementById('go').click()")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert "Bellinzona" in await text_of(tab, "#answer-title")
         text = await text_of(tab, "#answer")
         assert "What was read in the photo agrees with your hint: Ticino (Switzerland)." in text
@@ -119,8 +119,8 @@ async def test_the_answer_says_whether_the_photo_agrees_with_the_hint(data_store
 async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, rollouts=3)
-        await tab.until(ANSWERED)
-        await tab.until("document.querySelectorAll('.leaflet-tile-loaded').length")
+        await tab.wait_until(ANSWERED)
+        await tab.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length")
         text = await text_of(tab, "#answer")
         assert "Paris" in text
         for part in (
@@ -147,8 +147,8 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
 async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url)
-        await tab.until(ANSWERED)
-        await tab.until("Boolean(document.querySelector('#answer .circles'))")
+        await tab.wait_until(ANSWERED)
+        await tab.wait_until("Boolean(document.querySelector('#answer .circles'))")
         text = await text_of(tab, "#answer")
         for part in ("Radius", "very probably within", "Confidence", "within 25 km", "dashed circle: very probably"):
             assert part in text
@@ -160,11 +160,11 @@ async def test_a_radius_wider_than_a_continent_is_shown_in_words(data_store, tab
     bakery.write_bytes(sign_bytes("PADARIA", "PÃO QUENTE"))
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, bakery)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert await text_of(tab, "#answer-title") == "Perhaps Portugal"
         assert "it may also be on another continent" in await text_of(tab, "#answer .facts")
         areas = "areas: it is probably inside one of them; it may also be on another continent"
-        await tab.until("document.querySelectorAll('#map .region.firm').length == 1")
+        await tab.wait_until("document.querySelectorAll('#map .region.firm').length == 1")
         assert areas in await text_of(tab, "#answer .circles")
         assert await tab.js("document.querySelectorAll('#map .region').length") == 1
         assert "it may also be on another continent" in await text_of(tab, "#answer .candidates")
@@ -184,7 +184,7 @@ async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):
     rollouts = LocalRollouts(model, Broker([web_search_tool(EvilWeb())], MemoryStore()), args)
     async with serving(args, ports=replace(ports_of(args), rollouts=rollouts)) as (url, _):
         await start(tab, url, rollouts=1)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         result = await tab.js("document.querySelector('.call pre').textContent")
         assert "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>" in result
         assert "\u202e" not in await tab.js("document.body.textContent")
@@ -210,13 +210,13 @@ async def test_an_error_is_shown_with_what_to_do(data_store, tab, tmp_path):
     broken.write_bytes(b"this is no photo" * 20)
     async with serving(an_app()) as (url, _):
         await start(tab, url, broken)
-        await tab.until(FAILED)
+        await tab.wait_until(FAILED)
         text = await text_of(tab, "#problem")
         assert "This photo cannot be used" in text
         assert "What to do:" in text
         assert "415" in text
         await start(tab, url)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
 
 
 async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
@@ -225,7 +225,7 @@ async def test_a_model_that_cannot_be_asked_is_no_abstention(data_store, tab):
     args = AppArgs(engine=engine, routing=RoutingConfig(method="fixed"))
     async with serving(args, ports=local_ports(args)) as (url, _):
         await start(tab, url)
-        await tab.until(FAILED)
+        await tab.wait_until(FAILED)
         text = await text_of(tab, "#problem")
         for words in ("The photo could not be looked at", endpoint, "start the endpoint", "What to do", "503"):
             assert words in text
@@ -245,11 +245,11 @@ async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
         await tab.open(url)
         await tab.js("for (const id of ['exif', 'hosts']) document.getElementById(id).checked = true")
         await tab.choose("#photos", SAMPLE)
-        await tab.until("document.querySelectorAll('#thumbs li').length")
+        await tab.wait_until("document.querySelectorAll('#thumbs li').length")
         for name, value in more.items():
             await tab.js(f"document.getElementById('{name}').value = {json.dumps(value)}")
         await tab.js("document.getElementById('go').click()")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         (options,) = asked
         assert options.within == Countries(codes=("IT", "FR"))
         assert (options.deadline_s, options.seed, options.hint) == (60, 7, "by the sea")
@@ -263,7 +263,7 @@ async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store,
         assert await tab.js("document.activeElement.id") == "seed"
         assert gateway.in_flight == 0
         await start(tab, url, within="Atlantis")
-        await tab.until(FAILED)
+        await tab.wait_until(FAILED)
         assert "'Atlantis' is no country I know" in await text_of(tab, "#problem")
         assert "Use countries by name or code (Italy, FR), or a circle" in await text_of(tab, "#problem")
 
@@ -281,13 +281,13 @@ async def test_an_api_key_is_asked_for_and_kept_in_the_tab(data_store, tab, tmp_
     access = AccessConfig(mode="keys", keys_file=str(tmp_path / "keys"))
     async with serving(an_app(access=access)) as (url, _):
         await start(tab, url)
-        await tab.until(FAILED)
+        await tab.wait_until(FAILED)
         assert "An API key is needed" in await text_of(tab, "#problem")
         await tab.js("document.getElementById('key').value = 'gt_desk'")
         await tab.js("document.getElementById('key').dispatchEvent(new Event('change'))")
         await tab.js("document.getElementById('go').click()")
-        await tab.until(ANSWERED)
-        await tab.until("document.querySelector('.photo').naturalWidth > 100")
+        await tab.wait_until(ANSWERED)
+        await tab.wait_until("document.querySelector('.photo').naturalWidth > 100")
         await tab.open(url)
         assert await tab.js("document.getElementById('key').value") == "gt_desk"
         assert await tab.js("Object.keys(localStorage).length") == 0
@@ -298,7 +298,7 @@ async def test_the_page_shows_an_abstention_plainly(data_store, tab, tmp_path):
     tape.write_text('{"text": "{\\"lat\\": null, \\"lon\\": null, \\"country\\": \\"\\"}"}\n')
     async with serving(an_app(ScriptedEngine(tape=str(tape)))) as (url, _):
         await start(tab, url)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert "It is not known where this is" in await text_of(tab, "#answer")
         assert await tab.js("document.querySelectorAll('#answer #map, #answer .point').length") == 0
         assert await tab.js("document.getElementById('map').hidden")
@@ -308,7 +308,7 @@ async def test_the_page_shows_an_abstention_plainly(data_store, tab, tmp_path):
 async def test_the_page_shows_the_plan_in_one_sentence_before_the_answer(data_store, tab):
     async with serving(an_app(SLOW)) as (url, _):
         await start(tab, url, rollouts=2)
-        await tab.until("document.getElementById('notes').textContent.includes('Plan: ')")
+        await tab.wait_until("document.getElementById('notes').textContent.includes('Plan: ')")
         assert (await text_of(tab, "#notes")).startswith(
             "Plan: 2 attempts of one model with tools: the caller asked for it."
         )
@@ -318,10 +318,10 @@ async def test_the_page_shows_the_plan_in_one_sentence_before_the_answer(data_st
 async def test_cancel_stops_the_work(data_store, tab):
     async with serving(an_app(SLOW)) as (url, gateway):
         await start(tab, url)
-        await tab.until("document.querySelectorAll('.lane').length == 2")
+        await tab.wait_until("document.querySelectorAll('.lane').length == 2")
         assert gateway.in_flight == 1
         await tab.js("document.getElementById('stop').click()")
-        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
+        await tab.wait_until("document.getElementById('status').textContent == 'Cancelled.'")
         await idle(gateway)
         assert await tab.js("document.getElementById('go').disabled") is False
         assert tab.console_errors == []
@@ -330,11 +330,11 @@ async def test_cancel_stops_the_work(data_store, tab):
 async def test_after_cancelling_with_the_keyboard_one_can_go_on_with_it(data_store, tab):
     async with serving(an_app(SLOW)) as (url, gateway):
         await start(tab, url)
-        await tab.until("document.querySelectorAll('.lane').length == 2")
+        await tab.wait_until("document.querySelectorAll('.lane').length == 2")
         assert await tab.js("document.activeElement.id") == "stop"
         await tab.press("Enter", 13, "\r")
-        await tab.until("document.getElementById('status').textContent == 'Cancelled.'")
-        await tab.until("document.getElementById('stop').hidden")
+        await tab.wait_until("document.getElementById('status').textContent == 'Cancelled.'")
+        await tab.wait_until("document.getElementById('stop').hidden")
         assert await tab.js("document.activeElement.id") == "go"
         await idle(gateway)
 
@@ -343,7 +343,7 @@ async def test_leaving_the_page_stops_the_work(data_store, tab):
     without_cases = an_app(SLOW).model_copy(update={"cases": CasesConfig(retention_days=0)})
     async with serving(without_cases) as (url, gateway):  # with cases it goes on for 15 s, for a reload
         await start(tab, url)
-        await tab.until("document.querySelectorAll('.lane').length == 2")
+        await tab.wait_until("document.querySelectorAll('.lane').length == 2")
         await tab.open("about:blank")
         await idle(gateway)  # waits 20 s; without readers alone it would go on for 30
 
@@ -353,7 +353,7 @@ async def test_a_cut_stream_is_taken_up_again(data_store, tab, after_bytes, post
     async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=0.8))) as (url, gateway):
         async with cutting(url, after_bytes=after_bytes) as (through, asked):
             await start(tab, through)
-            await tab.until(ANSWERED)
+            await tab.wait_until(ANSWERED)
         assert sum(request.startswith(b"POST /locate ") for request in asked) == posts
         after = [int(found[1]) for request in asked if (found := re.search(rb"(?i)last-event-id: (\d+)", request))]
         assert len(after) == resumed
@@ -413,9 +413,9 @@ async def test_it_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, 
     await tab.look(dark=dark, width=400, height=800)
     async with serving(an_app()) as (url, _):
         await start(tab, url)
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         assert await tab.js("document.documentElement.scrollWidth") == 400
-        await tab.until("document.querySelectorAll('.leaflet-tile-loaded').length")
+        await tab.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length")
         sources = await tab.js("""(() => {
             const line = document.getElementById('map-sources');
             const px = parseFloat(getComputedStyle(line).fontSize);
@@ -444,7 +444,7 @@ async def test_it_is_used_by_keyboard_and_has_names_for_everything(data_store, t
             "photos", "depth", "rollouts", "radius", "hint", "go",
         ]  # fmt: skip
         await tab.press("Enter", 13, "\r")
-        await tab.until(ANSWERED)
+        await tab.wait_until(ANSWERED)
         tree = (await tab.ask("Accessibility.getFullAXTree"))["nodes"]
         roles = ("button", "link", "textbox", "spinbutton", "combobox", "meter", "image", "heading", "article")
         named = [
@@ -475,7 +475,7 @@ async def test_nobody_is_asked_for_consent_where_no_region_may_be_sent(data_stor
     tools = ToolsConfig(providers=("google_vision", "offline"), region_search=regions)
     async with serving(args.model_copy(update={"tools": tools})) as (url, _):
         await tab.open(url)
-        await tab.until("document.getElementById('foot').textContent")  # the index has been read
+        await tab.wait_until("document.getElementById('foot').textContent")  # the index has been read
         assert not await tab.js(SHOWS_REGIONS)
         assert await text_of(tab, "#regions-note") == ""
 
@@ -485,14 +485,14 @@ async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_wh
 ):
     monkeypatch.setenv("GOOGLE_VISION_API_KEY", "vision-key-of-this-test")
     args, regions = searching(tmp_path, allowed=True)
-    async with rude_server(answering("google_vision")) as there:
+    async with rude_server(answer_with_samples("google_vision")) as there:
         tools = config_for(there, "google_vision", "offline", region_search=regions)
         args = args.model_copy(update={"tools": tools})
         async with serving(args, tools=local_tools(args)) as (url, _):
             await start(tab, url, rollouts=1)
-            await tab.until(ANSWERED)
+            await tab.wait_until(ANSWERED)
             assert there.seen == []  # nobody ticked it
-            await tab.until(SHOWS_REGIONS)
+            await tab.wait_until(SHOWS_REGIONS)
             text = await text_of(tab, "#regions-field")
             assert "parts of your photo, up to all of it, may be sent from this service" in text
             assert "Google Cloud Vision (127.0.0.1)" in text
@@ -503,7 +503,7 @@ async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_wh
             async with asyncio.timeout(60):  # the first answer is hidden for too short a time to be waited for
                 while not there.seen:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
-            await tab.until(ANSWERED)
+            await tab.wait_until(ANSWERED)
             assert [seen.path for seen in there.seen] == ["/v1/images:annotate"]
             assert await tab.js("document.getElementById('regions').checked") is False  # for one request only
             assert tab.console_errors == []

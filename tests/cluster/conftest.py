@@ -8,7 +8,7 @@ import pytest
 from support.ports import free_port
 
 from deployments.config import AppArgs
-from deployments.launch.cluster import ServedApplication, served
+from deployments.launch.cluster import ServedApplication, serve_configuration
 
 
 @pytest.fixture(scope="module")
@@ -16,5 +16,5 @@ def service(request: pytest.FixtureRequest, data_store: object) -> Iterator[Serv
     """The application of the module's `ARGS` on a free port."""
     args: AppArgs = request.module.ARGS
     gateway = args.gateway.model_copy(update={"port": free_port()})
-    with served(args.model_copy(update={"gateway": gateway})) as running:
+    with serve_configuration(args.model_copy(update={"gateway": gateway})) as running:
         yield running

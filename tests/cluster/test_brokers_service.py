@@ -10,7 +10,7 @@ from support.rude_server import rude_server
 from support.service import samples
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import ProviderSettings, RoutingConfig, ScriptedEngine, TapeConfig, ToolsConfig
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
@@ -72,7 +72,7 @@ def service(folder, data_store, outside):
     base = AppArgs(engine=script(folder / "script.jsonl"), routing=RoutingConfig(method="fixed"), tools=tools)
     gateway = base.gateway.model_copy(update={"port": free_port()})
     two = DeploymentsConfig(tools=DeploymentConfig(replicas=2))
-    with served(base.model_copy(update={"gateway": gateway, "deployments": two})) as running:
+    with serve_configuration(base.model_copy(update={"gateway": gateway, "deployments": two})) as running:
         yield running
 
 

@@ -18,7 +18,7 @@ from support.process_family import assert_nothing_left, family_of
 from support.profile_scripts import HEFEI, play_of, verifies
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import FatalError
@@ -146,6 +146,6 @@ def test_ctrl_c_ends_everything_quietly(running):
 def test_a_deployment_that_does_not_come_up_says_why(data_store):
     """A provider without its key is found in the replica; the command still names it in one line."""
     args = AppArgs(tools=ToolsConfig(providers=("offline", "amap")), gateway=GatewayConfig(port=free_port()))
-    with pytest.raises(FatalError, match=r"did not come up: Tools: .*AMAP") as refused, served(args):
+    with pytest.raises(FatalError, match=r"did not come up: Tools: .*AMAP") as refused, serve_configuration(args):
         pass
     assert "\n" not in refused.value.detail

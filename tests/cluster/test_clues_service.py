@@ -5,7 +5,7 @@ import pytest
 import pytest_asyncio
 from support.basics import a_request, sign_bytes
 from support.event_stream import locate
-from support.mcp_client import mcp_client, uploaded
+from support.mcp_client import mcp_client, upload_photo
 from support.replicas import Probe
 
 from deployments.config import AppArgs
@@ -123,7 +123,7 @@ async def test_the_official_client_of_mcp_uses_map_tools_and_locates_a_photo(ser
         assert known.structured_content["facts"][0]["country_code"] == "CH"
         drawn = await client.call_tool("static_map", {"latitude": 46.19, "longitude": 9.02})
         assert [one.type for one in drawn.content] == ["text", "image"]
-        given = {"upload": await uploaded(service.url, PHOTO), "n_parallel": 2, "seed": 1}
+        given = {"upload": await upload_photo(service.url, PHOTO), "n_parallel": 2, "seed": 1}
         found = await client.call_tool("locate_photo", given, progress_callback=progress)
         place = found.structured_content
         assert place["country"] == "Germany"

@@ -8,7 +8,7 @@ from support.plain_photo import plain_photo
 from support.ports import free_port
 
 from deployments.config import AppArgs
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import OpenAIEngine, RoutingConfig
 
 pytestmark = pytest.mark.cluster
@@ -26,7 +26,7 @@ def test_a_dead_endpoint_is_an_error_and_not_ready(data_store, colocate):
         colocate=colocate,
     )
     args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"port": free_port()})})
-    with served(args) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+    with serve_configuration(args) as service, httpx.Client(base_url=service.url, timeout=60) as http:
         ready = http.get("/readyz")
         assert ready.status_code == 503
         assert ready.json()["checks"].pop("engine") == f"{endpoint} does not answer: ConnectError"

@@ -23,7 +23,7 @@ from support.deployed_files import (
     differences,
     locate,
     operators_environment,
-    shipped,
+    read_deployed_file,
     wait_for,
 )
 from support.namespaces import Machine, machines
@@ -80,10 +80,10 @@ def head(nodes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_file_is_deployed_and_locates_a_photo(head, tmp_path, name):
-    rendered = with_scripted_engines(shipped(name))
+    rendered = with_scripted_engines(read_deployed_file(name))
     if "'run_store': 'redis://" in str(rendered):  # without a cache in Redis, tools go on
         redis_program()
-    assert all(".engine." in f"{place}." for place in differences(shipped(name), rendered))
+    assert all(".engine." in f"{place}." for place in differences(read_deployed_file(name), rendered))
     deploy(head, tmp_path, rendered)
     wait_for(head, "RUNNING")
     answer = locate(head, f"http://127.0.0.1:{rendered['http_options']['port']}")["answer"]
@@ -93,7 +93,7 @@ def test_a_shipped_file_is_deployed_and_locates_a_photo(head, tmp_path, name):
 
 
 def test_wrong_arguments_are_reported(head, tmp_path):
-    tree = shipped("local.yaml")
+    tree = read_deployed_file("local.yaml")
     tree["applications"][0]["args"]["gateway"]["max_in_flight"] = 0
     tree["applications"][0]["args"]["engin"] = {"name": "clues"}
     deploy(head, tmp_path, tree)
@@ -105,7 +105,7 @@ def test_wrong_arguments_are_reported(head, tmp_path):
 def test_each_of_two_nodes_answers_with_a_gateway_of_its_own(nodes, head, tmp_path):
     """As the header of cluster.yaml says: several gateways, and the run store in Redis. Machines ask each other."""
     redis_program()
-    tree = with_scripted_engines(shipped("cluster.yaml"))
+    tree = with_scripted_engines(read_deployed_file("cluster.yaml"))
     args = tree["applications"][0]["args"]
     args["deployments"]["gateway"]["replicas"] = 2
     args["gateway"]["run_store"] = "redis://redis:6379/0"

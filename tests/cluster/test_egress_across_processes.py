@@ -7,12 +7,12 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.endpoint import saying, serving
+from support.endpoint import serving, text_chunks
 from support.ports import free_port
 from support.rude_server import rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import OpenAIEngine, RoutingConfig, ToolsConfig, VerifierConfig
 
 ANSWER = '{"lat": 40.4, "lon": -3.7, "city": "Madrid", "country": "Spain"}'
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 
 def says(body, number):
     if body["model"] == "verifier":
-        return saying(OPINION)
-    return [30.0, *saying(ANSWER)] if SLOW in json.dumps(body) else saying(ANSWER)
+        return text_chunks(OPINION)
+    return [30.0, *text_chunks(ANSWER)] if SLOW in json.dumps(body) else text_chunks(ANSWER)
 
 
 def photos(seen):
@@ -56,7 +56,7 @@ async def http(outside, file, data_store):
         tools=ToolsConfig(outgoing_log=str(file)),
         deployments=DeploymentsConfig(tools=DeploymentConfig(replicas=2)),
     )
-    running = served(args)
+    running = serve_configuration(args)
     service = await asyncio.to_thread(running.__enter__)
     async with httpx.AsyncClient(base_url=service.url, timeout=60) as client:
         yield client

@@ -13,7 +13,7 @@ from support.replicas import replicas_of
 from support.rude_server import as_json, rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import ProviderSettings, RoutingConfig, ScriptedEngine, ToolsConfig
 
 PHOTO = sign_bytes("Calle Mayor")
@@ -71,7 +71,7 @@ async def http(outside, tmp_path_factory, data_store):
     gateway = base.gateway.model_copy(update={"port": free_port()})
     apart = DeploymentsConfig(tools=DeploymentConfig(replicas=2))
     args = base.model_copy(update={"gateway": gateway, "deployments": apart})
-    running = served(args)
+    running = serve_configuration(args)
     service = await asyncio.to_thread(running.__enter__)
     async with httpx.AsyncClient(base_url=service.url, timeout=90) as client:
         yield client

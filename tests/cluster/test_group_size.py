@@ -16,7 +16,7 @@ from support.plain_photo import plain_photo
 from support.ports import free_port
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_client import Client, LocateOptions
 from tts.config import RoutingConfig, ScriptedEngine
 
@@ -43,7 +43,7 @@ def url(data_store, journal):
         gateway=GatewayConfig(port=free_port()),
         deployments=DeploymentsConfig(rollout=DeploymentConfig(replicas=2)),
     )
-    with served(args) as service:
+    with serve_configuration(args) as service:
         yield service.url
 
 

@@ -12,14 +12,14 @@ import httpx
 import pytest
 import pytest_asyncio
 from support.basics import sign_bytes
-from support.endpoint import chunk, saying, serving_in_a_thread
+from support.endpoint import chunk, serving_in_a_thread, text_chunks
 from support.event_stream import locate
 from support.plain_photo import plain_photo
 from support.ports import free_port
 from support.replicas import Probe
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from tts.config import EngineShare, OpenAIEngine, RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits
@@ -45,13 +45,13 @@ def large_says(body, number):
     if body.get("tool_choice") == "auto" and turns < 2:
         search = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
         call = chunk(tool_calls=[{"index": 0, "id": f"call{turns}", "function": search}])
-        return saying("I look again.", call, finish="tool_calls")
-    return saying(json.dumps({"lat": OTARU.lat, "lon": OTARU.lon, "city": "Otaru", "country": "Japan"}))
+        return text_chunks("I look again.", call, finish="tool_calls")
+    return text_chunks(json.dumps({"lat": OTARU.lat, "lon": OTARU.lon, "city": "Otaru", "country": "Japan"}))
 
 
 def small_says(body, number):
     """Answers at once, as a model of Reverse does."""
-    return saying(f"<think>Enough.</think>\n<answer>Japan, Sapporo, {SAPPORO.lat}, {SAPPORO.lon}</answer>")
+    return text_chunks(f"<think>Enough.</think>\n<answer>Japan, Sapporo, {SAPPORO.lat}, {SAPPORO.lon}</answer>")
 
 
 class Endpoints:
@@ -113,7 +113,7 @@ def running():
 def url(endpoints, running, data_store, tmp_path_factory):
     """The service; its verifier does not know how reliable the sources are."""
     args = configured(endpoints, tmp_path_factory.mktemp("mixture"), VerifierConfig())
-    return running.enter_context(served(args)).url
+    return running.enter_context(serve_configuration(args)).url
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -185,7 +185,7 @@ async def test_the_verifier_gets_the_source_of_each_rollout(endpoints, running, 
     factors = {"script": good, "large": poor, "small": poor, "signs": poor}
     known.write_bytes(Reliability(factors=factors).json_bytes())
     running.close()  # two services do not fit into one process
-    with served(configured(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
+    with serve_configuration(configured(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
         run, _ = await run_of(http, service.url, BLANK)
     assert Counter(one.source for one in run.answer.rollouts) == DEALT
     assert distance_km(run.answer.point, OSAKA) < 1

@@ -17,7 +17,7 @@ from support.provider_server import PUBLIC_URL, config_for, samples
 from support.rude_server import RudeServer, as_json, rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import RegionSearchConfig, RoutingConfig, ScriptedEngine
 
 ROLLOUTS = 8
@@ -79,7 +79,7 @@ def service(tmp_path_factory, data_store, lens):
     changes = {"tools": tools, "gateway": gateway, "deployments": two}
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SERPER_API_KEY", "serper-key-of-this-test")
-        with served(base.model_copy(update=changes)) as running:
+        with serve_configuration(base.model_copy(update=changes)) as running:
             lens.gateway = running.url
             yield running
 

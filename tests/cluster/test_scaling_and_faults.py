@@ -3,7 +3,7 @@
 import pytest
 from support.ports import free_port
 
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from geotts_benchmarks import autoscale, faults
 from geotts_benchmarks.autoscale import flaps, scaling_args, step
 from geotts_benchmarks.faults import fault_args
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
 
 async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cut_stream(data_store):
-    with served(scaling_args(free_port())) as service:
+    with serve_configuration(scaling_args(free_port())) as service:
         seen = await step(service.url, hold_s=3.0)
     assert seen["most"] == 3
     assert seen["up_s"] is not None
@@ -22,7 +22,7 @@ async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cu
 
 
 async def test_killed_replicas_cost_no_request_and_no_rollout(data_store):
-    with served(fault_args(free_port())) as service:
+    with serve_configuration(fault_args(free_port())) as service:
         seen = await faults.run(service.url, kills=2)
     assert (seen["failed"], seen["lost_rollouts"]) == (0, 0)
     assert seen["resumed"] > 0

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from support.event_stream import locate
 from support.hostile import corpus
-from support.mcp_client import mcp_client, uploaded
+from support.mcp_client import mcp_client, upload_photo
 from support.plain_photo import plain_photo
 from support.replicas import Probe
 
@@ -95,7 +95,7 @@ async def test_a_cancelled_call_of_mcp_leaves_nothing_running(service, probe):
         messages.put_nowait(message)
 
     async with mcp_client(service.url) as client:
-        given = {"upload": await uploaded(service.url, PHOTO), "n_parallel": 4}
+        given = {"upload": await upload_photo(service.url, PHOTO), "n_parallel": 4}
         call = asyncio.create_task(client.call_tool("locate_photo", given, progress_callback=progress))
         await asyncio.wait_for(messages.get(), 20)
         call.cancel()

@@ -4,7 +4,7 @@ import time
 
 import httpx
 import pytest
-from support.otlp_receiver import receiving
+from support.otlp_receiver import run_receiver
 from support.plain_photo import plain_photo
 from support.ports import free_port
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture(scope="module")
 def collector():
     """A real OTLP/HTTP collector; `spans()` are (service, span)."""
-    with receiving(PORT) as receiver:
+    with run_receiver(PORT) as receiver:
         yield receiver
 
 

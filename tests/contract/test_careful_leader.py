@@ -5,7 +5,7 @@ import json
 import sys
 
 import pytest
-from support.endpoint import saying, serving
+from support.endpoint import serving, text_chunks
 
 from tts.package_files import SAMPLES
 
@@ -23,9 +23,9 @@ async def rollouts_of(leader, siblings, width, why="The sign says it."):
 
     def speak(body, number):
         if not body["stream"]:
-            return saying("ok")
+            return text_chunks("ok")
         asked.append(number)
-        return saying(f"{why}\n{json.dumps(leader if len(asked) == 1 else siblings)}")
+        return text_chunks(f"{why}\n{json.dumps(leader if len(asked) == 1 else siblings)}")
 
     async with serving(speak) as endpoint:
         engine = f"engine={{name: openai, base_url: '{endpoint.url}', model: m}}"

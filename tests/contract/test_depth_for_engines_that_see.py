@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from PIL import Image, ImageDraw
 from support.basics import a_context
 from support.empty_pictures import PICTURES, empty, empty_photo
-from support.endpoint import chunk, saying, serving
+from support.endpoint import chunk, serving, text_chunks
 from support.evaluation_photos import DEFAULT_PHOTOS
 from support.service import serving as serving_requests
 
@@ -230,8 +230,8 @@ def street():
 
 def searching(body, number):
     if any(message["role"] == "assistant" for message in body["messages"]):
-        return saying(ANSWER)
-    return saying("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": SEARCH}]), finish="tool_calls")
+        return text_chunks(ANSWER)
+    return text_chunks("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": SEARCH}]), finish="tool_calls")
 
 
 @pytest.mark.slow

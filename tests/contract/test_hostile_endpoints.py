@@ -15,7 +15,7 @@ from functools import lru_cache
 import pytest
 from support.basics import a_context, leftover_tasks
 from support.dialect_rollouts import toolbox
-from support.endpoint import CUT, DONE, Reply, chunk, saying, serving, usage
+from support.endpoint import CUT, DONE, Reply, chunk, serving, text_chunks, usage
 from support.faulty_model import FaultyModel
 from support.rude_server import as_json, rude_server
 
@@ -87,7 +87,7 @@ BROKEN = {
     "events that are no JSON": lambda: [b"data: oops\n\n", b"data: {]\n\n", b"\xff\xfe\x00data\n\n", DONE],
     "half a character": lambda: [b'data: {"choices": [{"delta": {"content": "\xe3\x81"}}]}\n\n', DONE],
     "half a surrogate": lambda: [b'data: {"choices": [{"delta": {"content": "\\ud800"}}]}\n\n', DONE],
-    "NUL and control characters": lambda: saying("\x00\x1b[2J\x07{\x00}"),
+    "NUL and control characters": lambda: text_chunks("\x00\x1b[2J\x07{\x00}"),
     "no event at all": lambda: [b"<html>Bad gateway</html>"],
     "nothing but the end": lambda: [DONE],
     "an error in the stream": lambda: [chunk("I"), {"error": {"message": "CUDA out of memory"}}],
@@ -117,16 +117,16 @@ WRONG = {
     "a tool that is none": lambda: calling({"name": "../../etc/passwd\x00", "arguments": "{}"}),
     "one id for every call": lambda: calling(SEARCH, SEARCH, SEARCH, id="same"),
     "a hundred calls at once": lambda: calling(*[SEARCH] * 100),
-    "positions that are none": lambda: saying('{"lat": 1e999, "lon": NaN, "city": ["Otaru"], "country": 7}'),
-    "nothing, turn for turn": lambda: saying(""),
-    "cut off, turn for turn": lambda: saying("I think that", finish="length"),
+    "positions that are none": lambda: text_chunks('{"lat": 1e999, "lon": NaN, "city": ["Otaru"], "country": 7}'),
+    "nothing, turn for turn": lambda: text_chunks(""),
+    "cut off, turn for turn": lambda: text_chunks("I think that", finish="length"),
 }
 HUGE = {
     "one token of 400 KB": lambda: at_once("x" * 400_000),
     "a name of 400 KB": lambda: calling({"name": "n" * 400_000, "arguments": "{}"}),
     "an id of 400 KB": lambda: calling(SEARCH, id="i" * 400_000),
     "arguments of 400 KB": lambda: calling({"name": "poi_keyword_search", "arguments": json.dumps("q" * 400_000)}),
-    "a number of 100,000 digits": lambda: saying('{"lat": ' + "9" * 100_000 + "}"),
+    "a number of 100,000 digits": lambda: text_chunks('{"lat": ' + "9" * 100_000 + "}"),
     "blanks of 100 KB": lambda: at_once("<answer>" + " \n" * 50_000 + "x"),
     "tags of 100 KB that nothing closes": lambda: at_once("<think><answer><tool_call>{<useful>[" * 2_800),
     "an answer that opens for 100 KB": lambda: at_once('{"lat": [' * 11_000),
@@ -148,7 +148,7 @@ DEATHS = {
     "dead before a word": lambda: [CUT],
     "dead in the middle of a word": lambda: [chunk("I almost kn"), CUT],
     "dead in the middle of a call": lambda: [*calling(SEARCH)[:2], CUT],
-    "dead after its reason to stop": lambda: [*saying('{"lat": 43.19, "lon": 140.99}')[:-2], CUT],
+    "dead after its reason to stop": lambda: [*text_chunks('{"lat": 43.19, "lon": 140.99}')[:-2], CUT],
 }
 STREAMS = HANGS | ENDLESS | BROKEN | WRONG | HUGE | LIES | DEATHS
 ON_THE_WIRE = ("garbage", "half", "cut", "reset", "silence", "drip", "huge", "bomb", "bad-gzip", "short-gzip", "loop")

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import chain
 
 import pytest
-from support.pumped_texts import pumped
+from support.pumped_texts import pumping_texts
 
 import deployments
 import geotts_client
@@ -117,7 +117,7 @@ def seconds(pattern, name, text):
 def slowest(pattern, name):
     """The first text that takes too long; None when none does."""
     length = BOUNDED.get(name.rpartition(".")[0], LENGTH)
-    texts = pumped(pattern, length)
+    texts = pumping_texts(pattern, length)
     return next((text for text in texts if seconds(pattern, name, text) > MOST_S), None)
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from support.basics import a_context
-from support.chat_servers import BY_NAME, Turn, playing
-from support.endpoint import chunk, saying, serving
+from support.chat_servers import BY_NAME, Turn, play_server
+from support.endpoint import chunk, serving, text_chunks
 
 from tts.clues.clue_reader import ClueReader
 from tts.config import CluesEngine, OpenAIEngine, ScriptedEngine
@@ -38,8 +38,8 @@ def endpoint_model(body, number):
     words = f"I see sign {body['seed'] % 5} here"
     call = {"name": "poi_keyword_search", "arguments": '{"query": "Hamburg"}'}
     if body.get("tool_choice") == "auto":
-        return saying(words, chunk(tool_calls=[{"index": 0, "id": "x1", "function": call}]), finish="tool_calls")
-    return saying(words)
+        return text_chunks(words, chunk(tool_calls=[{"index": 0, "id": "x1", "function": call}]), finish="tool_calls")
+    return text_chunks(words)
 
 
 def served_model(body):
@@ -55,7 +55,7 @@ async def engine(request, data_store):
         yield ENGINES[request.param](data_store)
         return
     server = BY_NAME.get(request.param)
-    play, pages = (endpoint_model, None) if server is None else (playing(server, served_model), server.pages)
+    play, pages = (endpoint_model, None) if server is None else (play_server(server, served_model), server.pages)
     async with serving(play, pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m" if server is None else server.model))
         yield model

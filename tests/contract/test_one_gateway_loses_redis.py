@@ -89,7 +89,7 @@ class Two:
     async def outage(self, how, seconds):
         await self.way.cut(how)
         await asyncio.sleep(seconds)
-        await self.way.mend()
+        await self.way.reconnect()
 
     async def is_ready(self):
         """Waits until the first gateway says so."""

@@ -11,7 +11,7 @@ from support.redis_server import running_redis
 from support.service import PHOTO, an_app, serving
 
 from deployments.runstore import CaseRecord, LogEntry, RunMeta
-from deployments.runstore.log_packing import packed, unpacked
+from deployments.runstore.log_packing import pack_entries, unpack_entries
 from deployments.runstore.redis import RedisRunStore
 from tts.api.client import Client
 from tts.config import ScriptedEngine
@@ -47,7 +47,7 @@ PIECES = st.lists(st.none() | st.tuples(st.integers(0, 1), st.text(min_size=1, m
 def test_a_reader_gets_the_rest_of_every_text_wherever_it_was_cut_off(pieces, data):
     entries = log_of(pieces)
     after = data.draw(st.integers(0, len(entries)))
-    rest = unpacked(packed(entries), after=after)
+    rest = unpack_entries(pack_entries(entries), after=after)
     assert texts(rest) == texts(entries[after:])
     assert [e.seq for e in rest if e.kind != "text"] == [e.seq for e in entries[after:] if e.kind != "text"]
     assert [entry.seq for entry in rest] == sorted({entry.seq for entry in rest})
@@ -56,12 +56,12 @@ def test_a_reader_gets_the_rest_of_every_text_wherever_it_was_cut_off(pieces, da
 
 @given(PIECES)
 def test_reading_it_in_pages_gives_the_same_as_reading_it_at_once(pieces):
-    value = packed(log_of(pieces))
+    value = pack_entries(log_of(pieces))
     found, position = [], 0
-    while page := unpacked(value, after=position, most=3):
+    while page := unpack_entries(value, after=position, most=3):
         found += page
         position = page[-1].seq
-    assert found == unpacked(value)
+    assert found == unpack_entries(value)
 
 
 @pytest.fixture(scope="module")

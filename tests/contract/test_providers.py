@@ -7,7 +7,7 @@ import time
 import pytest
 from support.basics import a_context
 from support.provider_calls import REGION, REGIONS, call
-from support.provider_server import FIXTURES, KEYS, answering, provided, samples
+from support.provider_server import FIXTURES, KEYS, answer_with_samples, samples, served_providers
 
 from tools.places import PlacesProvider
 from tools.provider_table import key_variable
@@ -131,7 +131,7 @@ ASKED = {"poi_keyword_search": {"query": "北京"}, "web_search": {"query": "北
 @pytest.mark.parametrize(("provider", "tool"), EACH)
 async def test_every_fault_is_a_typed_error_and_the_next_call_works(provide, provider, tool):
     behaviour = [""]
-    well = answering(provider)
+    well = answer_with_samples(provider)
 
     def answer(seen):
         if behaviour[0].startswith("redirect"):
@@ -200,7 +200,7 @@ async def test_china_and_the_world_go_to_who_covers_them(provide, tool, argument
 
 
 async def test_a_chinese_name_unknown_in_china_is_looked_for_elsewhere(provide):
-    well = answering("google")
+    well = answer_with_samples("google")
 
     def answer(seen):
         if seen.path.startswith("/v3/"):
@@ -268,7 +268,7 @@ async def test_used_up_credits_rotate_the_keys(provide, monkeypatch):
 
 
 async def test_the_next_web_search_serves_when_one_cannot(provide):
-    well = answering("brave")
+    well = answer_with_samples("brave")
     answer = lambda seen: "status/503" if seen.path == "/search" else well(seen)  # noqa: E731
     async with provide("tavily", "brave", answer=answer) as (_, catalog):
         result = (await call(catalog, "web_search", query="x")).result
@@ -321,7 +321,7 @@ async def test_the_error_for_a_missing_key_names_its_variable(provide, monkeypat
 
 
 async def test_offline_needs_no_provider_and_no_key(gazetteer, countries):
-    async with provided("offline", gazetteer=gazetteer, countries=countries) as (server, catalog):
+    async with served_providers("offline", gazetteer=gazetteer, countries=countries) as (server, catalog):
         assert (await call(catalog, "poi_keyword_search", query="Coimbra")).result.ok
         assert catalog.provider_clients == {}
     assert server.seen == []

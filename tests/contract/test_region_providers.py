@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from support.provider_calls import REGION, REGIONS, call, consenting
-from support.provider_server import answering
+from support.provider_calls import REGION, REGIONS, call, consenting_context
+from support.provider_server import answer_with_samples
 
 from tts.config import RegionSearchConfig
 from tts.domain.outgoing_request import Outgoing
@@ -34,8 +34,8 @@ async def test_pages_with_the_photo_itself_are_hidden_like_photo_hosts(provide, 
     async with provide(provider) as (server, catalog):
         broker = Broker(catalog.tools, MemoryStore())
         ask = ToolCall(id="c", name="image_search", arguments=REGION)
-        everything = (await broker.call(ask, consenting())).result
-        hidden = (await broker.call(ask, consenting(hide_photo_hosts=True))).result
+        everything = (await broker.call(ask, consenting_context())).result
+        hidden = (await broker.call(ask, consenting_context(hide_photo_hosts=True))).result
     telling = {fact.url for fact in everything.facts} - {fact.url for fact in hidden.facts}
     assert telling == {
         "https://www.flickr.com/photos/somebody/1" if provider == "serper_lens" else "https://blog.example/walk"
@@ -60,7 +60,7 @@ async def test_the_name_of_a_picture_is_not_in_the_record(provide):
 async def test_regions_are_sent_only_when_operator_and_request_agree(provide, provider, allowed, consents):
     records: list[Outgoing] = []
     region_search = RegionSearchConfig(allowed=allowed)
-    context = consenting(allow_region_search=consents)
+    context = consenting_context(allow_region_search=consents)
     async with provide(provider, "offline", region_search=region_search, record=records.append) as (server, catalog):
         failure = (await call(catalog, "image_search", context=context, **REGION)).result.failure
     assert failure.kind is (ToolErrorKind.NOT_ALLOWED if allowed else ToolErrorKind.UNKNOWN_TOOL)
@@ -71,8 +71,8 @@ async def test_what_a_consenting_request_found_is_not_shown_to_another(provide):
     async with provide("google_vision") as (server, catalog):
         broker = Broker(catalog.tools, MemoryStore())
         ask = ToolCall(id="c", name="image_search", arguments=REGION)
-        assert (await broker.call(ask, consenting())).result.ok
-        refused = (await broker.call(ask, consenting(allow_region_search=False))).result
+        assert (await broker.call(ask, consenting_context())).result.ok
+        refused = (await broker.call(ask, consenting_context(allow_region_search=False))).result
     assert refused.failure.kind is ToolErrorKind.NOT_ALLOWED
     assert refused.facts == ()
     assert len(server.seen) == 1
@@ -84,11 +84,11 @@ async def test_the_released_search_by_picture_asks_the_same_services_under_the_s
     ask = ToolCall(id="c", name=name, arguments={"written": {"bbox_2d": boxes, "goal": "the canal"}})
     async with provide(provider, system="reverse") as (server, catalog):
         broker = Broker(catalog.tools, MemoryStore())
-        refused = (await broker.call(ask, consenting(allow_region_search=False))).result
+        refused = (await broker.call(ask, consenting_context(allow_region_search=False))).result
         assert (refused.failure.kind, server.seen) == (ToolErrorKind.NOT_ALLOWED, [])
-        everything = (await broker.call(ask, consenting())).result
+        everything = (await broker.call(ask, consenting_context())).result
         assert len(server.seen) == 2
-        hidden = (await broker.call(ask, consenting(hide_photo_hosts=True))).result
+        hidden = (await broker.call(ask, consenting_context(hide_photo_hosts=True))).result
     assert everything.ok, everything.text
     assert everything.text.startswith("Image search results for region [0, 0, 500, 500] (goal: the canal):\n\n[1] ")
     assert "    Source: guide.example\n    Link: https://guide.example/otaru-canal" in everything.text
@@ -99,7 +99,7 @@ async def test_the_released_search_by_picture_asks_the_same_services_under_the_s
 
 
 async def test_the_next_region_search_serves_when_one_cannot(provide):
-    well = answering("google_vision")
+    well = answer_with_samples("google_vision")
     answer = lambda seen: "status/503" if seen.path == "/lens" else well(seen)  # noqa: E731
     async with provide("serper_lens", "google_vision", answer=answer) as (server, catalog):
         result = (await call(catalog, "image_search", **REGION)).result

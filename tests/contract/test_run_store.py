@@ -466,15 +466,15 @@ async def test_the_requests_of_a_case_are_kept_with_it(kind, when, request, tmp_
 async def test_a_reminder_is_given_once_when_it_is_due_and_again_until_it_is_settled(store):
     for name in ("loc_1", "loc_2"):
         await store.open(a_run(name), lease_s=30)
-    await store.remind("loc_1", 0.0)
-    await store.remind("loc_2", 60.0)
-    await store.remind("loc_never", 0.0)
+    await store.set_reminder("loc_1", 0.0)
+    await store.set_reminder("loc_2", 60.0)
+    await store.set_reminder("loc_never", 0.0)
     assert await store.reminders(again_s=0.1) == ["loc_1"]
     assert await store.reminders(again_s=0.1) == []
     await asyncio.sleep(0.15)
     assert await store.reminders(again_s=0.0) == ["loc_1"]
-    await store.remind("loc_1", None)
-    await store.remind("loc_2", 0.0)
+    await store.set_reminder("loc_1", None)
+    await store.set_reminder("loc_2", 0.0)
     assert await store.reminders(again_s=0.0) == ["loc_2"]
     await store.erase("loc_2")
     assert await store.reminders(again_s=0.0) == []

@@ -1,7 +1,7 @@
 """A tool that another package adds asks another machine: what it sends is listed under the request that it names."""
 
 import pytest
-from support.provider_calls import call, consenting
+from support.provider_calls import call, consenting_context
 from support.rude_server import rude_server
 
 from tts import extensions
@@ -46,7 +46,9 @@ async def test_its_requests_are_recorded_with_the_id_of_the_request(provide, wea
         async with provide("offline", record=records.append) as (_, catalog):
             outcome = await call(catalog, "weather_at", latitude=1.0, longitude=2.0)
     assert outcome.result.text == "rain"
-    assert [(one.url, one.request_id) for one in records] == [(f"http://{server.host}/now", consenting().request.id)]
+    assert [(one.url, one.request_id) for one in records] == [
+        (f"http://{server.host}/now", consenting_context().request.id)
+    ]
 
 
 def test_the_service_asks_for_its_requests_also_where_no_provider_needs_the_network(weather_package, tmp_path):

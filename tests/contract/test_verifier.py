@@ -20,7 +20,7 @@ from tts.eval.synthetic.rollout_events import reading_of
 from tts.ports.verification import VerifyRequest
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -57,11 +57,13 @@ def trajectories(*points, grounded=True):
 @pytest.fixture(params=["consensus", "asking", "checking"])
 def verifier(request, gazetteer, countries, data_store):
     world = World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))
-    consensus = ConsensusVerifier(world, shipped("default"))
+    consensus = ConsensusVerifier(world, shipped_calibration("default"))
     places = OfflinePlaces(gazetteer, countries)
     questioner = Questioner(LocalToolbox(places_tools(places, places)), world, VerifierConfig(questions=4))
     asking = InquiryVerifier(consensus, questioner)
-    checking = ClaimVerifier(asking, world, shipped("default"), shipped_claim_calibration("clues"), questioner)
+    checking = ClaimVerifier(
+        asking, world, shipped_calibration("default"), shipped_claim_calibration("clues"), questioner
+    )
     return {"consensus": consensus, "asking": asking, "checking": checking}[request.param]
 
 

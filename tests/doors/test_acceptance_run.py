@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.basics import sign_bytes
 from support.endpoint import serving
-from support.faulty_model import FaultyModel, refusing
+from support.faulty_model import FaultyModel, refuse_model
 
 PAGES = {"/v1/models": {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 65536}]}}
 REAL = ("--set", "engine.retries=0")
@@ -153,7 +153,7 @@ async def test_spent_time_leaves_photos_for_the_same_command(data_store, environ
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", None])
 async def test_an_endpoint_that_cannot_be_used_ends_with_1_and_its_reason(data_store, environment, tmp_path, url):
-    async with serving(refusing, PAGES) as endpoint:
+    async with serving(refuse_model, PAGES) as endpoint:
         code, out, err = await accept(tmp_path, environment, url or endpoint.url, "--json")
     assert (code, out) == (1, "")
     assert "the engine could not be run" in err
@@ -167,7 +167,7 @@ async def test_an_endpoint_is_asked_once_before_the_first_photo(data_store, envi
     assert code == 1
     assert "http://127.0.0.1:9/v1: ConnectError: start it, or name another with --endpoint" in err
     two = {"/v1/models": {"data": [{"id": "gpt-chat"}, {"id": "other"}]}}
-    async with serving(refusing, two) as endpoint:
+    async with serving(refuse_model, two) as endpoint:
         code, _, err = await geotts(tmp_path, environment, "accept", "--endpoint", endpoint.url)
     assert code == 2
     assert "lists 2 models: name one with --model (gpt-chat, other)" in err
@@ -183,7 +183,7 @@ async def test_an_endpoint_is_asked_once_before_the_first_photo(data_store, envi
     ],
 )
 async def test_it_says_what_it_may_cost_or_that_nobody_knows(data_store, environment, tmp_path, price, words):
-    async with serving(refusing, PAGES) as endpoint:
+    async with serving(refuse_model, PAGES) as endpoint:
         hosted = ("--profile", "hosted", "--endpoint", endpoint.url, "--model", "m", *QUICK)
         code, _, err = await geotts(tmp_path, environment, "accept", *hosted, *price)
     assert (code, words in " ".join(err.split())) == (1, True), err

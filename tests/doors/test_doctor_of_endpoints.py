@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.chat_servers import BY_NAME, playing
+from support.chat_servers import BY_NAME, play_server
 from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import serving
@@ -49,7 +49,7 @@ async def test_an_ollama_that_reads_everything_is_well(data_store):
 )
 async def test_a_server_that_refuses_aloud_is_not_asked(data_store, name, context):
     server = BY_NAME[name]
-    code, output, bodies = await doctor(playing(server, speaking("generic")), server.pages, server.model)
+    code, output, bodies = await doctor(play_server(server, speaking("generic")), server.pages, server.model)
     assert code == 0
     assert f"{context} are refused with an error" in output
     assert not bodies

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.chat_servers import BY_NAME, playing
+from support.chat_servers import BY_NAME, play_server
 from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import Reply, serving
@@ -36,7 +36,7 @@ def test_the_command_and_all_behind_it_come_from_the_wheel(installed, tmp_path):
 )
 async def test_the_first_photo_is_answered_with_tools_used(geotts, profile, name):
     server = BY_NAME[name]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         code, out, err = await geotts(
             "locate", PHOTO, "--json", "--profile", profile, "--endpoint", endpoint.url, "--model", server.model,
             OPENAI_API_KEY="sk-test",
@@ -52,7 +52,7 @@ async def test_the_first_photo_is_answered_with_tools_used(geotts, profile, name
 
 async def test_a_small_profile_sends_small_pictures_and_few_tools(geotts):
     server = BY_NAME["lm-studio"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         await geotts(
             "locate", PHOTO, "--json", "--profile", "small", "--endpoint", endpoint.url, "--model", server.model
         )
@@ -65,7 +65,7 @@ async def test_a_small_profile_sends_small_pictures_and_few_tools(geotts):
 )
 async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of_the_first(geotts, width, order):
     server = BY_NAME["vllm"]
-    play, seen = playing(server, speaking("generic")), []
+    play, seen = play_server(server, speaking("generic")), []
 
     def slow(body, number):
         steps = play(body, number)
@@ -90,7 +90,7 @@ async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of
 
 async def test_several_models_and_none_named_is_an_error_that_lists_them(geotts):
     server = BY_NAME["openai-chat"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         code, _, err = await geotts("locate", PHOTO, "--profile", "hosted", "--endpoint", endpoint.url)
     assert code == 1
     assert "name one with --model (gpt-chat, other)" in " ".join(err.split())
@@ -190,7 +190,7 @@ async def test_the_gpus_of_the_machine_are_planned_with_when_none_are_named(geot
 
 async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(geotts):
     server = BY_NAME["sglang"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         code, out, err = await geotts(
             "locate", PHOTO, PHOTO, "--json", "--profile", "generic", "--endpoint", endpoint.url, "--model",
             server.model, GOOGLE_MAPS_API_KEY="k",
@@ -201,7 +201,7 @@ async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(geotts):
 
 async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(geotts):
     server = BY_NAME["sglang"]
-    async with serving(playing(server, speaking("thinking_with_map")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("thinking_with_map")), server.pages) as endpoint:
         code, out, err = await geotts(
             "locate", PHOTO, "--json", "--profile", "thinking_with_map", "--endpoint", endpoint.url,
             "--model", server.model,

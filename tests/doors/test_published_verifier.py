@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.chat_servers import Turn, streamed
+from support.chat_servers import Turn, streamed_reply
 from support.endpoint import serving
 from support.geotts_process import geotts
 
@@ -21,14 +21,14 @@ def rollout(body, number):
     look_up = Turn(
         "The sign names it. " + "It is blue. " * 60, "poi_keyword_search", {"query": "Bellinzona"}, reasoning="A sign."
     )
-    return streamed(Turn(BELLINZONA) if answered else look_up, body, reasoning_field="reasoning_content")
+    return streamed_reply(Turn(BELLINZONA) if answered else look_up, body, reasoning_field="reasoning_content")
 
 
 async def located(text, *settings, thought=PARIS, field="reasoning_content"):
     """(code, what the command printed, the answer, the one body the verifier got)."""
 
     def verifier(body, number):
-        return streamed(Turn(text, reasoning=thought), body, reasoning_field=field)
+        return streamed_reply(Turn(text, reasoning=thought), body, reasoning_field=field)
 
     async with serving(rollout, LISTED) as rollouts, serving(verifier, LISTED) as judge:
         engine = f'verifier.engine={{name: openai, base_url: "{judge.url}", model: qwen3-vl-8b-thinking}}'

@@ -9,7 +9,7 @@ import copy
 
 import pytest
 from support.basics import ROOT
-from support.deployed_files import deploy, differences, locate, operators_environment, shipped, wait_for
+from support.deployed_files import deploy, differences, locate, operators_environment, read_deployed_file, wait_for
 from support.namespaces import machines
 from support.ray_nodes import ray_cluster, tool
 
@@ -43,7 +43,7 @@ def node(tmp_path_factory, data_store):
 
 
 def test_path_a_is_deployed_and_its_model_speaks_of_a_photo(node, tiny_qwen3, tmp_path):
-    tree = shipped("thinking_with_map.yaml")
+    tree = read_deployed_file("thinking_with_map.yaml")
     rendered = with_a_tiny_model(tree, tiny_qwen3)
     assert {place.removeprefix(".applications[0].args") for place in differences(tree, rendered)} == REPLACED
     deploy(node, tmp_path, rendered)

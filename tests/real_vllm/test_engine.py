@@ -41,7 +41,7 @@ from tts.ports.toolbox import Attachment, ToolSchema
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.toolkit.toolbox import LocalToolbox
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
@@ -243,7 +243,7 @@ async def test_what_the_engine_refuses_is_one_bad_rollout(engine, request_for):
 
 @pytest.mark.parametrize("mode", ["select", "synthesise"])
 async def test_a_verifier_model_decides(engine, gazetteer, countries, blank_photo, mode):
-    consensus = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    consensus = ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
     verifier = ModelVerifier(engine, consensus, VerifierConfig(kind="model", mode=mode, max_tokens=900))
     request = VerifyRequest(a_context(120), (blank_photo,), LocateOptions(), even_runs())
     pieces = [piece async for piece in verifier.verify(request)]

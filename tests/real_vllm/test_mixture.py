@@ -10,7 +10,7 @@ from support.event_stream import locate
 from support.ports import free_port
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import served
+from deployments.launch.cluster import serve_configuration
 from tts.config import EngineShare, RoutingConfig, ScriptedEngine, VllmEngine
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.plan import Limits
@@ -40,7 +40,7 @@ def mixture(tiny_qwen3, tiny_args, tmp_path):
 
 async def test_vllm_and_a_script_do_the_rollouts_of_one_request_by_their_shares(mixture, data_store, monkeypatch):
     monkeypatch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
-    with served(mixture) as service:
+    with serve_configuration(mixture) as service:
         async with httpx.AsyncClient(timeout=240) as http:
             found = await locate(http, service.url, sign_bytes("Osaka"), **ASKED)
     assert not found.failure, found.failure

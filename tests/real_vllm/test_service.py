@@ -15,7 +15,7 @@ from support.replicas import Probe
 from support.service import samples
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig, GatewayConfig
-from deployments.launch.cluster import APP_NAME, served
+from deployments.launch.cluster import APP_NAME, serve_configuration
 from tts.config import ConsistencyConfig, RoutingConfig, VerifierConfig, VllmEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, ToolResulted, TurnFinished
@@ -57,7 +57,7 @@ def service(tiny_qwen3, tiny_args, data_store):
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
-        with served(args) as running:
+        with serve_configuration(args) as running:
             yield running
 
 

@@ -78,7 +78,9 @@ def without_pictures(body: Body) -> Body:
     return {**body, "messages": [bare(message) for message in body["messages"]]}
 
 
-def streamed(turn: Turn, body: Body, *, reasoning_field: str = "", finish_with_calls: str = "tool_calls") -> list[Any]:
+def streamed_reply(
+    turn: Turn, body: Body, *, reasoning_field: str = "", finish_with_calls: str = "tool_calls"
+) -> list[Any]:
     """OpenAI's own shape: role, words, a call in pieces by index, the reason, usage where it was asked for, the end."""
     steps: list[Any] = [chunk(role="assistant", content="")]
     if turn.reasoning and reasoning_field:
@@ -96,7 +98,7 @@ def streamed(turn: Turn, body: Body, *, reasoning_field: str = "", finish_with_c
     return [*steps, DONE]
 
 
-def whole(turn: Turn, body: Body) -> Reply:
+def whole_reply(turn: Turn, body: Body) -> Reply:
     """The reply to a request that did not ask for a stream."""
     message: Body = {"role": "assistant", "content": turn.text or None}
     if turn.tool:
@@ -227,7 +229,7 @@ def openrouter_refuses(body: Body) -> Reply | None:
 
 def openrouter_streams(turn: Turn, body: Body) -> list[Any]:
     waiting = b": OPENROUTER PROCESSING\n\n"
-    return [waiting, waiting, chunk(reasoning="hm ", reasoning_details=_DETAILS), *streamed(turn, body)]
+    return [waiting, waiting, chunk(reasoning="hm ", reasoning_details=_DETAILS), *streamed_reply(turn, body)]
 
 
 # https://github.com/vllm-project/vllm/issues/9986 (tools), serving_chat's messages for length and pictures.
@@ -275,7 +277,7 @@ def llama_refuses(body: Body) -> Reply | None:
 
 def llama_streams(turn: Turn, body: Body) -> list[Any]:
     """Usage only as timings."""
-    steps = [step for step in streamed(turn, body) if not (isinstance(step, dict) and "usage" in step)]
+    steps = [step for step in streamed_reply(turn, body) if not (isinstance(step, dict) and "usage" in step)]
     timings = {"cache_n": 0, "prompt_n": usage_of(body)["prompt_tokens"], "predicted_n": 12}
     return [*steps[:-1], {"choices": [], "timings": timings}, DONE]
 
@@ -305,7 +307,7 @@ _ROUTED = {
 
 
 def _reasoning(turn: Turn, body: Body) -> list[Any]:
-    return streamed(turn, body, reasoning_field="reasoning")
+    return streamed_reply(turn, body, reasoning_field="reasoning")
 
 
 SERVERS: Iterable[ChatServer] = (
@@ -314,14 +316,14 @@ SERVERS: Iterable[ChatServer] = (
         "gpt-chat",
         {"/v1/models": listing({"id": "gpt-chat", "owned_by": "system"}, {"id": "other", "owned_by": "system"})},
         openai_chat_refuses,
-        streamed,
+        streamed_reply,
     ),
     ChatServer(
         "openai-reasoning",
         "o-thinking",
         {"/v1/models": listing({"id": "o-thinking", "owned_by": "openai"}, {"id": "other", "owned_by": "system"})},
         openai_reasoning_refuses,
-        streamed,
+        streamed_reply,
     ),
     ChatServer(
         "gemini",
@@ -336,7 +338,7 @@ SERVERS: Iterable[ChatServer] = (
         "claude",
         {"/v1/models": {"data": [{"type": "model", "id": "claude", "display_name": "Claude"}], "has_more": False}},
         anthropic_refuses,
-        streamed,
+        streamed_reply,
     ),
     ChatServer(
         "openrouter",
@@ -352,7 +354,7 @@ SERVERS: Iterable[ChatServer] = (
         "gemma",
         {"/v1/models": listing({"id": "gemma", "owned_by": "sglang", "max_model_len": 32768})},
         sglang_refuses,
-        streamed,
+        streamed_reply,
     ),
     ChatServer(
         "llama-server",
@@ -375,7 +377,7 @@ SERVERS: Iterable[ChatServer] = (
             "/api/ps": {"models": [{"name": "gemma3:4b", "model": "gemma3:4b", "context_length": 32768}]},
         },
         ollama_refuses,
-        streamed,
+        streamed_reply,
         native_tools=False,
     ),
     ChatServer(
@@ -386,13 +388,13 @@ SERVERS: Iterable[ChatServer] = (
             "/api/v0/models": listing({"id": "qwen2.5-vl-7b", "type": "vlm", "loaded_context_length": 32768}),
         },
         lm_studio_refuses,
-        streamed,
+        streamed_reply,
     ),
 )
 BY_NAME = {server.name: server for server in SERVERS}
 
 
-def playing(server: ChatServer, speak: Callable[[Body], Turn]) -> Callable[[Body, int], Any]:
+def play_server(server: ChatServer, speak: Callable[[Body], Turn]) -> Callable[[Body, int], Any]:
     """A play for `endpoint.serving`: the server's refusals first, then what the model behind it says."""
 
     def play(body: Body, number: int) -> Any:
@@ -400,6 +402,6 @@ def playing(server: ChatServer, speak: Callable[[Body], Turn]) -> Callable[[Body
         if refusal is not None:
             return refusal
         turn = speak(body)
-        return server.stream(turn, body) if body.get("stream") else whole(turn, body)
+        return server.stream(turn, body) if body.get("stream") else whole_reply(turn, body)
 
     return play

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from support.chat_servers import BY_NAME, Body, ChatServer, Turn, whole
+from support.chat_servers import BY_NAME, Body, ChatServer, Turn, whole_reply
 
 # Started with --jinja it takes tools, and its template is the model's own.
 LLAMA_WITH_JINJA = replace(
@@ -51,7 +51,7 @@ class Rendering:
             return refusal
         self.shown.append(self._template(body))
         turn = self._speak(body)
-        return self._server.stream(turn, body) if body.get("stream") else whole(turn, body)
+        return self._server.stream(turn, body) if body.get("stream") else whole_reply(turn, body)
 
 
 def rendering(server: ChatServer, template: str, speak: Callable[[Body], Turn]) -> tuple[dict[str, Any], Rendering]:

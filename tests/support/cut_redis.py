@@ -15,8 +15,8 @@ CUTS: tuple[Cut, ...] = ("refused", "black hole")
 class CutRedis:
     """`refused` resets connections and refuses new ones. In a `black hole` connections stay up and bytes vanish.
 
-    A connection that was up meanwhile stays dead after `mend`, as behind a firewall that forgot it: clients have to
-    notice and connect anew.
+    A connection that was up meanwhile stays dead after `reconnect`, as behind a firewall that forgot it: clients have
+    to notice and connect anew.
     """
 
     def __init__(self, url: str) -> None:
@@ -43,7 +43,7 @@ class CutRedis:
             return
         await self.close()
 
-    async def mend(self) -> None:
+    async def reconnect(self) -> None:
         self._swallows = False
         if self._server is None:
             await self.listen()

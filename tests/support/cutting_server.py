@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from support.chat_servers import Body, Turn, listing, streamed, whole
+from support.chat_servers import Body, Turn, listing, streamed_reply, whole_reply
 
 _PICTURE = "\N{OBJECT REPLACEMENT CHARACTER}"
 _PICTURE_TOKENS = 300
@@ -38,10 +38,10 @@ class CuttingServer:
             turn = Turn(text=number_read[0] if number_read and self.repeats else "I cannot say.")
         usage = {"prompt_tokens": int(len(read) * self.counted_of), "completion_tokens": 5}
         if not body.get("stream"):
-            reply = whole(turn, body)
+            reply = whole_reply(turn, body)
             reply.body["usage"] = usage if self.counts else None
             return reply
-        steps = streamed(turn, body)
+        steps = streamed_reply(turn, body)
         return [
             {"choices": [], "usage": usage} if isinstance(step, dict) and "usage" in step else step
             for step in steps

@@ -17,7 +17,7 @@ from support.basics import ROOT
 from support.ray_nodes import tool
 from tts.package_files import SAMPLES
 
-__all__ = ["TOKEN", "deploy", "differences", "locate", "operators_environment", "shipped", "wait_for"]
+__all__ = ["TOKEN", "deploy", "differences", "locate", "operators_environment", "read_deployed_file", "wait_for"]
 CONFIGS = ROOT / "ray_configs"
 PHOTO = SAMPLES / "town-sign-latin.jpg"
 
@@ -28,7 +28,7 @@ def operators_environment(token: Path) -> dict[str, str]:
     return {**deployment.operators_environment(token), **live}
 
 
-def shipped(name: str) -> dict[str, Any]:
+def read_deployed_file(name: str) -> dict[str, Any]:
     """What `serve deploy` is given of a file: the file itself, or what the RayService of KubeRay hands to Serve."""
     tree = yaml.safe_load((CONFIGS / name).read_text())
     found: dict[str, Any] = yaml.safe_load(tree["spec"]["serveConfigV2"]) if tree.get("kind") == "RayService" else tree

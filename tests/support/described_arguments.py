@@ -7,7 +7,7 @@ _ENTRY = re.compile(r"    ([a-z_0-9]+(?:, [a-z_0-9]+)*): \S")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def described(function):
+def described_arguments(function):
     """The arguments that have an entry in the section `Args:` of the docstring."""
     _, _, after = (ast.get_docstring(function) or "").partition("Args:\n")
     section = after.partition("\n\n")[0]

@@ -46,7 +46,7 @@ class Places:
     async def search(self, query, *, country, limit, context):
         return [place for name, place in PLACES.items() if name in query.lower()]
 
-    tips = search
+    autocomplete = search
 
     async def detail(self, place_id, *, context):
         return next((place for place in PLACES.values() if place.id == place_id), None)

@@ -54,7 +54,7 @@ def usage(prompt: int | None = None, completion: int = 10, cached: int | None = 
     return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion, **details}}
 
 
-def saying(text: str, *more: Any, finish: str = "stop") -> list[Any]:
+def text_chunks(text: str, *more: Any, finish: str = "stop") -> list[Any]:
     """A text word by word, then further steps, a reason, usage and the end."""
     words = [word + " " for word in text.split(" ")]
     end = [chunk(finish=finish), usage(completion=len(words)), DONE]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.chat_servers import error
-from support.endpoint import DONE, Reply, chunk, saying, usage
+from support.endpoint import DONE, Reply, chunk, text_chunks, usage
 
 ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 TOOL = "poi_keyword_search"
@@ -35,7 +35,7 @@ class FaultyModel:
         if self._due("cut", "turns"):
             return [chunk('{"lat": 43.1'), chunk(finish="length"), self._usage(), DONE]
         if self._due("unusable", "turns", shift=1):
-            return [*saying("I think this is a lovely place.")[:-2], self._usage(), DONE]
+            return [*text_chunks("I think this is a lovely place.")[:-2], self._usage(), DONE]
         made = [call["function"] for message in body["messages"] for call in message.get("tool_calls") or ()]
         if len(made) >= self.calls or not body.get("tools"):
             return [chunk(ANSWER), chunk(finish="stop"), self._usage(), DONE]
@@ -71,6 +71,6 @@ class FaultyModel:
         return usage(prompt=1000, completion=10, cached=int(1000 * self.cached))
 
 
-def refusing(body: dict[str, Any], number: int) -> Reply:
+def refuse_model(body: dict[str, Any], number: int) -> Reply:
     """A server that has not the model."""
     return error(404, "The model `m` does not exist.", code="model_not_found")

@@ -53,7 +53,7 @@ def picture(mode: str = "RGB", size: tuple[int, int] = (64, 48)) -> Image.Image:
     return Image.fromarray(rng.integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)).convert(mode)
 
 
-def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+def encode_image(image: Image.Image, kind: str, **options: object) -> bytes:
     out = io.BytesIO()
     image.save(out, kind, **options)
     return out.getvalue()
@@ -61,7 +61,7 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
 
 @lru_cache(maxsize=16)
 def plain(kind: str) -> bytes:
-    return encoded(picture(), kind)
+    return encode_image(picture(), kind)
 
 
 def png(
@@ -130,9 +130,9 @@ def flipped() -> Made:
 
 
 def bombs() -> Made:
-    yield "PNG of 600 million pixels", encoded(Image.new("1", (30_000, 20_000)), "PNG"), "refused"
-    yield "PNG just above the limit", encoded(Image.new("1", (8001, 8000)), "PNG"), "refused"
-    yield "PNG one pixel high and very long", encoded(Image.new("1", (40_000, 8)), "PNG"), "refused"
+    yield "PNG of 600 million pixels", encode_image(Image.new("1", (30_000, 20_000)), "PNG"), "refused"
+    yield "PNG just above the limit", encode_image(Image.new("1", (8001, 8000)), "PNG"), "refused"
+    yield "PNG one pixel high and very long", encode_image(Image.new("1", (40_000, 8)), "PNG"), "refused"
     for width, height in ((2**31 - 1, 2**31 - 1), (2**32 - 1, 1), (2**16, 2**16), (10**6, 10), (0, 10), (10, 0)):
         yield f"PNG that claims {width}x{height}", png(width, height, idat=rows(8, 8)), "refused"
     yield "PNG that has less than it claims", png(4000, 4000, idat=rows(8, 8)), "refused"
@@ -151,7 +151,7 @@ def bombs() -> Made:
     yield "PNG whose pixels unpack to 200 MB", png(16, 16, idat=heavy), "either"
     yield (
         "WebP of 268 million pixels",
-        encoded(Image.new("RGB", (64, 64)), "WEBP", lossless=True).replace(
+        encode_image(Image.new("RGB", (64, 64)), "WEBP", lossless=True).replace(
             b"\x2f\x3f\xc0\x0f\x00", b"\x2f\xff\xff\xff\x0f"
         ),
         "refused",
@@ -171,7 +171,7 @@ def bombs() -> Made:
         tiff = tiff_with({256: side, 257: side})
         yield f"TIFF that claims {side}x{side}", tiff, "refused"
     big = Image.new("L", (7900, 7900))
-    yield "TIFF of 62 million pixels in a few kB", encoded(big, "TIFF", compression="tiff_adobe_deflate"), "fine"
+    yield "TIFF of 62 million pixels in a few kB", encode_image(big, "TIFF", compression="tiff_adobe_deflate"), "fine"
     scan = b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"
     yield "JPEG with 5000 scans", plain("JPEG")[:-2] + scan * 5000 + b"\xff\xd9", "refused"
 
@@ -185,29 +185,29 @@ def tiff_with(tags: dict[int, int], compression: int = 1) -> bytes:
 
 def modes() -> Made:
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA"):
-        yield f"PNG {mode}", encoded(picture(mode), "PNG"), "fine"
+        yield f"PNG {mode}", encode_image(picture(mode), "PNG"), "fine"
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "LAB", "F", "I", "YCbCr"):
         source = picture("L").convert(mode) if mode in ("F", "I") else picture(mode)
-        yield f"TIFF {mode}", encoded(source, "TIFF"), "fine"
+        yield f"TIFF {mode}", encode_image(source, "TIFF"), "fine"
     for mode in ("L", "RGB", "CMYK"):
-        yield f"JPEG {mode}", encoded(picture(mode), "JPEG"), "fine"
-    yield "progressive JPEG", encoded(picture(), "JPEG", progressive=True), "fine"
+        yield f"JPEG {mode}", encode_image(picture(mode), "JPEG"), "fine"
+    yield "progressive JPEG", encode_image(picture(), "JPEG", progressive=True), "fine"
     for mode in ("RGB", "RGBA"):
-        yield f"WebP {mode} lossless", encoded(picture(mode), "WEBP", lossless=True), "fine"
-        yield f"HEIF {mode}", encoded(picture(mode), "HEIF"), "fine"
-        yield f"AVIF {mode}", encoded(picture(mode), "AVIF"), "fine"
+        yield f"WebP {mode} lossless", encode_image(picture(mode), "WEBP", lossless=True), "fine"
+        yield f"HEIF {mode}", encode_image(picture(mode), "HEIF"), "fine"
+        yield f"AVIF {mode}", encode_image(picture(mode), "AVIF"), "fine"
     grey16 = Image.fromarray(np.linspace(0, 65535, 64 * 48).astype(np.uint16).reshape(48, 64))
-    yield "PNG of 16 bits", encoded(grey16, "PNG"), "fine"
-    yield "TIFF of 16 bits", encoded(grey16, "TIFF"), "fine"
+    yield "PNG of 16 bits", encode_image(grey16, "PNG"), "fine"
+    yield "TIFF of 16 bits", encode_image(grey16, "TIFF"), "fine"
     deep = b"".join(b"\0" + random.Random(y).randbytes(16 * 6) for y in range(16))
     yield "PNG of 16 bits a channel", png(16, 16, depth=16, idat=zlib.compress(deep)), "fine"
     nothing = Image.fromarray(np.full((32, 32), np.nan, np.float32))
-    yield "TIFF of NaN", encoded(nothing, "TIFF"), "fine"
+    yield "TIFF of NaN", encode_image(nothing, "TIFF"), "fine"
     endless = Image.fromarray(np.full((32, 32), np.inf, np.float32))
-    yield "TIFF of infinities", encoded(endless, "TIFF"), "fine"
+    yield "TIFF of infinities", encode_image(endless, "TIFF"), "fine"
     for compression in ("tiff_lzw", "packbits", "tiff_deflate", "jpeg", "group4"):
         source = picture("1") if compression == "group4" else picture()
-        yield f"TIFF {compression}", encoded(source, "TIFF", compression=compression), "fine"
+        yield f"TIFF {compression}", encode_image(source, "TIFF", compression=compression), "fine"
 
 
 def turned() -> Made:
@@ -215,11 +215,11 @@ def turned() -> Made:
         for orientation in range(1, 9):
             exif = Image.Exif()
             exif[0x0112] = orientation
-            yield f"{kind} turned {orientation}", encoded(picture(), kind, exif=exif), "fine"
+            yield f"{kind} turned {orientation}", encode_image(picture(), kind, exif=exif), "fine"
     for value in (0, 9, 65535):
         exif = Image.Exif()
         exif[0x0112] = value
-        yield f"JPEG turned {value}", encoded(picture(), "JPEG", exif=exif), "fine"
+        yield f"JPEG turned {value}", encode_image(picture(), "JPEG", exif=exif), "fine"
 
 
 def several_frames() -> Made:
@@ -227,10 +227,10 @@ def several_frames() -> Made:
     for kind, count in (("GIF", 300), ("PNG", 60), ("WEBP", 60), ("TIFF", 60), ("HEIF", 3), ("AVIF", 8)):
         yield (
             f"{kind} of {count} frames",
-            encoded(frames[0], kind, save_all=True, append_images=frames[1:count]),
+            encode_image(frames[0], kind, save_all=True, append_images=frames[1:count]),
             "fine",
         )
-    yield "two JPEGs in one file", encoded(frames[0], "MPO", save_all=True, append_images=frames[1:2]), "fine"
+    yield "two JPEGs in one file", encode_image(frames[0], "MPO", save_all=True, append_images=frames[1:2]), "fine"
 
 
 def polyglots() -> Made:
@@ -263,7 +263,7 @@ def metadata() -> Made:
     gps = Image.Exif()
     void = TiffImagePlugin.IFDRational(1, 0)
     gps.get_ifd(0x8825).update({1: "N", 2: (void, void, void), 3: "E", 4: (void, void, void)})
-    yield "JPEG with a position that is no number", encoded(picture(), "JPEG", exif=gps), "fine"
+    yield "JPEG with a position that is no number", encode_image(picture(), "JPEG", exif=gps), "fine"
     entities = (
         b"<!DOCTYPE x [" + b"".join(b"<!ENTITY a%d '&a%d;&a%d;'>" % (i + 1, i, i) for i in range(40)) + b"]>&a40;"
     )
@@ -279,9 +279,13 @@ def metadata() -> Made:
     ):
         yield f"JPEG with {name}", jpeg_with(segment(marker, body)), "either" if marker == 0xEE else "fine"
     yield "JPEG with 200 comments", jpeg_with(*[segment(0xFE, b"y" * 300)] * 200), "fine"
-    profiled = encoded(picture(), "PNG", icc_profile=noise)
+    profiled = encode_image(picture(), "PNG", icc_profile=noise)
     yield "PNG with a profile of noise", profiled, "fine"
-    yield "WebP with metadata of noise", encoded(picture(), "WEBP", exif=noise, xmp=noise, icc_profile=noise), "either"
+    yield (
+        "WebP with metadata of noise",
+        encode_image(picture(), "WEBP", exif=noise, xmp=noise, icc_profile=noise),
+        "either",
+    )
 
 
 def broken_structure() -> Made:
@@ -303,7 +307,7 @@ def broken_structure() -> Made:
         yield f"JPEG without {what}", raw[:at] + raw[at + 2 + length :], "either"
         yield f"JPEG whose {what} claim to be longer", raw[: at + 2] + b"\xff\xff" + raw[at + 4 :], "either"
     yield "JPEG header twice", raw[:2] + raw, "either"
-    yield "JPEG of 1x1 pixels", encoded(Image.new("RGB", (1, 1)), "JPEG"), "refused"
+    yield "JPEG of 1x1 pixels", encode_image(Image.new("RGB", (1, 1)), "JPEG"), "refused"
     for tags, what in (
         ({273: 2**31}, "pixels behind the end"), ({279: 2**32 - 1}, "four billion bytes of pixels"),
         ({277: 60_000}, "60000 channels"),

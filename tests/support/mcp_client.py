@@ -24,7 +24,7 @@ async def mcp_client(
         yield client
 
 
-async def uploaded(url: str, photo: bytes, key: str | None = None) -> str:
+async def upload_photo(url: str, photo: bytes, key: str | None = None) -> str:
     """The ticket of a photo."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient() as http:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from support.chat_servers import Body, Turn, listing, streamed
+from support.chat_servers import Body, Turn, listing, streamed_reply
 from support.endpoint import Reply
 
 PAGES = {
@@ -43,7 +43,7 @@ class NamingServer:
         while len(self.pictures) > self.room:
             self.pictures.popitem(last=False)
         self.seen.append(shown)
-        return streamed(self.speak(body), body)
+        return streamed_reply(self.speak(body), body)
 
 
 def refusal(index: int) -> Reply:

@@ -25,7 +25,7 @@ def a_model_request(*messages, tools=(SEARCH,), remaining_s=20.0, **changes):
 
 
 @asynccontextmanager
-async def against(play, **config):
+async def served_model(play, **config):
     async with serving(play) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, **{"model": "m", "backoff_s": 0.01, **config}))
         try:

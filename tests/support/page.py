@@ -17,14 +17,14 @@ SCREENS = [(width, height, dark) for width, height in ((1280, 900), (390, 844)) 
 async def choose(tab: Tab, *files: Path) -> None:
     """Put photos into the form."""
     await tab.choose("#photos", *files)
-    await tab.until(f"document.querySelectorAll('#thumbs li').length >= {len(files)}")
+    await tab.wait_until(f"document.querySelectorAll('#thumbs li').length >= {len(files)}")
 
 
 async def locate(tab: Tab, *files: Path, depth: str = "standard") -> None:
     """Put photos into the form and wait for the answer."""
     await choose(tab, *files)
     await tab.js(f"document.getElementById('depth').value = '{depth}'; document.getElementById('go').click()")
-    await tab.until(ANSWERED)
+    await tab.wait_until(ANSWERED)
 
 
 async def text_of(tab: Tab, selector: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from support.endpoint import chunk, saying
+from support.endpoint import chunk, text_chunks
 from tts.domain.geo import LatLon
 
 OTARU = LatLon(lat=43.19, lon=140.99)
@@ -25,7 +25,9 @@ _LEVELS = {"CountryIdentification": "Japan", "RegionalGuess": "Hokkaido", "Preci
 TURNS: dict[str, tuple[str | list[Any], ...]] = {
     **{
         preset: (
-            saying("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH}]), finish="tool_calls"),
+            text_chunks(
+                "A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH}]), finish="tool_calls"
+            ),
             '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}',
         )
         for preset in ("generic", "hosted", "small")
@@ -73,6 +75,6 @@ def play_of(profile: str) -> Callable[[dict[str, Any], int], list[Any]]:
     def play(body: dict[str, Any], number: int) -> list[Any]:
         turns_done = sum(message["role"] == "assistant" for message in body["messages"])
         turn = TURNS[profile][-1 if verifies(body) else turns_done]
-        return saying(turn) if isinstance(turn, str) else turn
+        return text_chunks(turn) if isinstance(turn, str) else turn
 
     return play

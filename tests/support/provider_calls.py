@@ -18,14 +18,14 @@ ALLOWED = RegionSearchConfig(allowed=True)
 
 
 @cache
-def consenting(**options):
+def consenting_context(**options):
     photo = load_photo(sign_bytes("Otaru"))
     return ToolContext(a_context(), (photo,), LocateOptions(**{"allow_region_search": True, **options}))
 
 
 async def call(catalog, name, *, context=None, **arguments):
     broker = Broker(catalog.tools, MemoryStore())
-    return await broker.call(ToolCall(id="c", name=name, arguments=arguments), context or consenting())
+    return await broker.call(ToolCall(id="c", name=name, arguments=arguments), context or consenting_context())
 
 
 REGION = {"bbox": [0.1, 0.1, 0.9, 0.9]}

@@ -37,7 +37,7 @@ def picture(size: tuple[int, int] = (256, 256)) -> bytes:
     return out.getvalue()
 
 
-def answering(*providers: str) -> Any:
+def answer_with_samples(*providers: str) -> Any:
     known = {path: entry["reply"] for provider in providers for path, entry in samples(provider).items()}
 
     def answer(seen: Seen) -> Reply:
@@ -66,7 +66,7 @@ def config_for(
 
 
 @asynccontextmanager
-async def provided(
+async def served_providers(
     *providers: str,
     gazetteer: Any,
     countries: Any,
@@ -76,7 +76,7 @@ async def provided(
     **settings: Any,
 ) -> Any:
     """(server, catalog) with the providers set up against a local server that answers their samples."""
-    async with rude_server(answer or answering(*(name for name in providers if name != "offline"))) as server:
+    async with rude_server(answer or answer_with_samples(*(name for name in providers if name != "offline"))) as server:
         places = OfflinePlaces(gazetteer, countries)
         catalog: Catalog = build_catalog(
             config_for(server, *providers, **settings),

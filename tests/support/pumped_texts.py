@@ -17,7 +17,7 @@ _CATEGORIES = {
 }  # fmt: skip
 
 
-def pumped(pattern: re.Pattern[str], length: int) -> Iterator[str]:
+def pumping_texts(pattern: re.Pattern[str], length: int) -> Iterator[str]:
     """Texts of about `length` characters that end in one the pattern does not expect."""
     tree = parser.parse(pattern.pattern, pattern.flags)
     leads = set(_leads(tree, ""))

@@ -35,7 +35,7 @@ def openai(message: str, param: Any = None, code: Any = None, kind: str = "inval
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-def has(*names: str) -> Callable[[Body], bool]:
+def has_fields(*names: str) -> Callable[[Body], bool]:
     return lambda body: any(name in body for name in names)
 
 
@@ -82,7 +82,7 @@ def has_pictures_by_name(body: Body) -> bool:
     return any(p["type"] == "image_url" and not p["image_url"] for c in contents for p in c)
 
 
-def sends(name: str, field: str, value: Any) -> Callable[[Body], bool]:
+def sends_value(name: str, field: str, value: Any) -> Callable[[Body], bool]:
     return lambda body: body.get(name, {}).get(field) == value
 
 
@@ -95,20 +95,20 @@ AUTO = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-pa
 LENGTH = "This model's maximum context length is 4096 tokens"
 ROWS = (
     # OpenAI
-    Row("openai temperature", has("temperature"), openai("Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.", "temperature", "unsupported_value")),
-    Row("openai top_p", has("top_p"), openai("Unsupported parameter: 'top_p' is not supported with this model.", "top_p", "unsupported_parameter")),
-    Row("openai stop", has("stop"), openai("Unsupported parameter: 'stop' is not supported with this model.", "stop", "unsupported_parameter")),
-    Row("openai max_tokens", has("max_tokens"), openai("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "max_tokens", "unsupported_parameter")),
-    Row("openai extension", has("top_k"), openai("Unrecognized request argument supplied: top_k")),
+    Row("openai temperature", has_fields("temperature"), openai("Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.", "temperature", "unsupported_value")),
+    Row("openai top_p", has_fields("top_p"), openai("Unsupported parameter: 'top_p' is not supported with this model.", "top_p", "unsupported_parameter")),
+    Row("openai stop", has_fields("stop"), openai("Unsupported parameter: 'stop' is not supported with this model.", "stop", "unsupported_parameter")),
+    Row("openai max_tokens", has_fields("max_tokens"), openai("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "max_tokens", "unsupported_parameter")),
+    Row("openai extension", has_fields("top_k"), openai("Unrecognized request argument supplied: top_k")),
     Row("openai unverified organisation", lambda body: body.get("stream") is True, openai("Your organization must be verified to stream this model. Please go to the settings.", "stream", "unsupported_value")),
     Row("openai output too long", writes_above(16384), openai("max_tokens is too large: 30000. This model supports at most 16384 completion tokens, whereas you provided 30000.", "max_tokens", "invalid_value")),
-    Row("openai json schema", sends("response_format", "type", "json_schema"), openai("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", "response_format")),
+    Row("openai json schema", sends_value("response_format", "type", "json_schema"), openai("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", "response_format")),
     Row("openai no quota", always, openai("You exceeded your current quota, please check your plan and billing details.", None, "insufficient_quota", "insufficient_quota"), 429, "no quota left"),
     Row("openai wrong key", always, openai("Incorrect API key provided.", None, "invalid_api_key"), 401, "$OPENAI_API_KEY"),
     Row("openai no such model", always, openai("The model `m` does not exist or you do not have access to it.", None, "model_not_found"), 404, "--model"),
     Row("openai context", always, openai("This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.", "messages", "context_length_exceeded"), 400, "--max-model-len"),
     # Gemini
-    Row("gemini seed", has("seed"), [{"error": {"code": 400, "message": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', "status": "INVALID_ARGUMENT"}}]),
+    Row("gemini seed", has_fields("seed"), [{"error": {"code": 400, "message": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', "status": "INVALID_ARGUMENT"}}]),
     Row("gemini tools of gemma", has_tools, [{"error": {"code": 400, "message": "Function calling is not enabled for models/gemma-3-27b-it", "status": "INVALID_ARGUMENT"}}]),
     Row("gemini system of gemma", has_system, [{"error": {"code": 400, "message": "Developer instruction is not enabled for models/gemma-3-27b-it", "status": "INVALID_ARGUMENT"}}]),
     Row("gemini context", always, [{"error": {"code": 400, "message": "The input token count exceeds the maximum number of tokens allowed (1048576).", "status": "INVALID_ARGUMENT"}}], 400, "--max-model-len"),
@@ -124,7 +124,7 @@ ROWS = (
     Row("openrouter tools", has_tools, {"error": {"message": "No endpoints found that support tool use.", "code": 404}}, 404),
     Row("openrouter pictures", always, {"error": {"message": "No endpoints found that support image input", "code": 404}}, 404, "does not take pictures"),
     Row("openrouter credits", always, {"error": {"message": "Insufficient credits. Add more.", "code": 402}}, 402, "no quota left"),
-    Row("openrouter wraps a provider", has("seed"), {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": "Unsupported parameter: 'seed'"}}}),
+    Row("openrouter wraps a provider", has_fields("seed"), {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": "Unsupported parameter: 'seed'"}}}),
     # vLLM
     Row("vllm no tool parser", lambda body: body.get("tool_choice") == "auto", {"object": "error", "message": AUTO, "type": "BadRequestError", "param": None, "code": 400}),
     Row("vllm pictures", more_pictures_than(1), openai("At most 1 image(s) may be provided in one prompt.", None, 400, "BadRequestError")),
@@ -147,15 +147,15 @@ ROWS = (
     Row("ollama tools, plain", has_tools, {"error": "registry.ollama.ai/library/gemma3:4b does not support tools"}),
     Row("ollama not pulled", always, openai('model "m" not found, try pulling it first', None, None, "api_error"), 404, "--model"),
     # LM Studio
-    Row("lm studio json", sends("response_format", "type", "json_object"), {"error": "'response_format.type' must be 'json_schema' or 'text'"}),
+    Row("lm studio json", sends_value("response_format", "type", "json_object"), {"error": "'response_format.type' must be 'json_schema' or 'text'"}),
     Row("lm studio keeps", always, {"error": "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096)."}, 400, "LM Studio: context length"),
     Row("lm studio empty", always, openai("No models loaded. Please load a model in the developer page.", None, "model_not_found"), 404, "--model"),
     # Others that people put behind --endpoint
-    Row("mistral extra", has("stream_options"), extra_forbidden("stream_options"), 422),
-    Row("mistral seed", has("seed"), extra_forbidden("seed"), 422),
+    Row("mistral extra", has_fields("stream_options"), extra_forbidden("stream_options"), 422),
+    Row("mistral seed", has_fields("seed"), extra_forbidden("seed"), 422),
     Row("deepseek output", writes_above(8192), openai("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]")),
     Row("groq pictures", more_pictures_than(2), openai("Too many images provided. This model supports up to 2 images.")),
     Row("proxy body", picture_bytes_above(30000), "<html><h1>413 Request Entity Too Large</h1></html>", 413),
     Row("template without tool role", has_tool_role, openai("Unexpected role: tool")),
-    Row("tool choice", has("tool_choice"), openai("tool_choice is not supported by this model", "tool_choice")),
+    Row("tool choice", has_fields("tool_choice"), openai("tool_choice is not supported by this model", "tool_choice")),
 )  # fmt: skip

@@ -28,7 +28,7 @@ _AT_ONCE = 4
 _TIMES: dict[str, bool | set[str]] = {"timing": True, "cost": True, "provenance": {"answered_at"}}
 
 
-async def played(ports: Ports, number: int) -> bytes:
+async def play_request(ports: Ports, number: int) -> bytes:
     """One request: its answer, every trajectory with all that was said, called and seen, and its pictures."""
     photo = load_photo(sign_bytes(*SIGNS[number % len(SIGNS)]))
     options = LocateOptions(n_parallel=3, depth="deep", stop="none", seed=number)
@@ -54,7 +54,7 @@ async def play(ports: Ports, requests: int) -> list[bytes]:
 
     async def one(number: int) -> bytes:
         async with limit:
-            return await played(ports, number)
+            return await play_request(ports, number)
 
     return await asyncio.gather(*(one(number) for number in range(requests)))
 

@@ -22,6 +22,6 @@ def rollout_at(i, point, *, running=False, place=None, reason=StopReason.ANSWERE
     )
 
 
-def apart(km):
+def point_east(km):
     """A point this far east of Lyon."""
     return destination(LYON, bearing_deg=90, distance_km=km)

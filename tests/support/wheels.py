@@ -65,7 +65,7 @@ class Environment:
                 if not link.exists():  # some bring the same `__init__.py` of a namespace
                     link.symlink_to(str(found.locate_file(file)))
 
-    def installed(self) -> set[str]:
+    def installed_names(self) -> set[str]:
         """The names of the distributions in it."""
         return {_name(one) for one in distributions(path=[str(self.site_packages)])}
 

@@ -16,7 +16,7 @@ from tools.external.schema import ExternalArguments, arguments_of
 from tts.config import McpServerConfig
 from tts.errors import ConfigError, GeoTTSError, ToolError, ToolErrorKind
 from tts.net.egress import EGRESS, Record
-from tts.net.url_secrets import masked
+from tts.net.url_secrets import mask_secrets
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
@@ -55,7 +55,7 @@ def external_tools(
         try:
             stated = _in_a_thread(partial(_listed, config, environment))
         except GeoTTSError as error:
-            _log.warning("the MCP server %s is left out: %s", server, masked(error.detail))
+            _log.warning("the MCP server %s is left out: %s", server, mask_secrets(error.detail))
             continue
         known = {tool.name: tool for tool in stated}
         for name in config.allow:
@@ -69,7 +69,7 @@ def external_tools(
 def _listed(config: McpServerConfig, environment: Mapping[str, str]) -> Any:
     from tools.external import session  # noqa: PLC0415  as above
 
-    return asyncio.run(session.listed(config, environment))
+    return asyncio.run(session.list_tools(config, environment))
 
 
 def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, environment: Mapping[str, str]) -> Tool:

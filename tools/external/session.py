@@ -31,7 +31,7 @@ _RELAY = Path(__file__).with_name("relay.py")
 _MOST_PAGES = 10
 
 
-async def listed(config: McpServerConfig, environment: Mapping[str, str]) -> list[types.Tool]:
+async def list_tools(config: McpServerConfig, environment: Mapping[str, str]) -> list[types.Tool]:
     """The tools of a server.
 
     Args:

@@ -119,7 +119,7 @@ class Amap(Service):
         reply = await self._client.read(self._ask("place/text", parameters), context, _Pois, _failure_of)
         return [_fact(poi) for poi in reply.pois[:limit] if poi.id]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """AMap's input tips; those without an id are left out."""

@@ -144,7 +144,7 @@ class Google:
         reply = await self._client.read(self._new("places:searchText", "places.", body), context, _Places)
         return [_fact(place) for place in reply.places[:limit]]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Autocomplete (New), only in `country` where it is given; tips have no position."""

@@ -39,7 +39,7 @@ class OfflinePlaces:
         matches = self._gazetteer.search(query, countries=[country] if country else None, limit=limit)
         return [place_fact(match.place, match.score) for match in matches]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Places with a name that begins with the query, most important first."""
@@ -86,7 +86,7 @@ class OfflinePlaces:
 
     async def country_at(self, point: LatLon) -> CountryFact:
         """The country by the borders of time zones; `at_sea` also in unclaimed parts of Antarctica."""
-        country = self._countries.at(point)
+        country = self._countries.country_at(point)
         return CountryFact(
             point=point,
             country_code=country.code if country else "",

@@ -15,7 +15,7 @@ from tools.providers.provider import Provider, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
-from tts.rewards.released.geoagent_geocoder import query_of, shortened
+from tts.rewards.released.geoagent_geocoder import query_of, without_last_part
 from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest, Reply
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
@@ -57,7 +57,7 @@ class OpenCagePlaces(Service):
         """The same as `geocode`: OpenCage has no search by name."""
         return await self.geocode(query, country=country, limit=limit, context=context)
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """The same as `geocode`: OpenCage does not complete names."""
@@ -81,7 +81,7 @@ class OpenCagePlaces(Service):
             found = await self._ask(query_of(asked), country, limit, context)
             if found:
                 return found
-            asked = shortened(asked)
+            asked = without_last_part(asked)
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:

@@ -140,7 +140,7 @@ class OsmPlaces:
         reply = await self._client.read(self._names("search", parameters), context, _NominatimPlaces)
         return [_fact(found) for found in reply.root[:limit]]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Photon knows no countries to search in: theirs are picked out of more results."""

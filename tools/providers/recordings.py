@@ -44,4 +44,4 @@ def open_recordings(settings: ProviderSettings) -> Recordings:
         return ReverseTapeSearch(read_tables(file, paths))
     if has_tables(file):
         return TapeSearch(as_tape(read_tables(file, paths)))
-    return TapeSearch(import_reverse(file) if file.is_dir() else SearchTape.of(read_tape(file).rows))
+    return TapeSearch(import_reverse(file) if file.is_dir() else SearchTape.from_rows(read_tape(file).rows))

@@ -52,12 +52,12 @@ class RoutedPlaces:
                 return found
         return []
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Results of the first provider that has any; errors are not caught."""
         for provider in self._for_name(query, country):
-            if found := await provider.tips(query, country=country, limit=limit, context=context):
+            if found := await provider.autocomplete(query, country=country, limit=limit, context=context):
                 return found
         return []
 

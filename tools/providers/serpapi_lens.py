@@ -60,7 +60,7 @@ class SerpapiLens(Service):
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Pages with this very picture first, then those that look like it; each page once."""
-        async with self._upload.lent(picture, context) as url:
+        async with self._upload.lend(picture, context) as url:
             params = {"engine": "google_lens", "url": url, "no_cache": "true"}
             reply = await self._client.read(
                 ProviderRequest(f"{self._base}/search.json", params), context, _Hits, _failure_of

@@ -95,7 +95,7 @@ class SerperPlaces(Service):
         )
         return [_fact(place) for place in reply.places[:limit]]
 
-    async def tips(
+    async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """The same as `search`."""

@@ -49,7 +49,7 @@ class SerperLens(Service):
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""
-        async with self._upload.lent(picture, context) as url:
+        async with self._upload.lend(picture, context) as url:
             request = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
             reply = await self._client.read(request, context, _Hits)
         return [

@@ -56,7 +56,7 @@ def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
     return region
 
 
-def encoded(pixels: Image.Image) -> RegionPicture:
+def encode_picture(pixels: Image.Image) -> RegionPicture:
     """Encode the pixels alone: whatever else the picture carries is not written.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
-from tools.region_search.presigned_urls import S3Keys, presigned
+from tools.region_search.presigned_urls import S3Keys, presign_url
 from tts.config import S3Upload, StoreUpload
 from tts.errors import ConfigError
 from tts.net.secret import Credential, Secret
@@ -55,7 +55,7 @@ class Places(Protocol):
         """
         ...
 
-    def shown(self, name: str) -> str:
+    def public_url(self, name: str) -> str:
         """Make the URL from which services fetch a picture.
 
         Args:
@@ -90,7 +90,7 @@ class HeaderPlaces:
         headers = self._config.headers if method == "PUT" else {}
         return Target(self._config.put_url.replace("{name}", name), headers, self._credential)
 
-    def shown(self, name: str) -> str:
+    def public_url(self, name: str) -> str:
         """The get URL with the name filled in; the put URL where no other is configured."""
         return (self._config.get_url or self._config.put_url).replace("{name}", name)
 
@@ -125,14 +125,14 @@ class S3Places:
         """A signed URL without further headers, good for the configured seconds."""
         return Target(self._signed(method, name))
 
-    def shown(self, name: str) -> str:
+    def public_url(self, name: str) -> str:
         """A signed URL for GET, good for the configured seconds."""
         return self._signed("GET", name)
 
     def _signed(self, method: Literal["GET", "PUT", "DELETE"], name: str) -> str:
         config = self._config
         url = f"{config.bucket_url.rstrip('/')}/{config.prefix}{name}"
-        return presigned(method, url, self._keys, region=config.region, expires_s=config.expires_s, at=self._now())
+        return presign_url(method, url, self._keys, region=config.region, expires_s=config.expires_s, at=self._now())
 
 
 def _needed(variable: str, environment: Mapping[str, str]) -> str:

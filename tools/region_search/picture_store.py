@@ -40,14 +40,14 @@ class StoredRegions:
             client.scrubber.learn(secret)
 
     @asynccontextmanager
-    async def lent(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
+    async def lend(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
         """The store's URL for the picture. A DELETE that fails is logged as an error and not raised."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
-        with self._client.scrubber.hiding(Secret(key)):
+        with self._client.scrubber.hide(Secret(key)):
             try:
                 await self._put(name, picture, context)
-                yield self._places.shown(name)
+                yield self._places.public_url(name)
             finally:  # also of a PUT that failed or was cut off: it may have arrived
                 await to_its_end(self._delete(name, context), name="delete a region")
 

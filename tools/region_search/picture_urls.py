@@ -12,7 +12,7 @@ from tts.domain.request import RequestContext
 class RegionUpload(Protocol):
     """Lends a picture a URL that nobody can guess."""
 
-    def lent(self, picture: RegionPicture, context: RequestContext) -> AbstractAsyncContextManager[str]:
+    def lend(self, picture: RegionPicture, context: RequestContext) -> AbstractAsyncContextManager[str]:
         """Lend a picture a URL. When the block ends the picture is gone, however it ends: a failure, and a cancellation
         too, waits for that.
 

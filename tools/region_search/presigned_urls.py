@@ -34,7 +34,7 @@ class S3Keys:
     session: Secret | None = None
 
 
-def presigned(
+def presign_url(
     method: Literal["GET", "PUT", "DELETE"], url: str, keys: S3Keys, *, region: str, expires_s: int, at: datetime
 ) -> str:
     """Sign a URL of an S3 store (AWS Signature Version 4, query parameters).

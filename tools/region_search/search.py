@@ -13,7 +13,7 @@ from typing import Protocol
 from PIL import Image
 
 from tools.failover import first_that_serves
-from tools.region_search.picture import RegionPicture, cut_region, encoded
+from tools.region_search.picture import RegionPicture, cut_region, encode_picture
 from tts.domain.photo import Box
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -95,4 +95,4 @@ class RegionSearch:
 
     def _prepared(self, context: ToolContext, box: Box) -> RegionPicture:
         pixels = cut_region(context.photos[box.photo], box, max_side_px=self._max_side_px)
-        return encoded(pixels if self._hide is None else self._hide(pixels))
+        return encode_picture(pixels if self._hide is None else self._hide(pixels))

@@ -67,7 +67,7 @@ class RegionShelf:
         return len(self._items)
 
     @asynccontextmanager
-    async def lent(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
+    async def lend(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
         """A URL of the gateway; the name is kept out of logs while it is good."""
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
@@ -75,7 +75,7 @@ class RegionShelf:
         self._items[name] = _Item(picture.data, self._now() + self._expires_s, self._max_fetches, context.id)
         self._note("OFFER", host, name, 0, context.id)
         try:
-            with self._scrubber.hiding(Secret(key)):
+            with self._scrubber.hide(Secret(key)):
                 yield f"{self._base}/{name}"
         finally:
             del self._items[name]

@@ -6,7 +6,7 @@ import json
 
 from tools.providers.opencage import place_found
 from tools.released.sources.opencage import AddressSource
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.dialects.released.geoagent_loop import GEOCODER
 from tts.domain.geo import LatLon
 from tts.errors import ToolErrorKind
@@ -57,10 +57,10 @@ def _observed(result: Result) -> Observation:
     text = json.dumps(result, ensure_ascii=False)
     if result["status"] != "success":
         missing = result["code"] == _NOTHING_FOUND
-        raise refused(text, ToolErrorKind.NOT_FOUND if missing else ToolErrorKind.UNAVAILABLE)
+        raise verbatim_error(text, ToolErrorKind.NOT_FOUND if missing else ToolErrorKind.UNAVAILABLE)
     try:
         point = LatLon(lat=result["latitude"], lon=result["longitude"])
     except ValueError:
-        raise refused(text, ToolErrorKind.UNAVAILABLE) from None
+        raise verbatim_error(text, ToolErrorKind.UNAVAILABLE) from None
     place = place_found(result["formatted_address"], point, result["components"], result["confidence"])
     return Observation(text=text, facts=(place,))

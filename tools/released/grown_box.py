@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from PIL import Image
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
 from tts.errors import ToolError
@@ -36,14 +36,14 @@ def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
 
     Raises:
         ToolError: `box` is empty or has another number of items, in the words of the tool; or it cannot have any, from
-            `crashed`.
+            `crash_error`.
     """
     if not box:
-        raise refused(_NOT_FOUR)
+        raise verbatim_error(_NOT_FOUR)
     if not hasattr(box, "__len__"):
         raise crashed(f"object of type '{type(box).__name__}' has no len()")
     if len(box) != 4:
-        raise refused(_NOT_FOUR)
+        raise verbatim_error(_NOT_FOUR)
     four: Sequence[Any] = box
     return four
 
@@ -85,13 +85,13 @@ def shows_nothing(box: Sequence[Any]) -> ToolError:
     Returns:
         The error; the caller raises it.
     """
-    return refused(
+    return verbatim_error(
         f"Error: The specified bounding box {box} is invalid or results in a crop smaller than "
         f"the minimum size of {SHORTEST}x{SHORTEST}."
     )
 
 
-def grown(region: Sides, width: int, height: int) -> Sides:
+def grow_region(region: Sides, width: int, height: int) -> Sides:
     """A region with an area, in a picture of that size, in whole pixels.
 
     Args:

@@ -53,7 +53,7 @@ def size_of(data: bytes) -> tuple[int, int] | None:
         return None
 
 
-def attached(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
+def attach_picture(data: bytes, size: tuple[int, int], media_type: str, label: str = "") -> tuple[ImageRef, Attachment]:
     """Name the bytes of a picture by their hash.
 
     Args:
@@ -75,14 +75,14 @@ def png(picture: Image.Image, label: str = "crop") -> tuple[ImageRef, Attachment
 
     Args:
         picture: what is encoded.
-        label: as in `attached`.
+        label: as in `attach_picture`.
 
     Returns:
         As in `attached`.
     """
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)
-    return attached(out.getvalue(), picture.size, "image/png", label)
+    return attach_picture(out.getvalue(), picture.size, "image/png", label)
 
 
 def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
@@ -96,14 +96,16 @@ def jpeg(picture: Image.Image) -> tuple[ImageRef, Attachment]:
     """
     out = io.BytesIO()
     picture.save(out, "JPEG")
-    return attached(out.getvalue(), picture.size, "image/jpeg", "crop")
+    return attach_picture(out.getvalue(), picture.size, "image/jpeg", "crop")
 
 
-def shown(picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = "") -> Observation:
+def picture_observation(
+    picture: tuple[ImageRef, Attachment], facts: tuple[ViewFact, ...], text: str = ""
+) -> Observation:
     """Make the result of a tool that shows a picture.
 
     Args:
-        picture: the result of `attached`, `png` or `jpeg`.
+        picture: the result of `attach_picture`, `png` or `jpeg`.
         facts: what the picture proves to have been looked at.
         text: what the model reads with the picture; empty for nothing.
 

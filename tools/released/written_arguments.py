@@ -43,7 +43,7 @@ def spec_of_written(name: str, description: str, source: ToolProvider) -> ToolSp
     )
 
 
-def refused(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
+def verbatim_error(text: str, kind: ToolErrorKind = ToolErrorKind.INVALID_ARGUMENTS) -> ToolError:
     """Refuse a call.
 
     Args:

@@ -16,7 +16,7 @@ class Deadline:
         return max(0.0, self.at - asyncio.get_running_loop().time())
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether no time is left."""
         return self.remaining_s() <= 0.0
 

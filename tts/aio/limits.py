@@ -69,8 +69,8 @@ class Turnstile:
             self.waiting -= 1
         self._inside = passed
         timer = asyncio.get_running_loop().call_later(self._longest_s, self._leave, passed)
-        passed.then(timer.cancel)
-        passed.then(partial(self._leave, passed))
+        passed.call_when_reached(timer.cancel)
+        passed.call_when_reached(partial(self._leave, passed))
 
     def _leave(self, passed: Milestone) -> None:
         if self._inside is passed:

@@ -22,7 +22,7 @@ class Milestone:
                 callback()
             self._callbacks.clear()
 
-    def then(self, callback: Callable[[], object]) -> None:
+    def call_when_reached(self, callback: Callable[[], object]) -> None:
         """Call `callback` when it is reached; at once if it is."""
         if self._reached.is_set():
             callback()

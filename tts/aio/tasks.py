@@ -27,7 +27,7 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = 
 
 
 @asynccontextmanager
-async def beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
+async def run_beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
     """Run `work` while the block runs. The value of the block is a function that waits for it and may be called
     repeatedly. The work is cancelled when the block ends."""
     task = spawn(work, name="beside")

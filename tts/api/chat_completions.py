@@ -266,7 +266,7 @@ class Completion:
         if include_usage:
             yield {**self._chunk({}), "choices": [], "usage": usage_of(self.usage or Usage())}
 
-    def whole(self, events: list[Event], answer: Answer) -> dict[str, Any]:
+    def full_reply(self, events: list[Event], answer: Answer) -> dict[str, Any]:
         """The reply to a request that does not stream; the events become its reasoning."""
         reasoning = "".join(self._narrator.text_of(event) for event in events)
         message = {"role": "assistant", "content": content_of(answer), "reasoning_content": reasoning, "refusal": None}

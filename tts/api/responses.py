@@ -84,7 +84,7 @@ class ResponsesRequest(OpenModel):
     max_output_tokens: int | None = None
     geotts: dict[str, Any] = {}
 
-    def continues(self) -> str | None:
+    def continued_id(self) -> str | None:
         """The id of the request that this one continues."""
         return request_id(self.previous_response_id) if self.previous_response_id else None
 
@@ -162,7 +162,7 @@ class ResponseFold:
         self._next = 0
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether its last event has been given."""
         return self._status in _TERMINAL
 
@@ -173,7 +173,7 @@ class ResponseFold:
 
     def feed(self, event: Event) -> list[Json]:
         """What the stream says for one event, numbered."""
-        if self.ended:
+        if self.has_ended:
             return []
         return [self._numbered(one) for one in self._response_events(event)]
 
@@ -261,7 +261,7 @@ class ResponseFold:
         yield {"type": "response.output_item.done", "output_index": index, "item": self._answer_item(text)}
 
     def _output(self) -> list[Json]:
-        running = self._answer is None and not self.ended
+        running = self._answer is None and not self.has_ended
         items = [self._reasoning("in_progress" if running else "completed")] if self._summarises else []
         return items if self._answer is None else [*items, self._answer_item(content_of(self._answer))]
 

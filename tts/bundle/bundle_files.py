@@ -63,10 +63,10 @@ def entries_of(
     entries[REPLAY] = orjson.dumps(replay.jsonable(), option=_INDENTED)
     entries |= {f"photos/{sha256}.jpg": data for sha256, data in photos.items()}
     entries |= {f"files/{sha256}": data for sha256, data in files.items()}
-    return entries | derived(entries)
+    return entries | derive_files(entries)
 
 
-def derived(entries: Mapping[str, bytes]) -> dict[str, bytes]:
+def derive_files(entries: Mapping[str, bytes]) -> dict[str, bytes]:
     """Answer, tape and manifest as they follow from the other files. Raises DataError."""
     lines = _lines(entries)
     log = _events(lines)
@@ -127,7 +127,7 @@ def _tape(log: Sequence[Event]) -> bytes:
         elif isinstance(event, ToolResulted):
             call = calls.get((event.rollout_id, event.result.call_id))
             if call is not None:
-                row = TapeRow.of(call, context, ToolOutcome(event.result))
+                row = TapeRow.from_outcome(call, context, ToolOutcome(event.result))
                 rows.setdefault(row.key, row)
     return b"".join(value.json_bytes() + b"\n" for value in (TapeHead(), *rows.values()))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from tts.bundle.bundle_files import MANIFEST, REPLAY, SIGNATURE, Replay, derived, events_in
+from tts.bundle.bundle_files import MANIFEST, REPLAY, SIGNATURE, Replay, derive_files, events_in
 from tts.bundle.zip_archive import pack, unpack
 from tts.errors import DataError
 
@@ -19,7 +19,7 @@ def checked_entries(data: bytes) -> dict[str, bytes]:
         DataError: names the first thing that does not.
     """
     entries = unpack(data)
-    made = derived(entries)
+    made = derive_files(entries)
     for name in sorted(made):
         if name == MANIFEST:
             _compare_files(entries)

@@ -18,7 +18,7 @@ from tts.errors import ConfigError, DataError
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def signed(entries: Mapping[str, bytes], private_pem: bytes) -> dict[str, bytes]:
+def sign_files(entries: Mapping[str, bytes], private_pem: bytes) -> dict[str, bytes]:
     """The files with `signature.json`. Raises ConfigError for what is no ed25519 key in PEM without a password."""
     ed25519, serialization = _cryptography()
     try:

@@ -152,7 +152,7 @@ class Weigher:
         """A street that is called after a town is in the town's country more often than in the town."""
         for mention in mentions:
             if mention.street:
-                found = math.log1p(_STREET_IN_COUNTRY / mention.elsewhere)
+                found = math.log1p(_STREET_IN_COUNTRY / mention.rate_elsewhere)
                 for code in {m.place.country_code for m in mention.matches if m.place.kind != "country"} & set(plain):
                     plain[code] += found
 
@@ -227,11 +227,11 @@ class Weigher:
         lon = np.array([place.point.lon for place in places])
         top = max(plain.values())
         countries = {code: math.exp(value - top) for code, value in plain.items()}
-        languages, total = self.priors.spoken(countries), sum(countries.values())
+        languages, total = self.priors.language_shares(countries), sum(countries.values())
         abroad = np.array([1.0 - countries[place.country_code] / total for place in places])
         weights = np.array([plain[place.country_code] + self._weight(place, regions) for place in places])
         for mention in (*mentions, *claimed):
-            elsewhere = self.elsewhere(mention, languages) + mention.abroad * abroad
+            elsewhere = self.rate_elsewhere(mention, languages) + mention.abroad * abroad
             weights += _sign_likelihood(mention, elsewhere, places, lat, lon)
         for clue in stated:
             assert clue.point is not None
@@ -245,10 +245,10 @@ class Weigher:
         share = self.priors.town_share(place) * (_DIVISION if place.kind == "admin1" else 1.0)
         return math.log(share) + _of_region(regions.get(place.country_code), place.admin1)
 
-    def elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
+    def rate_elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
         """How often a photo of another place shows this name: as a word, by chance, or because the place is known
         there."""
-        plain = mention.elsewhere_among(languages) + (_STREET if mention.street else 0.0)
+        plain = mention.rate_elsewhere_among(languages) + (_STREET if mention.street else 0.0)
         if any(match.place.kind == ADDRESS for match in mention.matches):
             return plain
         shares = (

@@ -17,7 +17,7 @@ from tts.domain.geo import Area, Countries, distance_km
 _NEAR_KM = weights("belief")["named_km"]
 
 
-def believed(
+def belief_with_caller(
     leads: Leads, reader: ClueReader, within: Area | None, hint: Hint | None, ruled_out: RuledOut | None = None
 ) -> Belief:
     """The belief inside the countries of an area. If the lines contradict these countries, the belief covers the whole

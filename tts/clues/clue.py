@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tts.domain.geo import LatLon
 from tts.domain.value import Value
-from tts.geodata.english_names import country_name, joined
+from tts.geodata.english_names import country_name, join_names
 
 
 class ClueKind(StrEnum):
@@ -49,7 +49,7 @@ class Clue(Value):
         """The log-likelihood (nats) of a country, given by its ISO code."""
         return self.weights.get(code, self.other)
 
-    def trusted(self, share: float) -> Clue:
+    def with_trust(self, share: float) -> Clue:
         """The same clue, taken as seriously as its reading is sure (`share` in [0, 1])."""
         if share >= 1.0:
             return self
@@ -57,7 +57,7 @@ class Clue(Value):
         return self.model_copy(update={"weights": weights, "other": share * self.other})
 
 
-def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float) -> Clue | None:
+def clue_for_countries(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float) -> Clue | None:
     """A clue for some countries: it adds `nats` for each of them, and a little more if they are few. None for no
     country."""
     codes = sorted(set(countries))
@@ -66,7 +66,7 @@ def pointing(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nat
     return Clue(kind=kind, quote=quote[:120], why=why, weights=dict.fromkeys(codes, 0.0), other=-nats)
 
 
-def listed(codes: Sequence[str]) -> str:
+def list_countries(codes: Sequence[str]) -> str:
     """The first six of some countries by name, as explanations list them."""
     names = [country_name(code) for code in codes[:6]]
-    return ", ".join(names) + " and others" if len(codes) > 6 else joined(names)
+    return ", ".join(names) + " and others" if len(codes) > 6 else join_names(names)

@@ -11,7 +11,7 @@ from tts.clues.country_words import wording_clues
 from tts.clues.line_languages import LanguageReader
 from tts.clues.line_trust import LineTrust
 from tts.clues.lookups import Lookup, LookupReader
-from tts.clues.mentions import Mention, MentionReader, distinct, phone_town
+from tts.clues.mentions import Mention, MentionReader, distinct_mentions, phone_town
 from tts.clues.numbers import number_clues
 from tts.clues.rule import RULES, Rule
 from tts.decision_weights import weights
@@ -54,9 +54,9 @@ class ClueReader:
         self._mentions = MentionReader(gazetteer, lexicon, rules)
         self.weigher = Weigher(gazetteer, countries)
         self.lines = LineTrust(gazetteer, lexicon)
-        self._lookups = LookupReader(self._mentions, gazetteer, self.lines.familiar)
+        self._lookups = LookupReader(self._mentions, gazetteer, self.lines.is_familiar)
 
-    def usual(self, name: str) -> float:
+    def zipf_of_name(self, name: str) -> float:
         """How frequent the rarest word of a name is in ordinary text: its Zipf value, 0 for no word."""
         return min((self._lexicon.zipf(word) for word in normalise(name).split()), default=0.0)
 
@@ -69,12 +69,13 @@ class ClueReader:
         without: frozenset[ClueKind] = frozenset(),
     ) -> Leads:
         """Clues and mentions of lines and how far each is trusted, in [0, 1], and of what tools were asked for them and
-        answered. `beside` has the lines above and below each (`LineTrust.beside`); `without` leaves kinds out."""
+        answered. `beside` has the lines above and below each (`LineTrust.neighbours_of_lines`); `without` leaves kinds
+        out."""
         texts = list(lines)
         clues: list[Clue] = []
         for text, trust in lines.items():
             found = [*wording_clues(text, self.countries, self._lexicon), *number_clues(text, self.countries)]
-            clues += [clue.trusted(trust) for clue in found]
+            clues += [clue.with_trust(trust) for clue in found]
         language = self._languages.clue(lines)
         clues += [language] if language is not None else []
         mentions = list(self._mentions.mentions(texts, beside))
@@ -83,6 +84,6 @@ class ClueReader:
                 town = phone_town(clue.quote, self.gazetteer)
                 mentions += [town] if town is not None else []
         mentions += self._lookups.mentions(lookups, texts, mentions)
-        mentions = distinct(mentions)
+        mentions = distinct_mentions(mentions)
         kept = tuple(clue for clue in clues if clue.kind not in without)
         return Leads(kept, () if ClueKind.PLACE in without else tuple(mentions))

@@ -24,7 +24,7 @@ _DIVISION_KM = _W["division_km"]
 _SAME_POINT_KM = _W["same_point_km"]
 
 
-def answers(belief: Belief, leads: Leads) -> bool:
+def is_worth_a_point(belief: Belief, leads: Leads) -> bool:
     """Whether a point is worth giving: much of the belief is near it, or one country is likelier than all others."""
     point, _ = belief.best_point()
     likely = belief.mass(point, _ANSWER_KM) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
@@ -56,7 +56,7 @@ def place_at(point: LatLon, belief: Belief) -> Place | None:
 
 def _named(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> Hypothesis:
     """The level that the belief supports, and the names down to it."""
-    country = countries.at(point)
+    country = countries.country_at(point)
     named = Hypothesis(
         level=Level.COUNTRY,
         country=country.name if country is not None else "",

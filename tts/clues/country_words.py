@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.clues.signals import countries_by_tld, postcode_fits, signals_in
 from tts.decision_weights import weights
@@ -54,8 +54,8 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
     """What the ledger's checks recognise too: domains, labelled postcodes, national scripts."""
     for signal in signals_in([text], countries):
         if (kind := _KINDS.get(signal.kind)) is not None:
-            why = f"this {signal.kind} is used in {listed(sorted(signal.countries))}"
-            clue = pointing(kind, signal.text, why, signal.countries, _NATS[signal.kind])
+            why = f"this {signal.kind} is used in {list_countries(sorted(signal.countries))}"
+            clue = clue_for_countries(kind, signal.text, why, signal.countries, _NATS[signal.kind])
             if clue is not None:
                 yield clue
 
@@ -64,8 +64,10 @@ def _sold_domains(text: str, countries: Countries) -> Iterator[Clue]:
     """A domain that anybody may buy (.la, .me): on a sign it is still its own country's more often than another's."""
     for match in _SOLD.finditer(text):
         code = countries_by_tld(countries).get(match.group(1).lower())
-        why = f"this domain is used in {listed([code])}, and sold elsewhere" if code is not None else ""
-        clue = pointing(ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _W["sold_domain"])
+        why = f"this domain is used in {list_countries([code])}, and sold elsewhere" if code is not None else ""
+        clue = clue_for_countries(
+            ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _W["sold_domain"]
+        )
         if clue is not None:
             yield clue
 
@@ -78,7 +80,7 @@ def _companies(text: str) -> Iterator[Clue]:
     if len(text.split()) > 1 or not form.isascii():
         why = f"companies with “{form}” in their name are registered there"
         nats = _W["weak_company"] if form in tables().weak_companies else _W["company"]
-        clue = pointing(ClueKind.COMPANY, text, why, tables().companies[form], nats)
+        clue = clue_for_countries(ClueKind.COMPANY, text, why, tables().companies[form], nats)
         if clue is not None:
             yield clue
 
@@ -103,9 +105,9 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             if _ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
-            why = f"{name.title()} has branches in {listed(codes)}"
+            why = f"{name.title()} has branches in {list_countries(codes)}"
             nats = _W["brand"] if len(codes) <= _BRAND_COUNTRIES else _W["wide_brand"]
-            clue = pointing(ClueKind.BRAND, name, why, codes, nats)
+            clue = clue_for_countries(ClueKind.BRAND, name, why, codes, nats)
             if clue is not None and len(codes) <= _WIDE_BRAND_COUNTRIES:
                 yield clue
 
@@ -128,8 +130,8 @@ def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool
 def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
     for form, codes, kind in _DISTINCT_POSTCODES:
         if match := form.search(text):
-            why = f"a postcode as in {listed(codes.split())}"
-            clue = pointing(ClueKind.POSTCODE, match.group(), why, codes.split(), _FORM_NATS[kind])
+            why = f"a postcode as in {list_countries(codes.split())}"
+            clue = clue_for_countries(ClueKind.POSTCODE, match.group(), why, codes.split(), _FORM_NATS[kind])
             if clue is not None:
                 yield clue
                 return
@@ -137,7 +139,7 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
         code = match.group(1)
         if any(char.isdigit() for char in code):
             fits = [country for country in countries.codes if postcode_fits(code, country)]
-            clue = pointing(ClueKind.POSTCODE, code, "a postcode of this form", fits, _W["lonely_postcode"])
+            clue = clue_for_countries(ClueKind.POSTCODE, code, "a postcode of this form", fits, _W["lonely_postcode"])
             if clue is not None:
                 yield clue
 

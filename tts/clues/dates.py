@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.decision_weights import weights as weights_of
 
@@ -69,7 +69,7 @@ def date_clues(text: str) -> Iterator[Clue]:
 
 def _in_words(text: str) -> Iterator[Clue | None]:
     if month_first := _MONTH_FIRST.search(text):
-        yield pointing(
+        yield clue_for_countries(
             ClueKind.DATE, month_first.group(), "a date with the month before the day", _AMERICAN, _W["month_first"]
         )
     elif day_first := _DAY_FIRST.search(text):
@@ -80,7 +80,7 @@ def _in_words(text: str) -> Iterator[Clue | None]:
 def _of_eras(text: str) -> Iterator[Clue | None]:
     for form, code, era in _ERAS:
         if match := form.search(text):
-            yield pointing(ClueKind.DATE, match.group(), f"a year of {era}", (code,), _FORM_NATS["era"])
+            yield clue_for_countries(ClueKind.DATE, match.group(), f"a year of {era}", (code,), _FORM_NATS["era"])
 
 
 def without_dates(text: str) -> str:
@@ -125,10 +125,10 @@ def _form_clue(date: _Date) -> Clue:
     shares = tables().photo_shares
     fitting = (code for code, weight in weights.items() if weight == 0.0 and other < 0.0)
     named = sorted(fitting, key=lambda code: (-shares.get(code, 0.0), code))
-    where = f"as in {listed(named)}" if named else "as in most countries"
+    where = f"as in {list_countries(named)}" if named else "as in most countries"
     order = " or ".join(sorted(_ORDER_NAMES[order] for order in date.orders))
     why = f"a date written {order}, {where}"
-    return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).trusted(date.trust)
+    return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).with_trust(date.trust)
 
 
 def _of_another_calendar(match: re.Match[str]) -> Clue | None:
@@ -137,5 +137,5 @@ def _of_another_calendar(match: re.Match[str]) -> Clue | None:
         year, day = (first, last) if order == "YMD" else (last, first)
         if year in years and _day_and_month(day, middle):
             why = f"a year of {calendar}"
-            return pointing(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
+            return clue_for_countries(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
     return None

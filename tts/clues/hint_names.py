@@ -231,7 +231,7 @@ class _Names:
             return () if elsewhere else tuple(match.place for match in found)
         large = max((place.population for place in places if place.kind != "admin1"), default=0)
         divisions = any(place.kind == "admin1" for place in places)
-        usual = self._reader.usual(name) >= _COMMON_ZIPF
+        usual = self._reader.zipf_of_name(name) >= _COMMON_ZIPF
         return () if usual and large < _LARGE and not divisions else self._known(places)
 
     def _country(self, name: str) -> Country | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue import Clue, ClueKind, clue_for_countries
 from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
 from tts.clues.mentions import Mention
@@ -62,7 +62,7 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
     scope = Scope(codes=codes) if codes else Scope(discs=discs)
     if stated.asked or stated.denied:
         return Hint(label, scope, (), (), places, stated.near, stated.asked, stated.denied)
-    clue = pointing(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
+    clue = clue_for_countries(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
     matches = tuple(Match(place, 1.0, place.name, primary=True) for place in places if place.kind != "country")
     mentions = (Mention(f"hint {normalise(label)}", "", matches, _RATE, _BASE),) if matches else ()
     return Hint(label, scope, (clue,) if clue is not None else (), mentions, places, stated.near)

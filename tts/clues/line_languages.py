@@ -26,7 +26,7 @@ from tts.clues.plates import is_code
 from tts.clues.rule import RULES, Rule
 from tts.decision_weights import weights as weights_of
 from tts.geodata.countries import Countries, Country
-from tts.geodata.english_names import joined, language_name
+from tts.geodata.english_names import join_names, language_name
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, script_of
 
@@ -156,7 +156,7 @@ class LanguageReader:
         return Clue(
             kind=ClueKind.LANGUAGE,
             quote=clearest.text[:120],
-            why=f"{TEXT_IS_IN}{joined(named, 'or') if named else UNCLEAR_LANGUAGE}",
+            why=f"{TEXT_IS_IN}{join_names(named, 'or') if named else UNCLEAR_LANGUAGE}",
             weights=dict(zip(self._countries.names, weights, strict=True)),
             other=-_TOTAL_CAP,
             regions=regions,

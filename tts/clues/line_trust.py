@@ -57,7 +57,7 @@ class LineTrust:
                 found[text] = max(trust, found.get(text, 0.0))
         return found
 
-    def beside(self, lines: Iterable[TextLine]) -> dict[str, tuple[str, ...]]:
+    def neighbours_of_lines(self, lines: Iterable[TextLine]) -> dict[str, tuple[str, ...]]:
         """For every line the texts of those right above and below it on what seems to be the same sign."""
         rows = _rows(list(lines))
         return {
@@ -67,7 +67,7 @@ class LineTrust:
             for one in rows
         }
 
-    def familiar(self, text: str, language: str = "") -> bool:
+    def is_familiar(self, text: str, language: str = "") -> bool:
         """Whether it has a word of some language (or of one), or is the name of a place."""
         wanted = _LISTED_AS.get(language, language)
         shortest = _SHORTEST.get(language, _SHORTEST_ELSE)
@@ -81,29 +81,29 @@ class LineTrust:
     def _group(self, lines: Sequence[TextLine]) -> dict[str, float]:
         trust: dict[str, float] = {}
         for line in lines:
-            first = self.asked(line) if line.language else trusted(line.confidence)
+            first = self.trust_in_requested_reading(line) if line.language else trust_from_confidence(line.confidence)
             for text, share in ((line.text, first), *((other, _SECOND * first) for other in line.alternatives)):
                 trust[text] = max(share, trust.get(text, 0.0))
-        better = {line.text for line in lines if line.language and self.familiar(line.text, line.language)}
+        better = {line.text for line in lines if line.language and self.is_familiar(line.text, line.language)}
         if better and len(trust) > 1:
             trust = {
-                text: share if text in better or self.familiar(text) else _OUTDONE * share
+                text: share if text in better or self.is_familiar(text) else _OUTDONE * share
                 for text, share in trust.items()
             }
         letters = {text: _letters(text) for text in trust}
         return {text: share for text, share in trust.items() if not _cut_off(letters[text], letters.values())}
 
-    def asked(self, line: TextLine) -> float:
+    def trust_in_requested_reading(self, line: TextLine) -> float:
         """Trust in a reading by the reader of a language that a rollout chose."""
-        if self.familiar(line.text, line.language):
-            return trusted(line.confidence)
+        if self.is_familiar(line.text, line.language):
+            return trust_from_confidence(line.confidence)
         if _LISTED_AS.get(line.language, line.language) in self._lexicon.languages:
-            return _UNKNOWN_WORDS * trusted(line.confidence)
+            return _UNKNOWN_WORDS * trust_from_confidence(line.confidence)
         long_enough = sum(char.isalpha() for char in line.text) >= _NO_LIST_LETTERS
-        return trusted(line.confidence) if long_enough and line.confidence >= _NO_LIST_FROM else 0.0
+        return trust_from_confidence(line.confidence) if long_enough and line.confidence >= _NO_LIST_FROM else 0.0
 
 
-def trusted(confidence: float) -> float:
+def trust_from_confidence(confidence: float) -> float:
     """Trust in [0, 1] in what a recogniser read with this confidence."""
     return min(1.0, max(0.0, (confidence - _NO_TRUST) / (_FULL_TRUST - _NO_TRUST)))
 

@@ -91,16 +91,16 @@ class Mention:
     abroad: float = 0.0
 
     @property
-    def telling(self) -> float:
+    def likelihood_ratio(self) -> float:
         """How many times more often the name is on signs at its place than elsewhere."""
-        return self.rate / self.elsewhere
+        return self.rate / self.rate_elsewhere
 
     @property
-    def elsewhere(self) -> float:
+    def rate_elsewhere(self) -> float:
         """The share of photos elsewhere with these letters, in the language where they are most usual."""
         return self.base + max(self.words.values(), default=0.0)
 
-    def elsewhere_among(self, languages: Mapping[str, float]) -> float:
+    def rate_elsewhere_among(self, languages: Mapping[str, float]) -> float:
         """The same on signs in these languages, by their shares. Words of any other language stand there too, rarely:
         a Turkish word that hangs in Romania is more probably the Romanian town."""
         return self.base + sum(max(_FOREIGN, languages.get(tag, 0.0)) * share for tag, share in self.words.items())
@@ -125,9 +125,9 @@ class MentionReader:
         for text in texts:
             for mention in (*self._line(text, (beside or {}).get(text, ())), *(self._airports(text) if flying else ())):
                 known = found.get(mention.name)
-                if known is None or mention.telling > known.telling:
+                if known is None or mention.likelihood_ratio > known.likelihood_ratio:
                     found[mention.name] = mention
-        ranked = sorted(found.values(), key=lambda m: (-m.telling, m.name))
+        ranked = sorted(found.values(), key=lambda m: (-m.likelihood_ratio, m.name))
         return tuple(ranked[:_MAX_MENTIONS])
 
     def _line(self, text: str, lines: Iterable[str]) -> Iterator[Mention]:
@@ -140,7 +140,7 @@ class MentionReader:
             mention = self._named(text, start, end, lines)
             if mention is not None:
                 yield mention
-                if mention.telling > _TAKEN:
+                if mention.likelihood_ratio > _TAKEN:
                     taken.append((start, end))
 
     def _airports(self, text: str) -> Iterator[Mention]:
@@ -260,11 +260,11 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
     return None
 
 
-def distinct(mentions: Iterable[Mention]) -> list[Mention]:
+def distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
     """Mentions without other readings of the same word: a line that was read twice, a letter apart, names its place
     once."""
     kept: list[Mention] = []
-    for mention in sorted(mentions, key=lambda m: (-m.telling, m.name)):
+    for mention in sorted(mentions, key=lambda m: (-m.likelihood_ratio, m.name)):
         if not any(_same_word(mention, other) for other in kept):
             kept.append(mention)
     return kept
@@ -276,7 +276,7 @@ def _same_word(one: Mention, other: Mention) -> bool:
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 
 
-def weighted(mention: Mention, factor: float) -> Mention:
+def with_weight(mention: Mention, factor: float) -> Mention:
     """The same mention, taken less or more seriously: how rollouts differ."""
     return replace(mention, rate=min(_MOST, mention.rate * factor))
 

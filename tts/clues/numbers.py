@@ -10,7 +10,7 @@ import phonenumbers
 import zipcodes
 from phonenumbers import PhoneNumberFormat
 
-from tts.clues.clue import Clue, ClueKind, listed, pointing
+from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.clues.dates import date_clues, without_dates
 from tts.clues.plates import plate_clues
@@ -68,8 +68,8 @@ def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
 
 def _international(text: str) -> Iterator[Clue | None]:
     for signal in phone_signals(text):
-        why = f"telephone numbers with this prefix are used in {listed(sorted(signal.countries))}"
-        yield pointing(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
+        why = f"telephone numbers with this prefix are used in {list_countries(sorted(signal.countries))}"
+        yield clue_for_countries(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
 
 
 def _national(text: str, countries: Countries) -> Iterator[Clue]:
@@ -84,7 +84,7 @@ def _national(text: str, countries: Countries) -> Iterator[Clue]:
         weights = _dialled_in(match.group().strip(), countries.codes)
         if weights and len(weights) < _PHONE_COUNTRIES:
             codes = sorted(code for code, weight in weights.items() if weight == 0.0)
-            why = f"telephone numbers are written like this in {listed(codes)}"
+            why = f"telephone numbers are written like this in {list_countries(codes)}"
             yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
 
 
@@ -112,15 +112,17 @@ def _prices(text: str) -> Iterator[Clue | None]:
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
                 nats = (_W["common_money"] if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
-                yield pointing(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
+                yield clue_for_countries(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
-        yield pointing(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _WORD_NATS)
+        yield clue_for_countries(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _WORD_NATS)
     if naira := _NAIRA.search(text):
-        yield pointing(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _WORD_NATS)
+        yield clue_for_countries(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _WORD_NATS)
     if dollar := _DOLLAR.search(text):
-        yield pointing(ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, _W["dollar"])
+        yield clue_for_countries(
+            ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, _W["dollar"]
+        )
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +137,7 @@ def _units(text: str) -> Iterator[Clue | None]:
     for form, codes, kind in _UNITS:
         if match := form.search(text):
             why = "units and words that few countries use"
-            yield pointing(ClueKind.UNIT, match.group(), why, codes.split(), _FORM_NATS[kind])
+            yield clue_for_countries(ClueKind.UNIT, match.group(), why, codes.split(), _FORM_NATS[kind])
 
 
 def _coordinates(text: str) -> Iterator[Clue]:

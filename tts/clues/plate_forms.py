@@ -30,7 +30,7 @@ class PlateForms(Value):
     letters: dict[str, str]
     forms: tuple[PlateForm, ...]
 
-    def compiled(self) -> tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...]:
+    def compile(self) -> tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...]:
         """Each form as a pattern, with its countries and its weight."""
         return tuple(
             (re.compile(self._written(one.form)), tuple(one.countries.split()), one.nats) for one in self.forms

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tts.clues.clue import Clue, ClueKind, listed
+from tts.clues.clue import Clue, ClueKind, list_countries
 from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import weights as weights_of
 
@@ -16,7 +16,7 @@ _W = weights_of("signs")
 _LONGEST = int(_W["plate_characters"])
 _LONGEST_GROUP = int(_W["plate_group_letters"])
 _LEAST_DIGITS = int(_W["plate_digits"])
-_PLATES = plate_forms().compiled()
+_PLATES = plate_forms().compile()
 _TRUST = _W["plate"]
 _GROUP = re.compile(r"[^\W\d_]+")
 
@@ -34,7 +34,7 @@ def plate_clues(text: str) -> Iterator[Clue]:
     if nats:
         top = max(nats.values())
         weights = {code: value - top for code, value in nats.items()}
-        named = listed(sorted(nats, key=lambda code: (-nats[code], code)))
+        named = list_countries(sorted(nats, key=lambda code: (-nats[code], code)))
         yield Clue(
             kind=ClueKind.PLATE, quote=plate, why=f"looks like a number plate of {named}", weights=weights, other=-top
         )

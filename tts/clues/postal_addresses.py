@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tts.clues.line_trust import stands_below, trusted
+from tts.clues.line_trust import stands_below, trust_from_confidence
 from tts.decision_weights import weights
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER
@@ -66,7 +66,9 @@ class Address:
 
 def addresses(lines: Sequence[TextLine]) -> tuple[Address, ...]:
     """Distinct addresses in order of the lines; lines that were read badly or are longer than a sign are left out."""
-    well = [line for line in lines if trusted(line.confidence) >= _READ_WELL and len(line.text) <= _MOST_CHARS]
+    well = [
+        line for line in lines if trust_from_confidence(line.confidence) >= _READ_WELL and len(line.text) <= _MOST_CHARS
+    ]
     found = {address.text.casefold(): address for line in reversed(well) if (address := _in_line(line, well))}
     return tuple(reversed(found.values()))
 

@@ -68,7 +68,7 @@ class Priors:
         return self._photo_share.get(code, 0.0)
 
     @cached_property
-    def everywhere(self) -> tuple[Floats, Floats, Floats]:
+    def all_towns(self) -> tuple[Floats, Floats, Floats]:
         """(n,) latitudes and longitudes of the towns of all countries, and their shares of all photos."""
         towns = list(self.towns.items())
         share = [self.country_share(code) * found.share for code, found in towns]
@@ -94,9 +94,11 @@ class Priors:
         lat, lon = airport.point.lat, airport.point.lon
         wide = _AIRPORT_DEG / max(0.1, math.cos(math.radians(lat)))
         area = (lat - _AIRPORT_DEG, lon - wide, lat + _AIRPORT_DEG, lon + wide)
-        return max((town.population for town in self._gazetteer.inside(*area, kinds=("city",), limit=1)), default=0)
+        return max(
+            (town.population for town in self._gazetteer.places_inside(*area, kinds=("city",), limit=1)), default=0
+        )
 
-    def spoken(self, countries: Mapping[str, float]) -> dict[str, float]:
+    def language_shares(self, countries: Mapping[str, float]) -> dict[str, float]:
         """Shares of languages on signs, from shares of countries in any unit."""
         total = sum(countries.values())
         shares: dict[str, float] = {}

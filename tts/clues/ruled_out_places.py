@@ -44,7 +44,7 @@ class RuledOut:
     places: tuple[ClaimedPlace, ...] = field(default=())
 
     @classmethod
-    def of(cls, options: LocateOptions) -> RuledOut:
+    def from_options(cls, options: LocateOptions) -> RuledOut:
         """Those of a request that have been looked up."""
         return cls(tuple(place for place in options.not_there if isinstance(place, ClaimedPlace)))
 
@@ -57,10 +57,10 @@ class RuledOut:
         whole = [area for place in self.places if not place.region for area in place.areas]
         return frozenset(code for area in whole if isinstance(area, Countries) for code in area.codes)
 
-    def holding(self, point: LatLon, world: Geography) -> ClaimedPlace | None:
+    def place_at(self, point: LatLon, world: Geography) -> ClaimedPlace | None:
         """The first place that holds a point."""
         lat, lon = np.array([point.lat]), np.array([point.lon])
-        return next((place for place in self.places if inside(place, lat, lon, world)[0]), None)
+        return next((place for place in self.places if points_inside(place, lat, lon, world)[0]), None)
 
     def covers(self, lat: Floats, lon: Floats, code: str, world: Geography) -> Mask:
         """(n,) whether each point, in degrees and in the country `code`, is ruled out."""
@@ -73,7 +73,7 @@ class RuledOut:
         return np.asarray(np.logical_or.reduce(masks))
 
 
-def inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geography) -> Mask:
+def points_inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geography) -> Mask:
     """(n,) whether each point, in degrees, lies in the place."""
     found: Mask = np.logical_or.reduce([in_area(area, lat, lon, world.countries) for area in place.areas])
     if place.region:
@@ -91,7 +91,7 @@ def in_area(area: Area, lat: Floats, lon: Floats, outlines: countries.Countries)
         east, west = lon <= area.east, lon >= area.west
         return np.asarray(tall & ((west & east) if area.west <= area.east else (west | east)))
     codes = frozenset(area.codes)
-    at = (outlines.at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
+    at = (outlines.country_at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
     return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)
 
 

@@ -81,7 +81,7 @@ class Scope:
     def _prior(self, priors: Priors) -> float:
         if self.codes:
             return sum(priors.country_share(code) for code in self.codes)
-        lat, lon, share = priors.everywhere
+        lat, lon, share = priors.all_towns
         return float(share[self._covers(lat, lon)].sum())
 
     def _covers(self, lat: Floats, lon: Floats) -> Mask:

@@ -29,7 +29,7 @@ class EngineShare(Value):
         description="limits of one rollout of this engine; they can only lower the limits of the request",
     )
 
-    def within(self, limits: Limits) -> Limits:
+    def limits_within(self, limits: Limits) -> Limits:
         """The limits of a rollout, reduced to the limits of this entry.
 
         Args:

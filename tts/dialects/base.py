@@ -159,7 +159,7 @@ class Dialect(Protocol):
         """Whether calls that failed count against `calls_per_tool`."""
         ...
 
-    def suited(self, surroundings: Surroundings) -> Dialect:
+    def for_surroundings(self, surroundings: Surroundings) -> Dialect:
         """Choose the dialect for one request.
 
         Args:
@@ -192,7 +192,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def configured(self, settings: DialectSettings) -> Dialect:
+    def with_settings(self, settings: DialectSettings) -> Dialect:
         """Apply a profile's changes.
 
         Args:
@@ -230,7 +230,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+    def tools_to_list(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """Choose the tools that the engine has to list in the prompt.
 
         Args:
@@ -281,7 +281,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Make a hypothesis of a statement, with what the conversation adds to it (evidence the model marked).
 
         Args:

@@ -60,13 +60,13 @@ def labels_in(text: str) -> dict[str, str]:
     return found
 
 
-def known(value: str | None) -> str:
+def known_name(value: str | None) -> str:
     """A name, or empty when it says that there is none."""
     plain = (value or "").strip().strip(".")
     return "" if plain.lower() in _UNKNOWN else plain[:300]
 
 
-def stated(country: str, city: str, point: LatLon | None, **more: Any) -> StatedAnswer:
+def labelled_statement(country: str, city: str, point: LatLon | None, **more: Any) -> StatedAnswer:
     """A hypothesis at the level that is filled in."""
     level = Level.POINT if point else Level.CITY if city else Level.COUNTRY if country else Level.NONE
     return StatedAnswer(point=point, level=level, country=country, city=city, **more)
@@ -78,7 +78,12 @@ def labelled_answer(text: str) -> StatedAnswer | None:
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))
     if point is None:
         return None
-    return stated(known(labels.get("country")), known(labels.get("city")), point, region=known(labels.get("region")))
+    return labelled_statement(
+        known_name(labels.get("country")),
+        known_name(labels.get("city")),
+        point,
+        region=known_name(labels.get("region")),
+    )
 
 
 def _one_line(text: str) -> StatedAnswer | None:
@@ -88,5 +93,5 @@ def _one_line(text: str) -> StatedAnswer | None:
         country, *city, lat, lon = (part.strip().strip("*`\"'") for part in line.strip().strip("()[]").split(","))
         point = point_from(lat, lon)
         if point is not None and country and not any(char.isdigit() for char in country):
-            return stated(known(country), known(", ".join(city)), point)
+            return labelled_statement(known_name(country), known_name(", ".join(city)), point)
     return None

@@ -16,6 +16,6 @@ _DECLINES = re.compile(
 )
 
 
-def declines(text: str) -> bool:
+def is_abstention(text: str) -> bool:
     """Whether the text says that the place is not known."""
     return _DECLINES.search(text) is not None

@@ -51,7 +51,7 @@ class ServedTool:
         shown = (key if key in self.required else f"{key}?" for key in self.properties)
         return f"{self.name}({', '.join(shown)})"
 
-    def ours(self, call: ToolCall, frame: Frame) -> ToolCall:
+    def to_own_call(self, call: ToolCall, frame: Frame) -> ToolCall:
         """The call under the name and with the arguments of our tool; its id stays."""
         arguments = self.convert(dict(call.arguments), frame)
         return call.model_copy(update={"name": self.target, "arguments": arguments})
@@ -63,7 +63,7 @@ def box_of_four(description: str) -> dict[str, Any]:
     return {**four, "description": description}
 
 
-def boxed(arguments: Arguments, frame: Frame) -> Arguments:
+def convert_box(arguments: Arguments, frame: Frame) -> Arguments:
     """`bbox_2d` (or `bbox`) into fractions of the photo's sides; the rest stays."""
     rest = {key: value for key, value in arguments.items() if key not in ("bbox_2d", "bbox")}
     box = arguments.get("bbox_2d", arguments.get("bbox"))
@@ -83,12 +83,12 @@ def at_zoom(zoom: float) -> Convert:
     return convert
 
 
-def renamed(**names: str) -> Convert:
-    """Arguments under other names: `renamed(query="poi_id")`."""
+def rename_arguments(**names: str) -> Convert:
+    """Arguments under other names: `rename_arguments(query="poi_id")`."""
     return lambda arguments, frame: {names.get(key, key): value for key, value in arguments.items()}
 
 
-def unchanged(arguments: Arguments, frame: Frame) -> Arguments:
+def keep_arguments(arguments: Arguments, frame: Frame) -> Arguments:
     """For tools whose arguments are ours already."""
     return arguments
 

@@ -8,7 +8,7 @@ from tts.geodata.datum import as_wgs84
 
 
 class StatedAnswer(Located):
-    """An answer before `Dialect.settle` makes a `Hypothesis` of it, or an abstention when `point` is None."""
+    """An answer before `Dialect.to_hypothesis` makes a `Hypothesis` of it, or an abstention when `point` is None."""
 
     def hypothesis(self) -> Hypothesis:
         """The same in WGS-84."""

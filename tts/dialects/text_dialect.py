@@ -66,10 +66,10 @@ class TextDialect:
     wanted: ClassVar[str] = "Call a tool or answer."
     answer_wanted: ClassVar[str] = "Answer now."
 
-    def configured(self, settings: DialectSettings) -> TextDialect:
+    def with_settings(self, settings: DialectSettings) -> TextDialect:
         """With a profile's changes; as released where they ask for it and the authors' code is known."""
         if settings.behaviour == "released" and not self.released:
-            return self.as_released(settings).configured(settings)
+            return self.as_released(settings).with_settings(settings)
         overrides = read_schemas(settings.tool_schema_file) if settings.tool_schema_file else None
         known = self.known_tools()
         if overrides is not None and (strange := sorted({schema.name for schema in overrides} - known)):
@@ -90,7 +90,7 @@ class TextDialect:
         """The dialect that does what the authors' loop does. Raises ConfigError where their code could not be had."""
         raise ConfigError(f"behaviour released: the code of {self.name} is not public; use behaviour served")
 
-    def suited(self, surroundings: Surroundings) -> TextDialect:
+    def for_surroundings(self, surroundings: Surroundings) -> TextDialect:
         """This dialect, wherever the place."""
         return self
 
@@ -138,7 +138,7 @@ class TextDialect:
         elif listing:
             system = f"{system}\n\n{listing}" if system else listing
         opening = (text_message("system", system),) if system else ()
-        ruled_out = RuledOut.of(task.options).places
+        ruled_out = RuledOut.from_options(task.options).places
         about = (self._asked(task), continued_text(task.continued, ruled_out), testing_text(task.testing))
         asked = "\n".join(text for text in about if text)
         return (*opening, user_message(asked, task.photos))
@@ -161,7 +161,7 @@ class TextDialect:
             return tuple(tool.schema() for tool in mine)
         return tuple(schema for schema in self.schema_overrides if schema.name in {tool.name for tool in mine})
 
-    def listed(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+    def tools_to_list(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """No tools where the system text lists them, else all."""
         return () if self.tools_in == "system_text" else schemas
 
@@ -179,17 +179,21 @@ class TextDialect:
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """Native calls, else tagged calls, else an answer, else a problem with its reason."""
         if completion.tool_calls:
-            return ParsedTurn(calls=completion.tool_calls, hypothesis=self.marked(completion.text))
+            return ParsedTurn(calls=completion.tool_calls, hypothesis=self.marked_statement(completion.text))
         thought, reply = split_thought(completion.text)
         found = calls_in(reply, turn=turn)
         if found.calls:
-            return ParsedTurn(calls=found.calls[: self.calls_per_turn], hypothesis=self.marked(completion.text))
+            return ParsedTurn(
+                calls=found.calls[: self.calls_per_turn], hypothesis=self.marked_statement(completion.text)
+            )
         answer = self.read(without_calls(reply), turn=turn)
         if answer is not None:
             return answer
         inside = calls_in(thought, turn=turn)
         if inside.calls:
-            return ParsedTurn(calls=inside.calls[: self.calls_per_turn], hypothesis=self.marked(completion.text))
+            return ParsedTurn(
+                calls=inside.calls[: self.calls_per_turn], hypothesis=self.marked_statement(completion.text)
+            )
         late = self.read(without_calls(thought), turn=turn) if "<answer>" in thought else None
         return late or ParsedTurn(problem=found.problem or inside.problem or self._problem(completion))
 
@@ -201,7 +205,7 @@ class TextDialect:
                 return ParsedTurn(answer=answer)
         return None
 
-    def marked(self, text: str) -> StatedAnswer | None:
+    def marked_statement(self, text: str) -> StatedAnswer | None:
         """What a turn with calls says about earlier results; None for dialects that mark nothing."""
         return None
 
@@ -215,14 +219,14 @@ class TextDialect:
         wanted = "neither a tool call nor an answer" if self.served else "no answer"
         return f"your message has {wanted} that can be read"
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Only the point changes, to WGS-84."""
         return stated.hypothesis()
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
         """By the served tool of that name; a call of an unknown tool stays as it is, to be refused."""
         tool = self._tool(call.name)
-        return call if tool is None else tool.ours(call, self._frame(photos))
+        return call if tool is None else tool.to_own_call(call, self._frame(photos))
 
     def _frame(self, photos: tuple[Photo, ...]) -> Frame:
         return Frame(photos, self.settings.coords or self.own_coords, self.pictures.photo, self.datum)

@@ -78,9 +78,9 @@ class OpenedPhoto:
 def _checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
     """The picture with its header read and held against the limits."""
     if not raw:
-        raise PhotoError.because(PhotoProblem.EMPTY, "the photo is empty (0 bytes)")
+        raise PhotoError.from_reason(PhotoProblem.EMPTY, "the photo is empty (0 bytes)")
     if len(raw) > limits.max_bytes:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.TOO_LARGE,
             f"the photo has {len(raw):,} bytes; at most {limits.max_bytes:,} are accepted: scale it down",
             413,
@@ -88,11 +88,11 @@ def _checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
     picture = _open(raw)
     width, height = picture.size
     if min(width, height) < limits.min_side:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.TOO_SMALL, f"the photo is {width}x{height} pixels; both sides need {limits.min_side}"
         )
     if width * height > limits.max_pixels or max(width, height) > limits.max_side:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.TOO_MANY_PIXELS,
             f"the photo is {width}x{height} pixels; at most {limits.max_pixels:,} in all and "
             f"{limits.max_side:,} a side are accepted: scale it down",
@@ -107,9 +107,9 @@ def _clean(raw: bytes, opened: Image.Image, limits: PhotoLimits) -> Photo:
     except PhotoError:
         raise
     except MemoryError as error:
-        raise PhotoError.because(PhotoProblem.TOO_MANY_PIXELS, "the photo does not fit into memory", 413) from error
+        raise PhotoError.from_reason(PhotoProblem.TOO_MANY_PIXELS, "the photo does not fit into memory", 413) from error
     except DECODER_ERRORS as error:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.DAMAGED, "the photo is damaged or cut off: it could not be decoded"
         ) from error
     picture.info = {}  # Pillow would write comments and profiles it finds here back into the copy
@@ -148,7 +148,7 @@ def _decode(raw: bytes, picture: Image.Image, limits: PhotoLimits) -> Image.Imag
     width, height = picture.size
     if picture.format in ("JPEG", "MPO"):
         if raw.count(b"\xff\xda") > _MAX_JPEG_SCANS:
-            raise PhotoError.because(PhotoProblem.DAMAGED, "the JPEG has more scans than any camera writes")
+            raise PhotoError.from_reason(PhotoProblem.DAMAGED, "the JPEG has more scans than any camera writes")
         shrink = (limits.keep_pixels / (width * height)) ** 0.5
         if shrink < 1:
             picture.draft("RGB", (int(width * shrink), int(height * shrink)))
@@ -172,11 +172,11 @@ def _open(raw: bytes) -> Image.Image:
     try:
         return Image.open(io.BytesIO(raw), formats=FORMATS)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.TOO_MANY_PIXELS, "the photo has too many pixels: scale it down", 413
         ) from error
     except DECODER_ERRORS as error:
-        raise PhotoError.because(
+        raise PhotoError.from_reason(
             PhotoProblem.NOT_AN_IMAGE,
             "these bytes are not a picture we read; send JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC or AVIF",
             415,

@@ -24,7 +24,7 @@ class Reach:
         return float(self.limits_km[one, other])
 
     @property
-    def taken(self) -> Floats:
+    def town_limits_km(self) -> Floats:
         """(n, n) the limits at which centres of towns are compared."""
         return np.asarray(self.limits_km + _SLACK_KM)
 

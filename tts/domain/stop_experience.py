@@ -60,7 +60,7 @@ class StopExperience:
     _accounts: dict[tuple[Band, float], _Account] = field(default_factory=dict)
     _seen: defaultdict[StopState, _Observations] = field(default_factory=lambda: defaultdict(_Observations))
 
-    def open(self, band: Band, allowed: float) -> bool:
+    def begin_request(self, band: Band, allowed: float) -> bool:
         """A request begins that may lose `allowed` on average; whether it may be stopped at all."""
         first = _Account(_FIRST_DEPOSITS * allowed)
         account = self._accounts.setdefault((band, allowed), first)
@@ -74,7 +74,7 @@ class StopExperience:
         seen = self._seen.get(state, _Observations())
         return max(0.0, (prior + seen.loss) / (_PRIOR_LOOKS + seen.count))
 
-    def pays(self, state: StopState, allowed: float) -> bool:
+    def withdraw_loss(self, state: StopState, allowed: float) -> bool:
         """Take what stopping here is expected to lose out of the account.
 
         Returns:

@@ -139,7 +139,7 @@ class ConsensusWatch:
         kind = self._policy.kind
         if self._loss is not None:
             ended = max(finished, len(final))
-            return self._loss.decided(self._vote_count(final, share, km, ended - len(final)), ended, n)
+            return self._loss.should_stop(self._vote_count(final, share, km, ended - len(final)), ended, n)
         if kind is StopKind.INSTALLED:
             return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
         if kind is StopKind.FIRST:
@@ -184,7 +184,7 @@ class ConsensusWatch:
         if self._guesses is None or trajectory.stop_reason is None:
             return math.inf
         if trajectory.rollout_id not in self._off_centre:
-            rests = self._witnesses.of(trajectory)
+            rests = self._witnesses.witnesses_of(trajectory)
             self._off_centre[trajectory.rollout_id] = math.inf if rests else self._guesses(best)
         return self._off_centre[trajectory.rollout_id]
 

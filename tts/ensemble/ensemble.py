@@ -102,7 +102,7 @@ class Ensemble:
         self._description = FirstDescription(wait_s)
 
     @property
-    def started(self) -> int:
+    def n_started(self) -> int:
         """How many rollouts were started so far, ended or not; replacements of stragglers count."""
         return len(self._started)
 
@@ -119,7 +119,7 @@ class Ensemble:
         The first rollouts of a request wait for the directions of their leader if the `rule` says so.
         """
         if rule is not None and rule.directions_wait_s is not None and not self._started:
-            return await self.lead(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
+            return await self.run_with_leader(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
         self._wanted = len(self._started) + added
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
@@ -155,7 +155,7 @@ class Ensemble:
             await self._close_open(reason)
         return reason
 
-    async def lead(self, group: GroupRequest, beside: LeaderPhase, deadline: Deadline) -> StopReason | None:
+    async def run_with_leader(self, group: GroupRequest, beside: LeaderPhase, deadline: Deadline) -> StopReason | None:
         """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
 
         All start at once where the plan is known and they do not wait for directions: in a group of their own an
@@ -194,7 +194,7 @@ class Ensemble:
         if self._beside is None or self._planned is None:
             return
         total = self._planned.total
-        allowed = self._beside.rule.allowed(self._run_so_far(), total, waited_s=_now() - self._started[LEADER])
+        allowed = self._beside.rule.n_allowed(self._run_so_far(), total, waited_s=_now() - self._started[LEADER])
         missing = allowed - len(self._started)
         if missing > 0:
             self._wanted = len(self._started) + missing
@@ -247,7 +247,7 @@ class Ensemble:
         while True:
             gate = self._gate_at()
             straggle = self._stop.stragglers_at(self._started, self._took)
-            until = min(at for at in (deadline.at, straggle, gate, self._description.until) if at is not None)
+            until = min(at for at in (deadline.at, straggle, gate, self._description.latest_start) if at is not None)
             batches = await merged.take(until=until)
             if batches is None:
                 if (reason := self._on_time(merged, group, deadline, gate, until)) is not None:
@@ -271,7 +271,7 @@ class Ensemble:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
         if (reason := self._stop.at_deadline(deadline)) is not None:
             return reason
-        if until == self._description.until:
+        if until == self._description.latest_start:
             self._add(merged, self._description.release_all(self._sink.descriptions))
         elif until == gate:
             self._join(merged)

@@ -55,7 +55,7 @@ class FirstDescription:
         return [with_descriptions(group, described) for group in held]
 
     @property
-    def until(self) -> float | None:
+    def latest_start(self) -> float | None:
         """When the groups that wait start at the latest, in seconds on the loop's clock. None while none waits."""
         return self._until if self._held else None
 

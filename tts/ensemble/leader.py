@@ -35,7 +35,7 @@ class LeaderRule:
     directions_wait_s: float | None = None
 
     @classmethod
-    def of(
+    def for_request(
         cls, options: LocateOptions, watch: WatchSettings, n: int, deadline: Deadline, width: Width = "full"
     ) -> LeaderRule:
         """The rule for a request of `n` rollouts. `deadline` is that of the request."""
@@ -48,7 +48,7 @@ class LeaderRule:
         waits = (self.directions_wait_s, self.prefix_wait_s)
         return min((started + s for s in waits if s is not None and started + s > now), default=None)
 
-    def allowed(self, run: Run, total: int, *, waited_s: float = 0.0) -> int:
+    def n_allowed(self, run: Run, total: int, *, waited_s: float = 0.0) -> int:
         """How many of `total` rollouts may have been started, `waited_s` after the leader. Never falls in a run."""
         leader = run.rollouts.get(LEADER)
         if leader is None:

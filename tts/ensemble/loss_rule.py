@@ -35,17 +35,17 @@ class LossRule:
         self._learned: set[int] = set()
         self._on_the_way: dict[StopState, tuple[VoteCount, bool]] = {}
 
-    def decided(self, vote_count: VoteCount, ended: int, n: int) -> bool:
+    def should_stop(self, vote_count: VoteCount, ended: int, n: int) -> bool:
         """Whether the rollouts that still run are to be stopped, now that `ended` of `n` have ended."""
         if not self._opened:
             self._opened = True
-            self._may_stop = self._experience.open(self._band, self._allowed)
+            self._may_stop = self._experience.begin_request(self._band, self._allowed)
         state = StopState(self._band, n, ended, vote_count.cell)
         if state.remaining <= 0:
             self._learn(vote_count, n)
             return False
         if state not in self._on_the_way:
-            stops = self._may_stop and _may_decide(state) and self._experience.pays(state, self._allowed)
+            stops = self._may_stop and _may_decide(state) and self._experience.withdraw_loss(state, self._allowed)
             self._on_the_way[state] = vote_count, stops
         return self._on_the_way[state][1]
 

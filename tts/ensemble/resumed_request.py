@@ -23,7 +23,7 @@ class ResumedRequest:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_log(
         cls, events: Iterable[Event], checkpoints: Iterable[Checkpoint], files: Mapping[str, bytes]
     ) -> ResumedRequest:
         """From an ordered log. An open rollout gets its latest checkpoint of a turn that the log has as finished."""
@@ -45,7 +45,7 @@ class ResumedRequest:
         """The rollouts that test a claim, which are the last; None when there are none."""
         return next((added for added in self.run.escalations if added.reason == TESTS_CLAIM), None)
 
-    def planned(self, plan: Plan) -> int:
+    def n_planned(self, plan: Plan) -> int:
         """How many rollouts there are to be, escalations included and those left out that test a claim: at least those
         that were started.
         """

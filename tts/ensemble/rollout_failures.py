@@ -36,7 +36,7 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
         return None
     failures = failures or [_not_started()]
     causes = causes_of(failures)
-    refused = sum(failure.refused for failure in failures)
+    refused = sum(failure.is_refusal for failure in failures)
     kind = UpstreamRefused if 2 * refused >= len(failures) else RolloutsFailed
     return kind(
         f"no rollout could work, so nothing is known about the photo: {_sentence(causes)}",

@@ -39,7 +39,7 @@ class StopDecision:
 
     def at_deadline(self, deadline: Deadline) -> StopReason | None:
         """The reason once the deadline of the rollouts has passed."""
-        return StopReason.DEADLINE if deadline.passed else None
+        return StopReason.DEADLINE if deadline.has_passed else None
 
     def stragglers_at(self, started: Mapping[int, float], took: Mapping[int, float]) -> float | None:
         """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""

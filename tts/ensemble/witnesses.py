@@ -12,7 +12,7 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.verify.evidence.evidence_sources import Source, sources_of
 from tts.verify.evidence.grounding import NEAR_KM
-from tts.verify.evidence.page_dedup import alike, page_witness
+from tts.verify.evidence.page_dedup import merge_same_pages, page_witness
 
 
 class Witnesses:
@@ -23,10 +23,10 @@ class Witnesses:
 
     def shares(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """For each rollout 1 / (rollouts that rest on the same statements, partly common ones counted in part)."""
-        rests = alike([self.of(trajectory) for trajectory in trajectories])
+        rests = merge_same_pages([self.witnesses_of(trajectory) for trajectory in trajectories])
         return [1.0 / sum(_overlap(i == j, a, b) for j, b in enumerate(rests)) for i, a in enumerate(rests)]
 
-    def of(self, trajectory: Trajectory) -> frozenset[str]:
+    def witnesses_of(self, trajectory: Trajectory) -> frozenset[str]:
         """What a rollout rests on; nothing while it runs."""
         if trajectory.stop_reason is None:
             return frozenset()
@@ -45,7 +45,7 @@ def statements_of(trajectory: Trajectory) -> frozenset[str]:
     found = set()
     for source in sources_of(trajectory):
         fact = source.fact
-        if isinstance(fact, PlaceFact) and not source.echo and fact.point is not None:
+        if isinstance(fact, PlaceFact) and not source.is_echo and fact.point is not None:
             if distance_km(fact.point, point) <= NEAR_KM:
                 found.add(f"place:{fact.source}:{fact.id}")
         elif isinstance(fact, WebFact) and _cites(source, cited):

@@ -11,7 +11,7 @@ from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
-from tts.eval.labelled_cases import Case, thinned
+from tts.eval.labelled_cases import Case, thin_out_cases
 from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea
 from tts.eval.synthetic.families import DEVELOPMENT, generate
@@ -45,7 +45,7 @@ class KnownBelief:
     lines: Belief | None
     truth: LatLon
 
-    def under(self, p90_km: float) -> RegionCase:
+    def region_case(self, p90_km: float) -> RegionCase:
         """Its peaks, where the 90 % radius is this one."""
         return RegionCase(tuple(peaks_of(self.clusters, self.lines, p90_km)), p90_km, self.truth)
 
@@ -75,10 +75,10 @@ def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
         for family in DEVELOPMENT
         for scenario in generate(family, count, seed, world.gazetteer, world.countries)
     ]
-    return thinned((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
+    return thin_out_cases((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
 
 
-def judged(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> VerdictColumns:
+def verdict_columns(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> VerdictColumns:
     """Verdicts and their errors in km. Without `reliability` all sources count the same."""
     spreads, errors, beliefs = [], [], []
     for case in cases:
@@ -97,10 +97,10 @@ def held_out(
     order = np.random.default_rng(seed).permutation(len(all_judged.spreads))
     half = len(order) // 2
     made = fit(*_rows(all_judged, order[:half]), origin=f"split {seed}", stated=stated)
-    return measured(made, *_rows(all_judged, order[half:]), target_km=target_km)
+    return calibration_quality(made, *_rows(all_judged, order[half:]), target_km=target_km)
 
 
-def measured(
+def calibration_quality(
     calibration: Calibration, spreads: Sequence[Spread], errors_km: Floats, *, target_km: float
 ) -> CalibrationQuality:
     """What a calibration promises for verdicts, against what became of them."""
@@ -137,7 +137,7 @@ def region_cases(calibration: Calibration, runs: VerdictColumns) -> list[RegionC
     """The peaks of verdicts under a calibration, with their true places; without abstentions."""
     radii = [calibration.radius(spread) for spread in runs.spreads]
     pairs = zip(runs.beliefs, radii, strict=True)
-    return [belief.under(radius.p90) for belief, radius in pairs if radius.p50 <= CONTINENT_KM]
+    return [belief.region_case(radius.p90) for belief, radius in pairs if radius.p50 <= CONTINENT_KM]
 
 
 def known_areas(calibration: Calibration, runs: VerdictColumns) -> list[KnownArea]:
@@ -146,7 +146,7 @@ def known_areas(calibration: Calibration, runs: VerdictColumns) -> list[KnownAre
     for belief, spread in zip(runs.beliefs, runs.spreads, strict=True):
         radius = calibration.radius(spread)
         if radius.p50 <= CONTINENT_KM:
-            case = belief.under(radius.p90)
+            case = belief.region_case(radius.p90)
             regions = regions_of(case.peaks, radius.p90, calibration.regions)
             narrow, wide = (None, None) if regions is None else (regions.region_50, regions.region_90)
             found.append(KnownArea(case.peaks[0].point, radius, narrow, wide, belief.truth))

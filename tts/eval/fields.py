@@ -60,7 +60,7 @@ def truth_of(row: Row, where: str) -> StatedPlace:
     Raises:
         DataError: when there is none, naming `where` and the keys that are there.
     """
-    keys = lowered(row)
+    keys = plain_keys(row)
     for holder in _TRUTH_HOLDERS:
         if (place := place_from(keys.get(holder))) is not None and place.point is not None:
             return place
@@ -81,7 +81,7 @@ def answer_of(row: Row, where: str) -> RowAnswer:
     Raises:
         DataError: when no field can be one, naming `where` and the keys that are there.
     """
-    keys = lowered(row)
+    keys = plain_keys(row)
     if (found := _held_answer(keys, _ANSWER_TEXTS)) is not None:
         return found
     for prefix in _ANSWER_PREFIXES:
@@ -99,12 +99,12 @@ def answer_of(row: Row, where: str) -> RowAnswer:
 
 def names_of(row: Row) -> dict[str, str]:
     """The true `country`, `state` and `city` of a row, those that it states."""
-    keys = lowered(row)
-    held = [lowered(value) for holder in _TRUTH_HOLDERS if isinstance(value := keys.get(holder), Mapping)]
+    keys = plain_keys(row)
+    held = [plain_keys(value) for holder in _TRUTH_HOLDERS if isinstance(value := keys.get(holder), Mapping)]
     found: dict[str, str] = {}
     for place in (*held, keys):
         nested = place.get("multi_level_loc_dict") or place.get("address")
-        levels = {**(lowered(nested) if isinstance(nested, Mapping) else {}), **place}
+        levels = {**(plain_keys(nested) if isinstance(nested, Mapping) else {}), **place}
         for name, spellings in (("country", _COUNTRY), ("state", _STATE), ("city", _CITY)):
             if name not in found and (value := _first(levels, spellings)) is not None:
                 found[name] = str(value).strip()
@@ -138,7 +138,7 @@ def place_from(value: Any) -> StatedPlace | None:
         return _from_pair(value)
     if not isinstance(value, dict):
         return None
-    keys = lowered(value)
+    keys = plain_keys(value)
     point = point_from(_first(keys, _LAT), _first(keys, _LON))
     names = _levels(keys)
     if point is None:
@@ -158,7 +158,7 @@ def point_from(lat: Any, lon: Any) -> LatLon | None:
     return LatLon(lat=y, lon=x)
 
 
-def lowered(row: Mapping[str, Any]) -> dict[str, Any]:
+def plain_keys(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row under plain keys: lower case, underscores for blanks."""
     return dict(zip(_plain(tuple(row)), row.values(), strict=True))
 
@@ -188,7 +188,7 @@ def _first(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _levels(keys: Mapping[str, Any]) -> tuple[str, str]:
     nested = keys.get("multi_level_loc_dict") or keys.get("address")
-    levels = {**lowered(nested), **keys} if isinstance(nested, Mapping) else keys
+    levels = {**plain_keys(nested), **keys} if isinstance(nested, Mapping) else keys
     country, city = _first(levels, _COUNTRY), _first(levels, _CITY)
     return str(country or "").strip(), str(city or "").strip()
 

@@ -57,7 +57,7 @@ def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
     return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)
 
 
-def thinned(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int = 0) -> list[Case]:
+def thin_out_cases(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int = 0) -> list[Case]:
     """The cases, one in `one_in` with only some of its rollouts."""
     found = []
     for case in cases:

@@ -126,7 +126,7 @@ class Countries:
                 grouped.setdefault(code, set()).add(name)
         return {code: frozenset(names) for code, names in grouped.items()}
 
-    def at(self, point: LatLon) -> Country | None:
+    def country_at(self, point: LatLon) -> Country | None:
         """The country at a point; None at sea and in Antarctica's unclaimed parts. About 10 µs, once."""
         return self._by_code.get(_code_at(point.lat, point.lon))
 

@@ -26,7 +26,7 @@ def in_mainland_china(point: LatLon) -> bool:
     """Whether a WGS-84 point lies where GCJ-02 is shifted: mainland China, not Hong Kong, Macau or Taiwan. 10 µs."""
     if not (3.0 <= point.lat <= 54.0 and 73.0 <= point.lon <= 136.0):
         return False
-    country = _countries().at(point)
+    country = _countries().country_at(point)
     return country is not None and country.code == "CN"
 
 

@@ -16,7 +16,7 @@ def language_name(tag: str) -> str:
 
 def script_names(codes: Iterable[str]) -> str:
     """“Arabic and Latin” for the ISO 15924 codes `Arab` and `Latn`, in the order of the names."""
-    return joined(sorted(_ENGLISH.scripts.get(code, code) for code in codes))
+    return join_names(sorted(_ENGLISH.scripts.get(code, code) for code in codes))
 
 
 def country_name(code: str) -> str:
@@ -24,7 +24,7 @@ def country_name(code: str) -> str:
     return str(_ENGLISH.territories.get(code, code))
 
 
-def joined(names: Iterable[str], last: str = "and") -> str:
+def join_names(names: Iterable[str], last: str = "and") -> str:
     """“A”, “A and B” or “A, B and C”."""
     *first, end = names
     return f"{', '.join(first)} {last} {end}" if first else end

@@ -195,7 +195,7 @@ class Gazetteer:
         """People in the `towns` nearest towns within `max_km` km."""
         return self._nearby.people(point, limit=towns, max_km=max_km)
 
-    def inside(
+    def places_inside(
         self, south: float, west: float, north: float, east: float, *, kinds: Iterable[str] | None = None, limit: int
     ) -> list[Place]:
         """Places in a rectangle, the most important first. `west` to `east` may cross the antimeridian."""

@@ -19,7 +19,7 @@ class SimulatedKv:
         self._freed = asyncio.Event()
 
     @property
-    def used(self) -> int:
+    def used_tokens(self) -> int:
         """Tokens that are taken."""
         return sum(place.tokens for place in self._places)
 
@@ -29,7 +29,7 @@ class SimulatedKv:
 
     async def admit(self, place: Place) -> None:
         """Wait until the tokens of `place` fit, and give them to it."""
-        while self._places and self.used + place.tokens > self._capacity:
+        while self._places and self.used_tokens + place.tokens > self._capacity:
             self._freed.clear()
             await self._freed.wait()
         self._places.append(place)
@@ -40,7 +40,7 @@ class SimulatedKv:
 
     def make_room(self) -> None:
         """Put back those that came last until the others fit."""
-        while self.used > self._capacity and len(self._places) > 1:
+        while self.used_tokens > self._capacity and len(self._places) > 1:
             last = self._places.pop()
             last.preempted_tokens += last.tokens
             self._freed.set()

@@ -28,7 +28,7 @@ class Charge(Protocol):
         ...
 
     @property
-    def reported(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether a usage has them."""
         ...
 
@@ -82,7 +82,7 @@ class UnreportedGpuTime:
 
 
 def _unreported_s(charge: Charge) -> float:
-    return 0.0 if charge.reported else charge.gpu_s
+    return 0.0 if charge.is_reported else charge.gpu_s
 
 
 UNREPORTED_GPU_TIME: Final = UnreportedGpuTime()

@@ -74,7 +74,7 @@ class Scrubber(logging.Filter):
         self._needles.sort(key=len, reverse=True)
 
     @contextmanager
-    def hiding(self, secret: Secret) -> Iterator[None]:
+    def hide(self, secret: Secret) -> Iterator[None]:
         """Knows a secret of random letters for the time of the block, and forgets it."""
         needle = secret.reveal()
         self._needles = [needle, *self._needles]

@@ -36,6 +36,6 @@ def bare_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """The text with stars for secrets in the URLs it holds."""
     return _PARAMETER.sub(rf"\1{STARS}", _PASSWORD.sub(rf"\1{STARS}", text))

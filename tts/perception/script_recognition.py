@@ -138,7 +138,7 @@ class ForeignReader:
         read = [self._rated(text, confidence, language)]
         letters = sum(char.isalpha() for char in text)
         if letters >= _KIN_FROM and letters >= _KIN_SHARE * len(text.replace(" ", "")) and confidence < _CERTAIN:
-            kin = self._tesseract.kin(language)
+            kin = self._tesseract.related_languages(language)
             read += [self._rated(*self._tesseract.read(crop, other), other) for other in kin]
         return sorted((line for line in read if line is not None), key=lambda line: line.confidence)
 

@@ -43,7 +43,7 @@ class InstalledModels:
     languages: tuple[str, ...]
 
     @property
-    def missing(self) -> tuple[str, ...]:
+    def missing_languages(self) -> tuple[str, ...]:
         """The languages of `SCRIPT_OF` that have no installed model."""
         return tuple(language for language in SCRIPT_OF if language not in self.languages)
 
@@ -88,14 +88,14 @@ class Tesseract:
         """Whether the Vietnamese model is installed."""
         return VIETNAMESE in self._installed.languages
 
-    def kin(self, language: str) -> tuple[str, ...]:
+    def related_languages(self, language: str) -> tuple[str, ...]:
         """The other readers of a first reader's script."""
         return tuple(kin for kin in KIN.get(language, ()) if kin in self._installed.languages)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Which scripts are not read and what to install, in one sentence; empty when no model is missing."""
-        missing = self._installed.missing
+        missing = self._installed.missing_languages
         if not missing:
             return ()
         packages = " ".join(f"tesseract-ocr-{code}" for code in missing)

@@ -46,6 +46,6 @@ def plain(text: str) -> str:
     return _SERVICE_WORD.sub(lambda found: WORDS[found[0]], text)
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """“1 step”, “2 steps”."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

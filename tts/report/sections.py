@@ -16,7 +16,7 @@ from tts.domain.usage import Usage
 from tts.report.certainty import percentage_adds
 from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
-from tts.report.plain_words import ENDS, REQUEST_ENDS, counted, plain
+from tts.report.plain_words import ENDS, REQUEST_ENDS, plain, plural
 
 _MAX_TEXT = 6000  # characters of one turn or result that a report shows
 
@@ -63,7 +63,7 @@ def contradictions(answer: Answer) -> Child:
     ]
 
 
-def within(answer: Answer) -> str:
+def radius_wording(answer: Answer) -> str:
     """How the wider radius is worded: as probable only where it was fitted to the engine that answered."""
     return "within about" if answer.radius_remark else "very probably within"
 
@@ -73,7 +73,7 @@ def per_photo(answer: Answer) -> Child:
     if not answer.per_photo:
         return None
     percent = not answer.radius_remark
-    columns = ("photo", "place", "point", within(answer), *(["confidence"] if percent else []))
+    columns = ("photo", "place", "point", radius_wording(answer), *(["confidence"] if percent else []))
     head = el("tr", [el("th", name) for name in columns])
     return [
         el("h2", "Each photo alone"),
@@ -121,7 +121,7 @@ def candidates(answer: Answer) -> Child:
     """A heading and a table, numbered from 1 in the order of the answer; None without candidates."""
     if not answer.candidates:
         return None
-    columns = ("", "place", "point", "weight of evidence", within(answer), "attempts", "against")
+    columns = ("", "place", "point", "weight of evidence", radius_wording(answer), "attempts", "against")
     head = el("tr", [el("th", name) for name in columns])
     rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
     return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
@@ -217,7 +217,7 @@ def _rollout(trajectory: Trajectory) -> Html:
     end = ENDS[trajectory.stop_reason] if trajectory.stop_reason else "running"
     calls = sum(len(turn.calls) for turn in trajectory.turns)
     outcome = trajectory.error or _belief(trajectory.answer)
-    counts = f"{counted(len(trajectory.turns), 'step')}, {counted(calls, 'tool call')}"
+    counts = f"{plural(len(trajectory.turns), 'step')}, {plural(calls, 'tool call')}"
     name = f"Attempt {trajectory.rollout_id}{f' by {trajectory.source}' if trajectory.source else ''}"
     summary = el(
         "summary",
@@ -232,7 +232,7 @@ def _inquiry(run: Run) -> Child:
     if not run.inquiry:
         return None
     calls = sum(len(turn.calls) for turn in run.inquiry)
-    summary = el("summary", "Comparison ", el("span", f"({counted(calls, 'tool call')})", class_="soft"))
+    summary = el("summary", "Comparison ", el("span", f"({plural(calls, 'tool call')})", class_="soft"))
     return el("details", summary, [_turn(turn) for turn in run.inquiry], class_="box")
 
 
@@ -263,7 +263,7 @@ def _belief(belief: Hypothesis | None) -> str:
 def _cost(usage: Usage, first: str) -> str:
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.prompt_tokens else ""
     money = f"${usage.cost_usd:.4f}" if usage.cost_usd else ""
-    work = (counted(usage.turns, "step"), counted(usage.tool_calls, "tool call"))
+    work = (plural(usage.turns, "step"), plural(usage.tool_calls, "tool call"))
     parts = (first, *work, tokens, money)
     return ", ".join(part for part in parts if part)
 
@@ -275,7 +275,7 @@ def _whose(answer: Answer) -> str:
 def _cost_of_models(answer: Answer) -> Iterator[tuple[str, str]]:
     """What each model of a mixture took."""
     for one in answer.usage_by_model:
-        yield f"cost of {one.model}", _cost(one.usage, counted(one.rollouts, "attempt"))
+        yield f"cost of {one.model}", _cost(one.usage, plural(one.rollouts, "attempt"))
 
 
 def _cut(text: str) -> str:

@@ -46,9 +46,11 @@ class Agent:
 
     def brief(self, group: GroupRequest, similar: tuple[SimilarPhoto, ...] = ()) -> Brief:
         """The same for every rollout of a group, so it is made once."""
-        dialect = self.dialect.suited(Surroundings(group.options.within, group.leader))
-        schemas = self._offered(group, dialect)
-        consenting = schemas if group.options.allow_region_search else self._offered(group, dialect, consents=True)
+        dialect = self.dialect.for_surroundings(Surroundings(group.options.within, group.leader))
+        schemas = self._offered_tools(group, dialect)
+        consenting = (
+            schemas if group.options.allow_region_search else self._offered_tools(group, dialect, consents=True)
+        )
         withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}
         task = Task(
             group.photos,
@@ -61,7 +63,9 @@ class Agent:
         )
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 
-    def _offered(self, group: GroupRequest, dialect: Dialect, *, consents: bool = False) -> tuple[ToolSchema, ...]:
+    def _offered_tools(
+        self, group: GroupRequest, dialect: Dialect, *, consents: bool = False
+    ) -> tuple[ToolSchema, ...]:
         """With what the request consents to, or with everything."""
         if not group.use_tools:
             return ()

@@ -72,10 +72,10 @@ async def draw_answers(
     drawn = _Draws()
     with suppress(TimeoutError):
         async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
-            await drawn.draw_in_one_request(model, _together(answered, each), count)
+            await drawn.draw_in_one_request(model, _joint_request(answered, each), count)
             missing = range(drawn.begun, count)
-            await run_all([drawn.draw_one(model, _again(answered, number, each)) for number in missing])
-    stated = [found for text in drawn.texts if (found := _stated(dialect, answered.messages, text)) is not None]
+            await run_all([drawn.draw_one(model, _repeated_request(answered, number, each)) for number in missing])
+    stated = [found for text in drawn.texts if (found := _stated_answer(dialect, answered.messages, text)) is not None]
     return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), drawn.usage)
 
 
@@ -95,7 +95,7 @@ def _tokens_of_each(answered: ModelRequest, budget: Budget, written_tokens: int 
 def _affordable(prompts: int, answered: ModelRequest, budget: Budget) -> int:
     """Tokens that may be written after the prompt has been read so many times."""
     prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
-    return budget.affordable(prompts * prompt_tokens)
+    return budget.affordable_tokens(prompts * prompt_tokens)
 
 
 class _Draws:
@@ -129,12 +129,12 @@ class _Draws:
                         self.texts.append("".join(text))
 
 
-def _together(answered: ModelRequest, max_tokens: int) -> ModelRequest:
+def _joint_request(answered: ModelRequest, max_tokens: int) -> ModelRequest:
     """For all draws in one request, where the conversation is."""
-    return replace(_again(answered, 0, max_tokens), session_id=answered.session_id)
+    return replace(_repeated_request(answered, 0, max_tokens), session_id=answered.session_id)
 
 
-def _again(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
+def _repeated_request(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
     sampling = answered.sampling
     seed = None if sampling.seed is None else sampling.seed + _SEEDS_APART * (number + 1)
     temperature = sampling.temperature or _TEMPERATURE
@@ -145,11 +145,11 @@ def _again(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest
     )
 
 
-def _stated(dialect: Dialect, messages: Sequence[Message], text: str) -> Hypothesis | None:
+def _stated_answer(dialect: Dialect, messages: Sequence[Message], text: str) -> Hypothesis | None:
     """What a draw answers; None when it does something else, such as calling a tool."""
     turn = sum(message.role == "assistant" for message in messages)
     parsed = dialect.parse(Completion(text), turn=turn)
     if parsed.answer is None:
         return None
     written = Message(role="assistant", parts=(TextPart(text=text),))
-    return dialect.settle(parsed.answer, [*messages, written])
+    return dialect.to_hypothesis(parsed.answer, [*messages, written])

@@ -14,7 +14,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.same_place import same_place
 
 
-def placed(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | None:
+def answer_at_place(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | None:
     """The answer at the first place in the stated country; None when the result has none."""
     country = _countries().find(stated.country) if stated.country else None
     for fact in result.facts:

@@ -35,7 +35,7 @@ class Budget:
         """A budget with this usage added."""
         return replace(self, usage=self.usage + more)
 
-    def resumed(self, saved: Checkpoint) -> Budget:
+    def resume(self, saved: Checkpoint) -> Budget:
         """A budget with what a rollout had used at its checkpoint."""
         spent = self.spend(saved.usage)
         return replace(spent, prompt_tokens=saved.prompt_tokens, observed_tokens=saved.observed_tokens)
@@ -73,14 +73,14 @@ class Budget:
         most = self.limits.max_cost_usd
         return None if most is None else max(0.0, most - self.usage.cost_usd)
 
-    def affordable(self, prompt_tokens: int) -> int:
+    def affordable_tokens(self, prompt_tokens: int) -> int:
         """Tokens the next turn may write, money included; `prompt_tokens` is what it will have to read."""
         money = self.money_left_usd
         if money is None or self.price is None:
             return self.tokens_left
         return min(self.tokens_left, self.price.affordable_tokens(money, prompt_tokens))
 
-    def spent(self) -> Spent | None:
+    def spent_limit(self) -> Spent | None:
         """The limit that ends the rollout now, or None. Tool calls are not checked here; a money limit of 0 never ends
         it."""
         if self.usage.turns >= self.limits.max_turns:

@@ -39,7 +39,7 @@ class AnswerDrawing:
         """Of the draws that were taken."""
         return self._drawn.points
 
-    def see(self, request: ModelRequest, budget: Budget, *, last: bool) -> None:
+    def observe(self, request: ModelRequest, budget: Budget, *, last: bool) -> None:
         """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one."""
         if request is self._answered:
             return

@@ -52,7 +52,7 @@ class ExpectedSize:
         self._turns = _Mean(_USUAL_TURNS)
         self._turn = _Mean(_USUAL_TURN_TOKENS)
 
-    def of(self, photos: int, limits: Limits) -> RolloutSize:
+    def size_of(self, photos: int, limits: Limits) -> RolloutSize:
         """What a rollout within `limits` about so many photos is expected to hold in the end, in tokens."""
         turns = min(self._turns.value, limits.max_turns)
         return RolloutSize(shared=round(max(1, photos) * self._first.value), own=round(turns * self._turn.value))
@@ -82,7 +82,7 @@ class FollowedGroup:
         self._photos = photos
         self._rollouts: dict[int, _Turns] = {}
 
-    def see(self, items: Iterable[RolloutItem]) -> None:
+    def observe(self, items: Iterable[RolloutItem]) -> None:
         """Take note of turns and ends. A rollout that went on from a checkpoint was not seen whole: it is left out."""
         for item in items:
             if isinstance(item, RolloutResumed):

@@ -38,7 +38,7 @@ async def run_group(
         if prefix_wait_s is not None and len(group.tasks) > 1:
             started = asyncio.Event()
             first, *others = group.tasks
-            rollouts = [_lead(agent, group, brief, first, send, started)]
+            rollouts = [_run_leader(agent, group, brief, first, send, started)]
             rollouts += [_follow(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
         else:
             rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
@@ -51,7 +51,7 @@ async def run_group(
             yield to_events(batch)
 
 
-async def _lead(
+async def _run_leader(
     agent: Agent,
     group: GroupRequest,
     brief: Brief,

@@ -29,19 +29,19 @@ _LONGEST_PAUSE_S = 2.0
 Runner = Callable[[GroupRequest], AsyncIterator[Sequence[RolloutItem]]]
 
 
-async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequence[RolloutItem]]:
+async def run_with_failover(group: GroupRequest, run: Runner) -> AsyncIterator[Sequence[RolloutItem]]:
     """Batches of `run(group)`, and after a loss those of the unfinished rollouts, which run on another replica."""
     deadline = Deadline(group.context.remaining_s)
     progress = _Progress(group)
     for move in range(MOVES + 1):
         try:
-            async with closing(run(progress.rest(deadline))) as batches:
+            async with closing(run(progress.remaining_group(deadline))) as batches:
                 async for batch in batches:
-                    progress.see(batch)
+                    progress.observe(batch)
                     yield batch
             return
         except GeoTTSError as error:
-            if progress.finished:
+            if progress.is_finished:
                 return
             failure = error
         pause_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**move)
@@ -49,9 +49,9 @@ async def persistently(group: GroupRequest, run: Runner) -> AsyncIterator[Sequen
         if not movable or move == MOVES or pause_s >= deadline.remaining_s():
             break
         await asyncio.sleep(pause_s)
-        if void := progress.voided():
+        if void := progress.void_events():
             yield void
-    yield progress.ended(RolloutFailure.of(failure))
+    yield progress.failure_events(RolloutFailure.from_error(failure))
 
 
 class _Progress:
@@ -65,7 +65,7 @@ class _Progress:
         self._files = dict(group.files)
         self._described = dict(group.context.described)
 
-    def see(self, batch: Sequence[RolloutItem]) -> None:
+    def observe(self, batch: Sequence[RolloutItem]) -> None:
         for item in batch:
             if isinstance(item, RolloutFinished):
                 self._open.pop(item.rollout_id, None)
@@ -79,23 +79,23 @@ class _Progress:
                 self._started.add(item.rollout_id)
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         return not self._open
 
-    def rest(self, deadline: Deadline) -> GroupRequest:
+    def remaining_group(self, deadline: Deadline) -> GroupRequest:
         """The group without its finished rollouts. Each other rollout starts from its last known checkpoint."""
         tasks = tuple(replace(task, resume_from=self._saved[i]) for i, task in self._open.items())
         now = {"remaining_s": deadline.remaining_s(), "described": self._described}
         context = self._group.context.model_copy(update=now)
         return replace(self._group, context=context, tasks=tasks, files=self._files)
 
-    def voided(self) -> list[RolloutItem]:
+    def void_events(self) -> list[RolloutItem]:
         """Events for rollouts that start again: their earlier events are void. Resumed rollouts emit this event
         themselves."""
         again = [i for i in self._open if self._saved[i] is None and i in self._started]
         return [RolloutResumed(rollout_id=i, from_turn=-1) for i in again]
 
-    def ended(self, failure: RolloutFailure) -> list[RolloutItem]:
+    def failure_events(self, failure: RolloutFailure) -> list[RolloutItem]:
         finished: list[RolloutItem] = []
         for i in sorted(self._open):
             saved = self._saved[i]

@@ -29,7 +29,7 @@ class Room:
     tokens: int | None = None
     slots: int | None = None
 
-    def holds(self, size: RolloutSize, most: int) -> int:
+    def n_fitting(self, size: RolloutSize, most: int) -> int:
         """How many rollouts of a request fit, `most` at most; all of them where nothing is known."""
         fit = most if self.slots is None else min(most, self.slots)
         if self.tokens is None:
@@ -51,7 +51,7 @@ def group_size(n: int, rooms: Iterable[Room], size: RolloutSize, most: int | Non
         most: a limit that the operator set.
     """
     together = n if most is None else min(n, most)
-    fits = sorted((room.holds(size, n) for room in rooms), reverse=True)
+    fits = sorted((room.n_fitting(size, n) for room in rooms), reverse=True)
     if not fits:
         return together
     shares = (-(-n // parts) for parts in range(1, len(fits) + 1))

@@ -21,7 +21,7 @@ class KnownResults:
         for one in kept:
             self._kept.setdefault(call_key(one.call), one)
 
-    def of(self, call: ToolCall) -> ToolOutcome | None:
+    def outcome_of(self, call: ToolCall) -> ToolOutcome | None:
         """The result of a call as it was, marked as `kept`; None where it has to be made."""
         if not self._kept or (kept := self._kept.get(call_key(call))) is None:
             return None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tts.aio import Deadline, Send, closing
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
-from tts.dialects.prose_abstention import declines
+from tts.dialects.prose_abstention import is_abstention
 from tts.dialects.released.written_call import as_plain_call
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.answer import StopReason
@@ -39,7 +39,7 @@ from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
 from tts.ports.toolbox import ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import are_wanted
-from tts.rollout.answer_geocoding import placed
+from tts.rollout.answer_geocoding import answer_at_place
 from tts.rollout.budget import Budget
 from tts.rollout.draw_timing import AnswerDrawing
 from tts.rollout.first_turn import first_cues
@@ -81,7 +81,7 @@ class _Rollout:
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
-        await self._open(send)
+        await self._start(send)
         failure: RolloutFailure | None = None
         with rollout_span(self._group.context.trace, self._group.context.id, self._id, self._agent.model):
             try:
@@ -94,7 +94,7 @@ class _Rollout:
             except (FatalError, GivenAway):
                 raise
             except GeoTTSError as broken:
-                stop, failure = StopReason.FAILED, RolloutFailure.of(broken)
+                stop, failure = StopReason.FAILED, RolloutFailure.from_error(broken)
             finally:
                 self._budget = self._budget.spend(await self._drawing.aclose())
         await send(
@@ -109,10 +109,10 @@ class _Rollout:
             )
         )
 
-    async def _open(self, send: Send[RolloutOutput]) -> None:
+    async def _start(self, send: Send[RolloutOutput]) -> None:
         if (saved := self._task.resume_from) is not None:
             self._messages = list(saved.messages)
-            self._budget = self._budget.resumed(saved)
+            self._budget = self._budget.resume(saved)
             self._corrections = saved.corrections
             self._best = saved.best
             await send(RolloutResumed(rollout_id=self._id, from_turn=saved.turn))
@@ -125,7 +125,7 @@ class _Rollout:
             return saved.stop
         while True:
             turn = self._budget.usage.turns
-            if self._budget.spent() is not None or self._writable() < 1:
+            if self._budget.spent_limit() is not None or self._writable() < 1:
                 return StopReason.BUDGET
             final = None if self._dialect.paper_mode else self._final_reason()
             if final is not None and turn > 0:
@@ -140,9 +140,9 @@ class _Rollout:
                 try:
                     stop = await self._act(turn, parsed, send, final=final is not None)
                 except ModelError:
-                    await send(self._finished(turn, parsed, cues))
+                    await send(self._finished_event(turn, parsed, cues))
                     raise
-            await send(self._finished(turn, parsed, cues))
+            await send(self._finished_event(turn, parsed, cues))
             if stop is None or are_wanted(self._brief.limits, self._dialect, stop):
                 await send(self._checkpoint(turn, stop))  # before the draws: a loss must not cost the last turn
             if stop is not None:
@@ -161,7 +161,7 @@ class _Rollout:
             stop=stop,
         )
 
-    def _finished(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
+    def _finished_event(self, turn: int, parsed: ParsedTurn, cues: Cues | None) -> TurnFinished:
         """The event at the end of a turn, also of a turn that cannot be used and ends the rollout."""
         return TurnFinished(
             rollout_id=self._id,
@@ -205,7 +205,7 @@ class _Rollout:
         """Tokens that the coming turn may write at most, by tokens and by money."""
         if self._budget.limits.max_cost_usd is None:
             return self._budget.tokens_left
-        return self._budget.affordable(prompt_tokens_about(self._messages, self._brief.schemas))
+        return self._budget.affordable_tokens(prompt_tokens_about(self._messages, self._brief.schemas))
 
     async def _generate_with_retry(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
         """Generate a turn. If the engine is lost in the middle of it, generate it again; its earlier events are void
@@ -237,7 +237,7 @@ class _Rollout:
             photos=self._group.photos,
             files=self._files,
             tools=() if final else self._brief.schemas,
-            listed_tools=self._dialect.listed(self._brief.schemas),
+            listed_tools=self._dialect.tools_to_list(self._brief.schemas),
             pictures=self._dialect.pictures,
             readings=self._group.readings,
             options=self._group.options,
@@ -257,7 +257,7 @@ class _Rollout:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(traced_generation(self._agent.model, request)) as deltas:
                     async for delta in deltas:
-                        self._drawing.see(request, self._budget, last=final)
+                        self._drawing.observe(request, self._budget, last=final)
                         for description in delta.described:
                             await send(description)
                             coalescer.pause()
@@ -265,7 +265,7 @@ class _Rollout:
                             self._budget = self._budget.spend(delta.spent)
                         if delta.text:
                             text.append(delta.text)
-                            await coalescer.say(delta.text)
+                            await coalescer.append(delta.text)
                         calls += delta.tool_calls
                         token_ids += delta.token_ids
                         usage = delta.usage or usage
@@ -307,7 +307,7 @@ class _Rollout:
         problem = self._problem(parsed)
         self._corrections += 1
         if self._corrections > _MAX_CORRECTIONS or self._dialect.paper_mode:
-            if declines(self._messages[-1].text):
+            if is_abstention(self._messages[-1].text):
                 await self._record_hypothesis(turn, ParsedTurn(answer=StatedAnswer(level=Level.NONE)), send)
                 return StopReason.ANSWERED
             raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
@@ -318,7 +318,7 @@ class _Rollout:
         """The authors' loop: run what it runs, say what it says, stop where it stops."""
         if parsed.kept is not None:
             self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.kept),)})
-        last = self._budget.spent() is not None
+        last = self._budget.spent_limit() is not None
         if last and not self._dialect.runs_last_calls:
             return StopReason.BUDGET
         outcomes = await self._call_all(turn, parsed.calls, send) if parsed.calls else []
@@ -352,13 +352,15 @@ class _Rollout:
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
             return
-        found = self._dialect.settle(await self._located(turn, stated, parsed.lookups, send), self._messages)
+        found = self._dialect.to_hypothesis(
+            await self._locate_answer(turn, stated, parsed.lookups, send), self._messages
+        )
         if parsed.answer is None and found.abstains and not found.claims:
             return
         self._best = found if parsed.answer is not None or not found.abstains else self._best
         await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=found))
 
-    async def _located(
+    async def _locate_answer(
         self, turn: int, stated: StatedAnswer, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
     ) -> StatedAnswer:
         """An answer that only names its place, with the point of the first lookup that finds it."""
@@ -367,7 +369,7 @@ class _Rollout:
             result = (await self._tools.look_up(call, self._context)).result
             await send(ToolResulted(rollout_id=self._id, turn=turn, result=result))
             self._budget = self._budget.spend(Usage(tool_calls=1, tool_errors=not result.ok))
-            if (found := placed(stated, result)) is not None:
+            if (found := answer_at_place(stated, result)) is not None:
                 return found
         return stated
 

@@ -40,7 +40,7 @@ class TextCoalescer:
         self._send = send
         self._last: PendingText | None = None
 
-    async def say(self, words: str) -> None:
+    async def append(self, words: str) -> None:
         """Append to the pending piece of text, or send a new one if the reader has taken it."""
         if self._last is not None and not self._last.taken:
             self._last.words.append(words)

@@ -13,10 +13,10 @@ def calls_made(messages: Sequence[Message], tool: str, *, failed_too: bool = Tru
     """How often a tool was run in a conversation. Without `failed_too`, failed calls do not count."""
     results = (message.result for message in messages)
     return sum(
-        result is not None and result.name == tool and (result.ok or (failed_too and not _refused(result)))
+        result is not None and result.name == tool and (result.ok or (failed_too and not _is_refused(result)))
         for result in results
     )
 
 
-def _refused(result: ToolResult) -> bool:
+def _is_refused(result: ToolResult) -> bool:
     return result.failure is not None and result.failure.kind is ToolErrorKind.BUDGET

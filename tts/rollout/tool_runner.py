@@ -18,7 +18,7 @@ from tts.rollout.agent import Brief
 from tts.rollout.kept_results import KnownResults
 from tts.rollout.tool_call_count import calls_made
 from tts.toolkit.execute import no_consent
-from tts.toolkit.toolbox import failed
+from tts.toolkit.toolbox import failure_outcome
 
 
 class ToolRunner:
@@ -55,11 +55,11 @@ class ToolRunner:
         except BaseExceptionGroup as crashes:
             raise crashes.exceptions[0] from None
         refusal = ToolError(f"not run: {allowed} calls were possible in this turn", kind=ToolErrorKind.BUDGET)
-        return outcomes + [failed(call, refusal) for call in calls[allowed:]]
+        return outcomes + [failure_outcome(call, refusal) for call in calls[allowed:]]
 
     async def look_up(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """As `run`, unless the request that this one continues has the result already."""
-        return self._known.of(call) or await self.run(call, context)
+        return self._known.outcome_of(call) or await self.run(call, context)
 
     async def run(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """One call under the project's own names, refused where the request does not allow the tool."""
@@ -67,7 +67,7 @@ class ToolRunner:
             group = self._group
             if (allowed := group.options.tools) is not None and ability_of(call.name) not in allowed:
                 refusal = ToolError(f"{call.name} is not allowed in this request", kind=ToolErrorKind.NOT_ALLOWED)
-                return failed(call, refusal)
+                return failure_outcome(call, refusal)
             outcome = await self._toolbox.call(call, ToolContext(context(), group.photos, group.options))
             record_result(current, outcome.result)
             return outcome
@@ -77,8 +77,8 @@ class ToolRunner:
     ) -> ToolOutcome:
         """One call of the model, under its names; refused when it is none of the tools it was offered."""
         if (refusal := self._refusal(call, messages)) is not None:
-            return failed(call, refusal)
-        if (known := self._known.of(call)) is not None:
+            return failure_outcome(call, refusal)
+        if (known := self._known.outcome_of(call)) is not None:
             return known
         outcome = await self.run(self._dialect.to_tool(call, self._group.photos), context)
         if outcome.result.name == call.name:

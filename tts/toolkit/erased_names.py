@@ -28,14 +28,14 @@ class ErasedNames:
             self._names.popitem(last=False)
 
     def mark(self) -> int:
-        """Mark the present moment, for a later call of `since`.
+        """Mark the present moment, for a later call of `was_erased_since`.
 
         Returns:
             A number that grows with each name that is erased.
         """
         return self._number
 
-    def since(self, mark: int, names: Iterable[str]) -> bool:
+    def was_erased_since(self, mark: int, names: Iterable[str]) -> bool:
         """Tell whether any of the names was erased after `mark`.
 
         Args:

@@ -45,8 +45,8 @@ class LocalToolbox:
             check_consent(tool, context)
             observation = await run_tool(tool, parse_arguments(tool, call), context)
         except ToolError as error:
-            return failed(call, error, elapsed_s=time.perf_counter() - started)
-        return succeeded(call, observation, elapsed_s=time.perf_counter() - started, retrieved_at=now_rfc3339())
+            return failure_outcome(call, error, elapsed_s=time.perf_counter() - started)
+        return success_outcome(call, observation, elapsed_s=time.perf_counter() - started, retrieved_at=now_rfc3339())
 
 
 class JoinedToolbox:
@@ -69,11 +69,11 @@ class JoinedToolbox:
         """Pass the call to the box that owns the tool; an unknown name is a failure with the names there are."""
         owner = self._owner.get(call.name)
         if owner is None:  # none of the boxes knows all the names there are
-            return failed(call, no_such_tool(call.name, self._owner))
+            return failure_outcome(call, no_such_tool(call.name, self._owner))
         return await owner.call(call, context)
 
 
-def succeeded(
+def success_outcome(
     call: ToolCall, observation: Observation, *, elapsed_s: float, retrieved_at: str, cached: bool = False
 ) -> ToolOutcome:
     """Make the outcome of a call that returned an observation.
@@ -100,7 +100,7 @@ def succeeded(
     )
 
 
-def failed(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
+def failure_outcome(call: ToolCall, error: ToolError, *, elapsed_s: float = 0.0, cached: bool = False) -> ToolOutcome:
     """Make the outcome of a call that failed: the model reads why.
 
     Args:

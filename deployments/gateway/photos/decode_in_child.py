@@ -31,7 +31,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the gateway says when it is over
     limits = PhotoLimits.model_validate_json(sys.argv[2])
     with socket.socket(fileno=int(sys.argv[1])) as wire, wire.makefile("rb") as questions:
-        wire.sendall(_framed(None))
+        wire.sendall(_frame(None))
         while length := questions.read(QUESTION.size):
             wire.sendall(_answer(questions.read(QUESTION.unpack(length)[0]), limits))
 
@@ -40,14 +40,14 @@ def _answer(raw: bytes, limits: PhotoLimits) -> bytes:
     try:
         photo = load_small_photo(raw, limits)
     except PhotoError as error:
-        return _framed({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
+        return _frame({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
     if photo is None:
-        return _framed(None)
+        return _frame(None)
     fields = {name: getattr(photo, name) for name in ("sha256", "source_sha256", "width", "height")}
-    return _framed(fields, photo.data)
+    return _frame(fields, photo.data)
 
 
-def _framed(fields: Mapping[str, object] | None, data: bytes = b"") -> bytes:
+def _frame(fields: Mapping[str, object] | None, data: bytes = b"") -> bytes:
     head = orjson.dumps(fields)
     return ANSWER.pack(len(head), len(data)) + head + data
 

@@ -47,7 +47,7 @@ class PhotoProcess:
 
     def ready(self) -> bool:
         """Whether it is there; it is on its way otherwise, unless none can be started."""
-        there = self._child is not None and not self._child.lost
+        there = self._child is not None and not self._child.is_lost
         if not there and self._starting is None and self._wanted:
             self._starting = spawn(self._start(), name="start the photo process")
         return there
@@ -58,7 +58,7 @@ class PhotoProcess:
         Raises:
             PhotoError: as `load_small_photo`, or decoding it ended two processes.
         """
-        if self._child is None or self._child.lost:
+        if self._child is None or self._child.is_lost:
             return None
         # what was begun is finished, also when nobody waits for it any more
         with suppress(_ProcessDied):
@@ -66,7 +66,7 @@ class PhotoProcess:
         if not self.ready() and self._starting is not None:
             await asyncio.wait([self._starting])
         with suppress(_ProcessDied):
-            if self._child is not None and not self._child.lost:
+            if self._child is not None and not self._child.is_lost:
                 return await asyncio.shield(self._child.clean(raw))
         raise _damaged()
 
@@ -76,11 +76,11 @@ class PhotoProcess:
         if self._starting is not None:
             await cancel_and_wait(self._starting)
         if self._child is not None:
-            await self._child.ended()
+            await self._child.kill()
 
     async def _start(self) -> None:
         try:
-            self._child = await _Child.started(self._limits)
+            self._child = await _Child.start(self._limits)
         except OSError as error:
             _log.error("no process for photos can be started, the gateway decodes them: %s", type(error).__name__)
             self._wanted = False
@@ -104,11 +104,11 @@ class _Child(asyncio.Protocol):
         self._too_slow = False
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         return self._over.is_set()
 
     @classmethod
-    async def started(cls, limits: PhotoLimits) -> _Child:
+    async def start(cls, limits: PhotoLimits) -> _Child:
         """Raises OSError."""
         process, ours = _launched(limits.model_dump_json())
         child = cls(process)
@@ -119,7 +119,7 @@ class _Child(asyncio.Protocol):
             ready = True
         finally:
             if not ready:
-                await child.ended()
+                await child.kill()
         return child
 
     def clean(self, raw: bytes) -> asyncio.Future[Photo | None]:
@@ -130,7 +130,7 @@ class _Child(asyncio.Protocol):
         self._wire.writelines((QUESTION.pack(len(raw)), raw))
         return answer
 
-    async def ended(self) -> None:
+    async def kill(self) -> None:
         self._process.kill()
         await self._over.wait()
 
@@ -153,7 +153,7 @@ class _Child(asyncio.Protocol):
             elif fields is None:
                 answer.set_result(None)
             else:
-                answer.set_exception(PhotoError.because(fields["reason"], fields["detail"], fields["status"]))
+                answer.set_exception(PhotoError.from_reason(fields["reason"], fields["detail"], fields["status"]))
             if self._answers:
                 self._watch()
 
@@ -181,20 +181,20 @@ class _Child(asyncio.Protocol):
         self._process.kill()
 
     @cached_property
-    def _measured(self) -> psutil.Process:
+    def _measured_process(self) -> psutil.Process:
         """Made once: making it costs more than a measurement."""
         return psutil.Process(self._process.pid)
 
     def _worked_s(self) -> float:
         """Seconds on the processor so far; 0 when it is gone."""
         with suppress(psutil.Error):
-            times = self._measured.cpu_times()
+            times = self._measured_process.cpu_times()
             return times.user + times.system
         return 0.0
 
 
 def _damaged() -> PhotoError:
-    return PhotoError.because(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
+    return PhotoError.from_reason(PhotoProblem.DAMAGED, "the photo is damaged: decoding it failed")
 
 
 def _launched(limits: str) -> tuple[subprocess.Popen[bytes], socket.socket]:

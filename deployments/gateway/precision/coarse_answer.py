@@ -68,7 +68,7 @@ def _place(
     point: LatLon | None, radius: Radius | None, target_km: float, precision: Precision, units: Units
 ) -> dict[str, Any] | None:
     """Point, radii, level, names and confidence of a unit; None where there is no point or no unit."""
-    unit = None if point is None else units.at(point, precision)
+    unit = None if point is None else units.unit_at(point, precision)
     if unit is None or radius is None:
         return None
     found = _radii(radius, unit, precision)
@@ -86,11 +86,11 @@ def _place(
 
 def _radii(radius: Radius, unit: Unit, precision: Precision) -> Radius:
     """At least half of the unit and all of it: the true place may be anywhere in it."""
-    p50 = max(FINEST_KM[precision], unit.reach_km / 2, _rounded(radius.p50))
-    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _rounded(radius.p90)))
+    p50 = max(FINEST_KM[precision], unit.reach_km / 2, _round_up(radius.p50))
+    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _round_up(radius.p90)))
 
 
-def _rounded(km: float) -> float:
+def _round_up(km: float) -> float:
     return round(_STEP ** math.ceil(math.log(max(1.0, km), _STEP)), 2)
 
 

@@ -38,7 +38,7 @@ class Units:
         self._gazetteer = gazetteer
         self._countries = countries
 
-    def at(self, point: LatLon, precision: Precision) -> Unit | None:
+    def unit_at(self, point: LatLon, precision: Precision) -> Unit | None:
         """The unit of a point; a wider one where no town is near, None at sea far from any town."""
         town = self._gazetteer.nearest_town(point, max_km=_TOWN_KM)
         if precision == "city" and town is not None:
@@ -47,7 +47,9 @@ class Units:
         town = town or self._gazetteer.nearest_town(point, max_km=_DIVISION_KM)
         if precision != "country" and town is not None and town.admin1 and (region := self._region(town)) is not None:
             return region
-        country = self._countries.at(point) or (None if town is None else self._countries.get(town.country_code))
+        country = self._countries.country_at(point) or (
+            None if town is None else self._countries.get(town.country_code)
+        )
         return None if country is None else self._country(country)
 
     def _whole_town(self, point: LatLon, nearest: Place) -> Place:

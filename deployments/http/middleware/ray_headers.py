@@ -60,6 +60,6 @@ def middlewares() -> list[Middleware]:
     """What Serve calls through RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH, right before it starts an HTTP server. A
     proxy, which does not know our configuration, gets the limits that this has by default.
     """
-    if not http_limits.installed():
+    if not http_limits.is_installed():
         http_limits.install(ConnectionLimits())
     return [Middleware(DropServeHeaders)]

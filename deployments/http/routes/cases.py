@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.cases import Cases
-from deployments.http.accept_header import offers
+from deployments.http.accept_header import require_acceptable
 from deployments.http.openapi import CASE_CHANGED, CASE_CHANGED_OFTEN, CASE_FULL, CASES_FULL, PROBLEMS, body_of
 from deployments.http.replies import JSON, NO_STORE
-from deployments.http.request_body import read_json, refused
+from deployments.http.request_body import read_json, wrong_fields_error
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from tts.api.cases import AddedRun, Case, CaseChange, CaseDraft, CaseList, ErasedCase
@@ -29,7 +29,7 @@ _ADDED = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
 
 def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     """Add the routes under `/cases` to `app`."""
-    router = APIRouter(prefix="/cases", tags=["cases"], responses=PROBLEMS, dependencies=[offers(JSON)])
+    router = APIRouter(prefix="/cases", tags=["cases"], responses=PROBLEMS, dependencies=[require_acceptable(JSON)])
 
     @router.post(
         "", response_model=Case, status_code=201, responses=CASES_FULL, openapi_extra=_DRAFT, operation_id="create_case"
@@ -96,7 +96,7 @@ async def _body(request: Request, service: Service, kind: type[V]) -> V:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        raise refused(error, kind) from error
+        raise wrong_fields_error(error, kind) from error
 
 
 def _json(value: Value, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -16,13 +16,20 @@ from deployments.gateway.arrival import Fetch
 from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
-from deployments.http.accept_header import offers
+from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import addition_from, few_photos, options_from, photos_from, read_json, refused
+from deployments.http.request_body import (
+    addition_from,
+    few_photos,
+    options_from,
+    photos_from,
+    read_json,
+    wrong_fields_error,
+)
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -58,13 +65,15 @@ def add_openai(app: FastAPI, service: Service) -> None:
     router = APIRouter(prefix="/v1", tags=["openai"], responses=PROBLEMS)
     gateway = service.gateway
 
-    @router.get("/models", operation_id="models", response_class=Response, dependencies=[offers(JSON)])
+    @router.get("/models", operation_id="models", response_class=Response, dependencies=[require_acceptable(JSON)])
     async def models(request: Request) -> Response:
         """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
         service.caller(request)
         return _json({"object": "list", "data": [_model(name) for name in MODELS]})
 
-    @router.get("/models/{name}", operation_id="model", response_class=Response, dependencies=[offers(JSON)])
+    @router.get(
+        "/models/{name}", operation_id="model", response_class=Response, dependencies=[require_acceptable(JSON)]
+    )
     async def model(request: Request, name: str) -> Response:
         """One model."""
         service.caller(request)
@@ -78,7 +87,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
         openapi_extra=_BODY,
         operation_id="chat",
         response_class=Response,
-        dependencies=[offers(JSON, SSE)],  # the body chooses
+        dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
     )
     async def chat(request: Request) -> Response:
         """Where were the images of this conversation taken? `content` is the answer as JSON; `reasoning_content` has
@@ -87,9 +96,9 @@ def add_openai(app: FastAPI, service: Service) -> None:
         its request, as `/locate/{request_id}/continue` does."""
         caller = await service.caller_within_rate(request)
         key = idempotency_key(request)
-        async with gateway.arriving(caller) as arrival:
+        async with gateway.receive_request(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
-            asked, found = await _read(request, service, caller, arrival.fetching(service.fetch))
+            asked, found = await _read(request, service, caller, arrival.fetch_from(service.fetch))
             options = found.options
             started = await gateway.start(
                 found.photos,
@@ -102,7 +111,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
             )
         id_ = started.request_id
         made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
-        attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+        attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
         headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
         if asked.stream:
             usage = asked.stream_options is not None and asked.stream_options.include_usage
@@ -125,7 +134,7 @@ async def _read(
     try:
         asked = ChatRequest.model_validate(fields)
     except ValidationError as error:
-        raise refused(error, ChatRequest) from error
+        raise wrong_fields_error(error, ChatRequest) from error
     asked.check_supported()
     if (follow_up := asked.follow_up()) is not None:
         with suppress(NotFound, StillRunning, PhotosGone):  # then the conversation has all that is needed to begin anew
@@ -157,7 +166,7 @@ async def _events(gateway: Gateway, request_id: str) -> list[Event]:
 def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
     run = fold(events)
     if run.answer is not None:
-        return _json(made.whole(events, run.answer), headers)
+        return _json(made.full_reply(events, run.answer), headers)
     return no_answer(run, request.url.path, headers)
 
 

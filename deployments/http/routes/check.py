@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from deployments.http.openapi import CHECK, NOTHING_WORKED, PROBLEMS
-from deployments.http.routes.locate import answered
+from deployments.http.routes.locate import start_and_reply
 from deployments.http.service import Service
 from tts.api.schema import LocateResponse
 from tts.domain.claim import CheckOptions
@@ -30,6 +30,6 @@ def add_check(app: FastAPI, service: Service) -> None:
         result of the check in `answer.check`. The claim is never evidence: with the same seed and `stop=none`,
         `/locate` gives the same answer.
         """
-        return await answered(request, service, CheckOptions)
+        return await start_and_reply(request, service, CheckOptions)
 
     app.include_router(router)

@@ -12,7 +12,7 @@ import time
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import JSONResponse, Response
 
-from deployments.http.accept_header import offers
+from deployments.http.accept_header import require_acceptable
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.service import Service
 from tts.domain.value import Value
@@ -38,10 +38,10 @@ class Change(Value):
 
 def add_endpoints(app: FastAPI, service: Service) -> None:
     """Add `GET /endpoints` and `POST /endpoints` to `app`; both require an operator."""
-    router = APIRouter(prefix="/endpoints", include_in_schema=False, dependencies=[offers(JSON)])
+    router = APIRouter(prefix="/endpoints", include_in_schema=False, dependencies=[require_acceptable(JSON)])
 
     async def listed(**more: bool) -> Response:
-        return JSONResponse({"endpoints": await service.endpoints.described(), **more}, headers=NO_STORE)
+        return JSONResponse({"endpoints": await service.endpoints.describe_endpoints(), **more}, headers=NO_STORE)
 
     @router.get("")
     async def endpoints(request: Request) -> Response:
@@ -64,7 +64,7 @@ def add_endpoints(app: FastAPI, service: Service) -> None:
         others = [one for one in STATES.orders.draining if not same_address(one, change.url)]
         now = max(time.time(), STATES.orders.at + 1e-3)
         orders = Orders(at=now, draining=(*others, bare_url(change.url)) if change.draining else tuple(others))
-        STATES.obey(orders)
+        STATES.apply_orders(orders)
         return await listed(heard=service.spread is None or await service.spread(orders))
 
     app.include_router(router)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.continued_request import Continuation
 from deployments.gateway.webhooks import HEADER
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import choose_media_type
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
@@ -46,7 +46,7 @@ def add_locate(app: FastAPI, service: Service) -> None:
         With `Prefer: respond-async` the reply is a 202 at once, and the work continues. A request that is sent
         again with the same `Idempotency-Key` is not run again.
         """
-        return await answered(request, service, LocateOptions)
+        return await start_and_reply(request, service, LocateOptions)
 
     async def client_disconnected(request: Request, error: Exception) -> Response:
         return Response(status_code=499)  # nobody reads it; the access log does
@@ -66,11 +66,11 @@ class LocateBody:
     continuation: Continuation | None = None
 
 
-async def answered(request: Request, service: Service, model: type[LocateOptions]) -> Response:
+async def start_and_reply(request: Request, service: Service, model: type[LocateOptions]) -> Response:
     """Parse a request into the options of a `model`, start it, and reply in the form that the caller accepts."""
 
     async def read(arrival: Arrival) -> LocateBody:
-        return LocateBody(*await read_request(request, service.args.gateway, arrival.fetching(service.fetch), model))
+        return LocateBody(*await read_request(request, service.args.gateway, arrival.fetch_from(service.fetch), model))
 
     return await started_reply(request, service, read)
 
@@ -82,10 +82,10 @@ async def started_reply(
     gateway = service.gateway
     caller = await service.caller_within_rate(request)
     key = idempotency_key(request)
-    webhook = gateway.webhooks.checked(request.headers.get(HEADER))
-    media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
+    webhook = gateway.webhooks.check_url(request.headers.get(HEADER))
+    media_type = choose_media_type(request.headers.getlist("accept"), (*ANSWERS, *STREAMS))
     alone = "respond-async" in preferences(request)
-    async with gateway.arriving(caller) as arrival:
+    async with gateway.receive_request(caller) as arrival:
         name_in_log(request.scope, arrival.request_id)
         asked = await read(arrival)
         options = asked.options
@@ -104,7 +104,7 @@ async def started_reply(
     headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
     if alone:
         return _accepted(id_, headers)
-    attended = gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+    attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
     if media_type in STREAMS:
         return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
     with attended:

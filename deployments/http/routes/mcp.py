@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from deployments.gateway.auth import Caller
 from deployments.gateway.uploads import Ticket, Uploads
-from deployments.http.accept_header import offers
+from deployments.http.accept_header import require_acceptable
 from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import PROBLEMS
 from deployments.http.replies import JSON, NO_STORE
@@ -109,7 +109,7 @@ class McpRoutes:
             response_model=Ticket,
             openapi_extra=_UPLOAD,
             operation_id="upload",
-            dependencies=[offers(JSON)],
+            dependencies=[require_acceptable(JSON)],
         )
         async def upload(request: Request) -> Response:
             """Upload a photo (the body), and get a ticket that names it in tool calls. The ticket is valid for

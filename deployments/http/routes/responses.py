@@ -18,13 +18,20 @@ from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
-from deployments.http.accept_header import offers
+from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
 from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
-from deployments.http.request_body import addition_from, few_photos, options_from, photos_from, read_json, refused
+from deployments.http.request_body import (
+    addition_from,
+    few_photos,
+    options_from,
+    photos_from,
+    read_json,
+    wrong_fields_error,
+)
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of
@@ -62,7 +69,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         openapi_extra=_BODY,
         operation_id="create_response",
         response_class=Response,
-        dependencies=[offers(JSON, SSE)],  # the body chooses
+        dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
     )
     async def create(request: Request) -> Response:
         """Where were the images of this input taken? The text is the answer as JSON; the summary of the reasoning has
@@ -70,10 +77,10 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         `previous_response_id`, the text of `input` is a new fact about the earlier photos, as in
         `/locate/{request_id}/continue`."""
         caller = await service.caller_within_rate(request)
-        webhook = gateway.webhooks.checked(request.headers.get(HEADER))
-        async with gateway.arriving(caller) as arrival:
+        webhook = gateway.webhooks.check_url(request.headers.get(HEADER))
+        async with gateway.receive_request(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
-            fetch = arrival.fetching(service.fetch)
+            fetch = arrival.fetch_from(service.fetch)
             asked, found = await _read(request, service, uploads, caller, fetch)
             options = found.options
             started = await gateway.start(
@@ -92,7 +99,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         headers = {**NO_STORE, "X-Request-Id": id_, **replayed}
         meta = await gateway.meta(id_, caller)
         attended = (
-            nullcontext() if asked.background else gateway.attended(id_, options.resume_grace_s, joins=started.replayed)
+            nullcontext()
+            if asked.background
+            else gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
         )
         if asked.stream:
             body = _frames(gateway, meta, forget=asked.store is False)
@@ -107,7 +116,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         openapi_extra=_STREAM,
         operation_id="response",
         response_class=Response,
-        dependencies=[offers(JSON, SSE)],  # `stream` chooses
+        dependencies=[require_acceptable(JSON, SSE)],  # `stream` chooses
     )
     async def retrieve(
         request: Request,
@@ -125,11 +134,11 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             return _json(await _so_far(gateway, meta), headers)
         if starting_after is not None and not await gateway.store.is_open(meta.request_id):
             whole = await _folded(gateway, meta)
-            if whole.ended and starting_after > whole.last_number:
+            if whole.has_ended and starting_after > whole.last_number:
                 raise RequestError(
                     f"starting_after: the last event of this response has the number {whole.last_number}"
                 )
-        attended = gateway.attended(meta.request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
+        attended = gateway.attach_reader(meta.request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
         body = _frames(gateway, meta, after=-1 if starting_after is None else starting_after)
         return AttendedStream(body, attended, media_type=SSE, headers=headers)
 
@@ -137,7 +146,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         "/{response_id}/cancel",
         operation_id="cancel_response",
         response_class=Response,
-        dependencies=[offers(JSON)],
+        dependencies=[require_acceptable(JSON)],
     )
     async def cancel(request: Request, response_id: ResponseId) -> Response:
         """Stop the work. The reply is the response. It comes when the work has stopped."""
@@ -146,7 +155,10 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete(
-        "/{response_id}", operation_id="delete_response", response_class=Response, dependencies=[offers(JSON)]
+        "/{response_id}",
+        operation_id="delete_response",
+        response_class=Response,
+        dependencies=[require_acceptable(JSON)],
     )
     async def delete(request: Request, response_id: ResponseId) -> Response:
         """Stop the work and erase all data of the request."""
@@ -165,9 +177,9 @@ async def _read(
     try:
         asked = ResponsesRequest.model_validate(fields)
     except ValidationError as error:
-        raise refused(error, ResponsesRequest) from error
+        raise wrong_fields_error(error, ResponsesRequest) from error
     asked.check_supported()
-    earlier = asked.continues()
+    earlier = asked.continued_id()
     options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
     if asked.previous_response_id:
         await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
-from deployments.http.accept_header import offers, preferred
+from deployments.http.accept_header import choose_media_type, require_acceptable
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
 from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
 from deployments.http.request_body import Malformed
@@ -42,7 +42,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
     async def status(request: Request, request_id: RequestId) -> Response:
         """The state of a request, with its answer when it has one."""
         meta = await gateway.meta(request_id, service.caller(request))
-        media_type = preferred(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
+        media_type = choose_media_type(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
         await _wait(request, service, request_id)
         run = await gateway.so_far(request_id)
         status_body = status_of(request_id, run, cast(Include, meta.include))
@@ -66,16 +66,16 @@ def add_runs(app: FastAPI, service: Service) -> None:
         interrupted. The status is 204 if the request has ended and no event follows. An EventSource then does
         not connect again."""
         meta = await gateway.meta(request_id, service.caller(request))
-        media_type = preferred(request.headers.getlist("accept"), STREAMS)
+        media_type = choose_media_type(request.headers.getlist("accept"), STREAMS)
         after = _last_event_id(request)
         if after and await gateway.is_past(request_id, after):
             return Response(status_code=204, headers={**NO_STORE, "X-Request-Id": request_id})
-        attended = gateway.attended(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
+        attended = gateway.attach_reader(request_id, meta.grace_s) if meta.grace_s > 0 else nullcontext()
         return event_stream(
             gateway, request_id, media_type, after=after, attended=attended, headers={"X-Request-Id": request_id}
         )
 
-    @router.delete("", response_model=Cancelled, operation_id="cancel", dependencies=[offers(JSON)])
+    @router.delete("", response_model=Cancelled, operation_id="cancel", dependencies=[require_acceptable(JSON)])
     async def cancel(request: Request, request_id: RequestId, erase: Annotated[bool, Query()] = False) -> Response:
         """Stop the work. With `?erase=true`, all data of the request are erased too. The reply comes when this is
         done."""

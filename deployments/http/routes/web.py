@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from deployments.config.map_tiles import TileSource
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import choose_media_type
 from deployments.http.api_reference import reference
 from deployments.http.docs_page import docs_page
 from deployments.http.openapi import PROBLEMS
@@ -93,7 +93,7 @@ def add_web(app: FastAPI, service: Service) -> None:
     )
     async def home(request: Request) -> Response:
         """The web page of the service, or a JSON index if `Accept` prefers `application/json`. Needs no key."""
-        if preferred(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
+        if choose_media_type(request.headers.getlist("accept"), ("text/html", JSON)) == JSON:
             return Response(index.json_bytes(), media_type=JSON, headers={"Vary": "Accept"})
         return _static_reply(files[PAGE], request, {"Vary": "Accept", "Content-Security-Policy": policy})
 
@@ -106,11 +106,11 @@ def add_web(app: FastAPI, service: Service) -> None:
 
     @router.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        kind = preferred(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
+        kind = choose_media_type(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
         if kind != "text/html":
             written = reference(app.openapi(), served=True)
             return Response(written, media_type=kind, headers={"Vary": "Accept"})
-        page = StaticFile.of("docs.html", docs_page(reference(app.openapi(), served=True, values=True)))
+        page = StaticFile.from_bytes("docs.html", docs_page(reference(app.openapi(), served=True, values=True)))
         return _static_reply(page, request, {"Vary": "Accept"})
 
     app.include_router(router)

@@ -63,7 +63,7 @@ class Connections:
             self._of_address.setdefault(address, {})[connection] = None
         return True
 
-    def becomes(self, connection: Connection, state: State) -> None:
+    def set_state(self, connection: Connection, state: State) -> None:
         """Nothing for a connection that was not admitted, or has left."""
         if (known := self._states.get(connection)) is None:
             return

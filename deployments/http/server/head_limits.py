@@ -137,7 +137,7 @@ class LimitedHttp(HttpToolsProtocol):
             raise _RefusedHead
         self._in_head = False
         self._progress = True
-        self._gate.becomes(self, State.BUSY)
+        self._gate.set_state(self, State.BUSY)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -152,12 +152,12 @@ class LimitedHttp(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Mark the connection as idle, or as busy when a pipelined request follows; linger if it closes early."""
-        self._gate.becomes(self, State.IDLE)
+        self._gate.set_state(self, State.IDLE)
         super().on_response_complete()
         if self._closes_early:
             self._linger()
         if self.pipeline or not self.cycle.response_complete:
-            self._gate.becomes(self, State.BUSY)
+            self._gate.set_state(self, State.BUSY)
 
     def send_400_response(self, msg: str) -> None:
         """Send our problem document instead of `msg`, with the status of the limit that was exceeded."""
@@ -259,7 +259,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._probe = self.loop.call_later(pause_s, self._send_probe, number + 1)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._gate.becomes(self, State.BUSY)
+        self._gate.set_state(self, State.BUSY)
         super()._start_asgi_task(cycle, partial(self._served, cycle, app))
 
     async def _served(
@@ -305,7 +305,7 @@ def install(limits: ConnectionLimits) -> None:
     set_default_protocol(_OURS)
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether servers that this process starts have the limits, because `install` was called."""
     return default_protocol() == _OURS
 

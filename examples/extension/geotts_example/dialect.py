@@ -1,6 +1,6 @@
 """A dialect: the tools and the answer of `generic`, with another instruction and less room.
 
-`configured` keeps working: a profile can still change its prompt, its pictures and its sampling.
+`with_settings` keeps working: a profile can still change its prompt, its pictures and its sampling.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _PAGE_KEYS: Final = {"title", "href", "body"}
 def dialect_for(corpus: Corpus) -> Dialect:
     """The dialect as released; with the project's own texts where the corpus has none."""
     settings = {"behaviour": "released"} | _files(corpus.folder)
-    return DIALECTS[SYSTEM].configured(DialectSettings.model_validate(settings))
+    return DIALECTS[SYSTEM].with_settings(DialectSettings.model_validate(settings))
 
 
 def as_tavily(provider: Mapping[str, Any]) -> dict[str, Any]:

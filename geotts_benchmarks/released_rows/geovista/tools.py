@@ -21,7 +21,7 @@ from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.values import with_numbers
 from tts.domain.messages import Message, TextPart, text_message
 
@@ -36,9 +36,11 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call against the row's reply and compare the user messages that follow it."""
     note = row.get("note") or ""
     if is_beyond_the_service(row.get("provider")):
-        return declared("the authors' search worker is not public, and what it gives here no other service can give")
+        return excluded_row(
+            "the authors' search worker is not public, and what it gives here no other service can give"
+        )
     if not corpus.texts(SYSTEM) and _says_more(row):
-        return declared("what the loop says after the round is not in the corpus")
+        return excluded_row("what the loop says after the round is not in the corpus")
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
     if "arguments" not in row:
         del call["arguments"]
@@ -51,8 +53,8 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         played = await played_rollout(
             dialect_for(corpus), toolbox, photo, [output], earlier=earlier, turns_before=_rounds(earlier)
         )
-    made = [as_row(message) for message in played.appended() if message.role == "user"]
-    return compared(messages=(row["messages"], made))
+    made = [as_row(message) for message in played.appended_messages() if message.role == "user"]
+    return compare_pairs(messages=(row["messages"], made))
 
 
 def _says_more(row: Row) -> bool:

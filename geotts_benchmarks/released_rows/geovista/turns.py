@@ -9,7 +9,7 @@ from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_row, as_
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.geovista.tool_parser import calls_written
 
@@ -22,19 +22,19 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the outputs; compare calls, stop and appended messages, or of a whole run its last request."""
     whole = isinstance(row["assistant"], list)
     if whole and not corpus.texts(SYSTEM):
-        return declared("the texts of the loop are not in the corpus")
+        return excluded_row("the texts of the loop are not in the corpus")
     played = await _played(row["assistant"] if whole else [row["assistant"]], corpus)
     if whole:
         wanted = _without_system(row["last_request"])
         made = _without_system([as_row(message) for message in played.requests[-1].messages])
-        return compared(requests=(row["requests"], len(played.requests)), last_request=(wanted, made))
+        return compare_pairs(requests=(row["requests"], len(played.requests)), last_request=(wanted, made))
     calls = calls_written(row["assistant"])
-    stop = not played.appended()
-    return compared(
+    stop = not played.appended_messages()
+    return compare_pairs(
         calls=(row["calls"], with_words(calls)),
         run=(row["run"], with_words(calls[:1])),
         stop=(row["stop"], stop),
-        appended=(row["appended"], [as_row(message) for message in played.appended()]),
+        appended=(row["appended"], [as_row(message) for message in played.appended_messages()]),
     )
 
 

@@ -29,7 +29,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 @lru_cache(maxsize=64)
-def recorded(folder: Path, without: str = "") -> ReverseCache:
+def recorded_cache(folder: Path, without: str = "") -> ReverseCache:
     """The cache behind the rows of a corpus, as the rows but one (by its id) show it."""
     corpus = Corpus(folder)
     box = _recorded_box(corpus)
@@ -112,5 +112,5 @@ def _numbered(known: Mapping[str, TextCall], corpus: Corpus) -> tuple[TextCall, 
 
 
 def _tables(corpus: Corpus) -> Mapping[str, Any]:
-    tables: Mapping[str, Any] = corpus.other("reverse", "cache_schema")["training"]
+    tables: Mapping[str, Any] = corpus.other_file("reverse", "cache_schema")["training"]
     return tables

@@ -27,7 +27,7 @@ def dialect_for(path: str, corpus: Corpus, *, messages: int | None = None) -> Di
     settings: dict[str, Any] = {"behaviour": "released", "released_path": path, **_files(corpus.folder)}
     if messages is not None:
         settings["limits"] = Limits(max_turns=messages, max_tool_calls=256, max_tokens=2**18)
-    return DIALECTS[SYSTEM].configured(DialectSettings.model_validate(settings))
+    return DIALECTS[SYSTEM].with_settings(DialectSettings.model_validate(settings))
 
 
 def nudge_of(corpus: Corpus) -> str | None:

@@ -24,10 +24,10 @@ from geotts_benchmarks.released_rows.reverse.played_conversation import (
     play,
     rl_tools,
 )
-from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorded
+from geotts_benchmarks.released_rows.reverse.recordings import is_known, recorded_cache
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import PHOTO, dialect_for
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tools.released.reverse.recorded_results import RecordedResult, recorded_pages, recorded_pictures
 from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
@@ -56,9 +56,9 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 
 async def _eval(row: Row, corpus: Corpus) -> RowResult:
     if _FAILED_UPLOAD in row.get("note", ""):
-        return declared("why the upload failed is not in the row")
+        return excluded_row("why the upload failed is not in the row")
     if "fails" in (row.get("provider") or {}):
-        return declared("the words of a failing connection are not in the row")
+        return excluded_row("the words of a failing connection are not in the row")
     excluded = _excluded(row)
     pages, lens = MadeUpPages(row, corpus), MadeUpLens(row, corpus, excluded)
     if _CACHED in row.get("note", "") and row["tool"] == "image_search_tool":
@@ -75,24 +75,24 @@ async def _eval(row: Row, corpus: Corpus) -> RowResult:
     repeated = (row.get("provider") or {}).get("status", _OK) >= HTTPStatus.INTERNAL_SERVER_ERROR
     if row["tool"] == "image_search_tool" and len(outputs) == 1 and not repeated:
         pairs["request_count"] = (row.get("request_count", 0), lens.asked)
-    return compared(**pairs)
+    return compare_pairs(**pairs)
 
 
 async def _rl(row: Row, corpus: Corpus) -> RowResult:
-    known = recorded(corpus.folder, row["id"])
+    known = recorded_cache(corpus.folder, row["id"])
     if not is_known(row, known):
-        return declared("no other row shows what was recorded for the photo")
+        return excluded_row("no other row shows what was recorded for the photo")
     photo = made_photo(*PHOTO)
     tools = rl_tools(known, row["image"], photo.sha256)
     output = _output(row["tool"], row["arguments"])
     played = await play(dialect_for("rl", corpus), "rl", tools, PHOTO, [output])
-    answer = played.appended()[1]
+    answer = played.appended_messages()[1]
     wanted, found = row["returned"], _recorded(row, known)
     meta: dict[str, Any] = {}
     if row["tool"] in _GOOD:
         meta = found.meta if found is not None else {"success": not answer.text.startswith("Error")}
     reward = found.reward if found is not None else 0.0 if not answer.text.startswith("Error: ") else _BAD_ARGUMENTS
-    return compared(
+    return compare_pairs(
         text=(wanted["text"], answer.text),
         images=(wanted["images"], [*pictures_of(played)]),
         reward=(wanted["reward"], reward),

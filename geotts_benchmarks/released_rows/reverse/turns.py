@@ -22,10 +22,10 @@ from geotts_benchmarks.released_rows.reverse.played_conversation import (
     rl_message,
     rl_tools,
 )
-from geotts_benchmarks.released_rows.reverse.recordings import recorded
+from geotts_benchmarks.released_rows.reverse.recordings import recorded_cache
 from geotts_benchmarks.released_rows.reverse.services import MadeUpLens, MadeUpPages
 from geotts_benchmarks.released_rows.reverse.subject import LARGE_PHOTO, PHOTO, dialect_for, nudge_of
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM, calls_written
 from tts.dialects.released.reverse.marks import marks_in
@@ -48,16 +48,16 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     if row["path"] == "rl":
         return await _rl(row, corpus)
     if nudge_of(corpus) is None and (row.get("nudged") or row.get("nudges")):
-        return declared("nobody supplied the reminder")
+        return excluded_row("nobody supplied the reminder")
     return await (_turn(row, corpus) if isinstance(row["assistant"], str) else _conversation(row, corpus))
 
 
 async def _turn(row: Row, corpus: Corpus) -> RowResult:
     played = await _played(row, corpus, [row["assistant"]])
     answer = with_words(read_for_tables(row["assistant"]))
-    appended = played.appended()
+    appended = played.appended_messages()
     nudge = nudge_of(corpus)
-    return compared(
+    return compare_pairs(
         calls=(row["calls"], [call.whole for call in calls_written(row["assistant"], turn=0)]),
         answer=(row["answer"], answer),
         stop=(row["stop"], not appended),
@@ -76,7 +76,7 @@ async def _conversation(row: Row, corpus: Corpus) -> RowResult:
     tool_names = {schema.name for schema in last.tools}
     nudges = sum(message.role == "user" and message.text == nudge_of(corpus) for message in last.messages)
     useful = [{"turn": m.turn, "tool": m.result.name, "indices": m.indices} for m in marks_in(messages)]
-    return compared(
+    return compare_pairs(
         requests=(row["requests"], len(played.requests)),
         last_request=(row["last_request"], [eval_message(message, played) for message in last.messages]),
         tools_sent=(sorted(row["tools_sent"]), sorted(tool_names)),
@@ -99,16 +99,16 @@ async def _rl(row: Row, corpus: Corpus) -> RowResult:
     played = await play(
         dialect_for("rl", corpus),
         "rl",
-        rl_tools(recorded(corpus.folder), _IMAGE, photo.sha256),
+        rl_tools(recorded_cache(corpus.folder), _IMAGE, photo.sha256),
         PHOTO,
         [row["assistant"]],
         turns_before=before.get("assistant_turns", 0),
         tokens_before=before.get("used", 0),
     )
-    appended = played.appended()
+    appended = played.appended_messages()
     found = calls_found(row["assistant"], turn=0) if played.calls else ()
     states = [*(["processing_tools"] if played.calls else []), "generating" if appended else "terminated"]
-    return compared(
+    return compare_pairs(
         calls=(row["calls"], [{"name": call.name, "arguments": with_words(call.written)} for call in found]),
         states=(row["states"], states),
         stop=(row["stop"], not appended),
@@ -155,7 +155,7 @@ def _worked(played: PlayedRollout, tool: str) -> int:
 
 
 def _rewards(row: Row, played: PlayedRollout, corpus: Corpus, photo: str) -> list[float]:
-    known = recorded(corpus.folder)
+    known = recorded_cache(corpus.folder)
     cache = ReverseCache(known.pictures, known.texts, {photo: _IMAGE})
     results: tuple[ToolResult, ...] = tuple(played.results)
     turn = Turn(index=0, text=row["assistant"], calls=tuple(played.calls), results=results)

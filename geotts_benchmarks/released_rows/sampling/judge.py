@@ -9,14 +9,14 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared, differ
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, differing_row, excluded_row
 from geotts_benchmarks.released_rows.sampling import pictures, verifier
 from geotts_benchmarks.released_rows.sampling.shipped_profile import (
     ShippedProfile,
     context_length,
     grainy_photo,
+    load_shipped_profile,
     pictures_in,
-    shipped,
 )
 from tts.dialects.text_dialect import TextDialect
 
@@ -35,61 +35,61 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Run the check of the row's name; a value without a check differs unless a reason is declared for it."""
     system, name = row["id"].partition("/")[0], row["name"]
     if (reason := _DECLARED.get(f"{system}/{name}")) is not None:
-        return declared(reason)
+        return excluded_row(reason)
     check = _CHECKS.get(f"{system}/{name}")
     if check is None:
-        return differ("nothing says what the profile sends there")
+        return differing_row("nothing says what the profile sends there")
     section = name.partition("/")[0]
-    return await check(row, shipped(system, section if section in ("demo", "rl") else ""), corpus)
+    return await check(row, load_shipped_profile(system, section if section in ("demo", "rl") else ""), corpus)
 
 
 async def _field(
     row: Row, case: ShippedProfile, corpus: Corpus, *, field: str, absent: Any = None, n: int = 1
 ) -> RowResult:
     """A field of the body; what is absent there stands for the servers' own value."""
-    return compared(value=(row["value"], (await case.first_body(n=n)).get(field, absent)))
+    return compare_pairs(value=(row["value"], (await case.first_body(n=n)).get(field, absent)))
 
 
 async def _sampled(row: Row, case: ShippedProfile, corpus: Corpus, *, n: int) -> RowResult:
-    return compared(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
+    return compare_pairs(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
 
 
 async def _turns(row: Row, case: ShippedProfile, corpus: Corpus, *, output: str, uncounted: int = 0) -> RowResult:
     """Messages of a model that goes on for ever."""
-    return compared(value=(row["value"] + uncounted, await case.turns(output)))
+    return compare_pairs(value=(row["value"] + uncounted, await case.turns(output)))
 
 
 async def _calls_of(row: Row, case: ShippedProfile, corpus: Corpus, *, tool: str) -> RowResult:
-    return compared(value=(row["value"], case.dialect.calls_per_tool.get(tool)))
+    return compare_pairs(value=(row["value"], case.dialect.calls_per_tool.get(tool)))
 
 
 async def _context(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
-    return compared(value=(row["value"], context_length(case.args.dialect)))
+    return compare_pairs(value=(row["value"], context_length(case.args.dialect)))
 
 
 async def _has_tools(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
-    return compared(value=(row["value"], bool((await case.first_body()).get("tools"))))
+    return compare_pairs(value=(row["value"], bool((await case.first_body()).get("tools"))))
 
 
 async def _first_only(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Of two calls in a message, the first runs."""
-    return compared(value=(row["value"], len((await case.play([_zoom(_WHOLE) + _zoom(_TINY)])).calls)))
+    return compare_pairs(value=(row["value"], len((await case.play([_zoom(_WHOLE) + _zoom(_TINY)])).calls)))
 
 
 async def _all_in_order(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     played = await case.play([_zoom(_WHOLE) + _zoom(_TINY)])
     boxes = [box for box in (str(_WHOLE), str(_TINY)) for result in played.results if box in result.text]
     made = "all of one message run, in order" if boxes == [str(_WHOLE), str(_TINY)] else str(boxes)
-    return compared(value=(row["value"], made))
+    return compare_pairs(value=(row["value"], made))
 
 
 async def _hermes(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
-    return compared(value=(row["value"], "hermes" if (await case.play([_zoom(_WHOLE)])).calls else "none"))
+    return compare_pairs(value=(row["value"], "hermes" if (await case.play([_zoom(_WHOLE)])).calls else "none"))
 
 
 async def _text_limit(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Characters of a long result that the model reads, without the mark of what is cut."""
-    return compared(value=(row["value"], sum(letter in _TEXT for letter in _read(case))))
+    return compare_pairs(value=(row["value"], sum(letter in _TEXT for letter in _read(case))))
 
 
 async def _text_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
@@ -97,7 +97,7 @@ async def _text_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResul
     read = _read(case)
     starts, ends = read.startswith(_TEXT[:100]), read.endswith(_TEXT[-100:])
     made = "middle" if starts and ends else "left" if starts else "right"
-    return compared(value=(row["value"], made))
+    return compare_pairs(value=(row["value"], made))
 
 
 async def _photo(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
@@ -113,40 +113,40 @@ async def _boxes(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     photo = grainy_photo(2000, 1500)
     body = await case.first_body(photo=photo)
     (data,) = pictures_in(body)
-    shown = pictures.opened(data)
+    shown = pictures.open_picture(data)
     played = await case.play([_zoom([0, shown.height // 2, shown.width, shown.height])], photo)
-    crop = pictures.opened(next(iter(played.files.values())))
+    crop = pictures.open_picture(next(iter(played.files.values())))
     ratio = crop.width / crop.height
-    return compared(half=(True, abs(ratio - photo.width / (photo.height / 2)) < 0.1))
+    return compare_pairs(half=(True, abs(ratio - photo.width / (photo.height / 2)) < 0.1))
 
 
 async def _crop_step(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     found = [await pictures.crop_of(case, box) for box in ([0, 0, 300, 410], [100, 30, 650, 900], [5, 7, 501, 333])]
-    return compared(multiple=(True, pictures.is_multiple(row["value"], *found)))
+    return compare_pairs(multiple=(True, pictures.is_multiple(row["value"], *found)))
 
 
 async def _crop_least(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     small = await pictures.crop_of(case, [500, 500, 530, 530])
-    return compared(least=(True, pictures.is_least(row["value"], small, _STEP[case.args.dialect])))
+    return compare_pairs(least=(True, pictures.is_least(row["value"], small, _STEP[case.args.dialect])))
 
 
 async def _crop_most(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     box = [0, 0, 1672, 1254] if case.args.dialect == "geovista" else _WHOLE
     large = await pictures.crop_of(case, box)
-    return compared(most=(True, pictures.is_most(row["value"], large, _STEP[case.args.dialect])))
+    return compare_pairs(most=(True, pictures.is_most(row["value"], large, _STEP[case.args.dialect])))
 
 
 async def _crop_filter(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     photo = grainy_photo(2000, 1500)
     source = photo.image().crop((0, 0, 600, 600))
     made = await pictures.crop_of(case, [0, 0, 300, 400])
-    return compared(value=(row["value"], pictures.filter_of(made, source)))
+    return compare_pairs(value=(row["value"], pictures.filter_of(made, source)))
 
 
 async def _crop_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """A box that is too small is grown until its shorter side has that many pixels, which are whole ones."""
     side = min((await pictures.crop_of(case, [500, 500, 501, 501])).size)
-    return compared(grown=(True, row["value"] <= side <= row["value"] + 1))
+    return compare_pairs(grown=(True, row["value"] <= side <= row["value"] + 1))
 
 
 async def _crop_ratio(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
@@ -154,13 +154,13 @@ async def _crop_ratio(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResu
     photo = made_photo(4000, 3000)
     over, under = (1000 / (row["value"] * step) * photo.width / photo.height for step in (1.03, 0.93))
     shown = [bool((await case.play([_zoom([0, 100, 1000, 100 + high])], photo)).files) for high in (over, under)]
-    return compared(shown=([False, True], shown))
+    return compare_pairs(shown=([False, True], shown))
 
 
 async def _crop_scaled(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Half of a photo that the processor leaves as it is has half of its sides."""
     size = (await pictures.crop_of(case, [100, 200, 600, 700], made_photo(1008, 756))).size
-    return compared(value=(row["value"], size != (504, 378)))
+    return compare_pairs(value=(row["value"], size != (504, 378)))
 
 
 def _zoom(box: Sequence[float]) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from PIL import Image
 
 from geotts_benchmarks.released_rows.corpus import Row
-from geotts_benchmarks.released_rows.row_result import RowResult, compared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs
 from geotts_benchmarks.released_rows.sampling.shipped_profile import ShippedProfile, grainy_photo, pictures_in
 from tts.domain.photo import Photo
 
@@ -20,7 +20,7 @@ _QUALITY: Final = re.compile(r"JPEG quality (\d+)")
 _LARGE: Final = (2000, 1500)
 
 
-def scaled(photo: Photo, size: tuple[int, int], how: str, quality: int) -> bytes:
+def scale_photo(photo: Photo, size: tuple[int, int], how: str, quality: int) -> bytes:
     """The photo as the released code scales and encodes it."""
     out = io.BytesIO()
     photo.image().resize(size, Image.Resampling[how]).save(out, "JPEG", quality=quality)
@@ -41,9 +41,9 @@ def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note
     """Size, filter and quality of a photo that was sent; a note that names no filter leaves Pillow's, bicubic."""
     how = next((name for name in _FILTERS if name in note.upper()), "BICUBIC")
     stated = _QUALITY.search(note)
-    made = opened(picture)
-    same = picture == scaled(photo, size, how, int(stated[1])) if stated else filter_of(made, photo.image()) == how
-    return compared(size=(list(size), list(made.size)), filter_and_quality=(True, same))
+    made = open_picture(picture)
+    same = picture == scale_photo(photo, size, how, int(stated[1])) if stated else filter_of(made, photo.image()) == how
+    return compare_pairs(size=(list(size), list(made.size)), filter_and_quality=(True, same))
 
 
 async def photo_of_most_pixels(row: Row, case: ShippedProfile) -> RowResult:
@@ -59,7 +59,7 @@ async def photo_as_it_is(row: Row, case: ShippedProfile) -> RowResult:
     """To the byte, whatever its sides."""
     photo = grainy_photo(1001, 751)
     (picture,) = pictures_in(await case.first_body(photo=photo))
-    return compared(photo=(True, picture == photo.data))
+    return compare_pairs(photo=(True, picture == photo.data))
 
 
 async def crop_of(case: ShippedProfile, box: list[int], photo: Photo | None = None) -> Image.Image:
@@ -68,7 +68,7 @@ async def crop_of(case: ShippedProfile, box: list[int], photo: Photo | None = No
     call = f'<tool_call>\n{{"name": "image_zoom_in_tool", "arguments": {arguments}}}\n</tool_call>'
     played = await case.play([call], photo or grainy_photo(*_LARGE))
     (image,) = played.results[0].images
-    return opened(played.files[image.sha256])
+    return open_picture(played.files[image.sha256])
 
 
 def is_multiple(value: int, *pictures: Image.Image) -> bool:
@@ -86,7 +86,7 @@ def is_most(value: int, large: Image.Image, step: int) -> bool:
     return large.width * large.height <= value < (large.width + step) * (large.height + step)
 
 
-def opened(data: bytes) -> Image.Image:
+def open_picture(data: bytes) -> Image.Image:
     """The decoded picture in RGB."""
     with Image.open(io.BytesIO(data)) as picture:
         return picture.convert("RGB")

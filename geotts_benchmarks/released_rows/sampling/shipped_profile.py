@@ -65,12 +65,12 @@ class ShippedProfile:
 
 
 @lru_cache(maxsize=8)
-def shipped(system: str, path: str = "") -> ShippedProfile:
+def load_shipped_profile(system: str, path: str = "") -> ShippedProfile:
     """The profile of a system loaded once, with `path` as its `released_path`; "" for the profile's own."""
     profile = load_profile(system)
     over = {"dialect_settings": {"released_path": path}} if path else {}
     args = load_config(None, over, profile=profile.tree(model="m", endpoint=ENDPOINT))
-    return ShippedProfile(args, DIALECTS[args.dialect].configured(args.dialect_settings), path)
+    return ShippedProfile(args, DIALECTS[args.dialect].with_settings(args.dialect_settings), path)
 
 
 def context_length(system: str) -> int:

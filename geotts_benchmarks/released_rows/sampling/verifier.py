@@ -16,7 +16,7 @@ from deployments.wiring.parts import trajectory_texts
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.sampling.pictures import as_noted
 from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, ShippedProfile, grainy_photo, pictures_in
 from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
@@ -36,20 +36,20 @@ _LARGE: Final = (1600, 1200)
 async def temperature(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the temperature that the verifier's request carries."""
     body = await _body(case, corpus, [], grainy_photo(*_LARGE))
-    return compared(value=(row["value"], body["temperature"]))
+    return compare_pairs(value=(row["value"], body["temperature"]))
 
 
 async def max_tokens(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the limit of tokens that the verifier's request carries."""
     body = await _body(case, corpus, [], grainy_photo(*_LARGE))
-    return compared(value=(row["value"], body["max_tokens"]))
+    return compare_pairs(value=(row["value"], body["max_tokens"]))
 
 
 async def photo_max_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """The corpus says the filter and the quality beside the prompt."""
     note = corpus.texts(_SYSTEM).get("verifier", {}).get("photo")
     if note is None:
-        return declared("by which filter is said beside a prompt that nobody supplied")
+        return excluded_row("by which filter is said beside a prompt that nobody supplied")
     photo = grainy_photo(*_LARGE)
     (picture,) = pictures_in(await _body(case, corpus, [], photo))
     scale = max(_LARGE) / row["value"]
@@ -65,7 +65,7 @@ async def example(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     system, asked = row["value"]["messages"]
     made_system, made = body["messages"]
     text, picture = asked["content"]
-    return compared(
+    return compare_pairs(
         system=(system["content"], made_system["content"]),
         kinds=([text["type"], picture["type"]], [part["type"] for part in made["content"]]),
         text=(_SCORE.sub(r"\1]", text["text"]), made["content"][0]["text"]),

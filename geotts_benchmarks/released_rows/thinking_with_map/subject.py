@@ -33,7 +33,7 @@ def set_of(tool: str, path: str) -> str:
 def dialect_for(path: str, tool_set: str, corpus: Corpus) -> Dialect:
     """The dialect as released on a path (`verl` or `demo`) with one of its tool sets."""
     settings = {"behaviour": "released", "released_path": path, "tool_set": tool_set}
-    return DIALECTS[SYSTEM].configured(DialectSettings.model_validate(settings | _files(corpus.folder, path)))
+    return DIALECTS[SYSTEM].with_settings(DialectSettings.model_validate(settings | _files(corpus.folder, path)))
 
 
 def texts_for(path: str, corpus: Corpus) -> dict[str, str]:

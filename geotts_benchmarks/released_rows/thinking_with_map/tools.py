@@ -18,7 +18,7 @@ from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     PHOTO,
     dialect_for,
@@ -40,7 +40,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call and compare text, pictures, reward and requests, the last two where the row has them."""
     path = row["path"]
     if not corpus.texts(SYSTEM) and "ValidationError" in (row["returned"]["text"] or ""):
-        return declared("the descriptions that the refusal quotes are not in the corpus")
+        return excluded_row("the descriptions that the refusal quotes are not in the corpus")
     transport = _transport(row)
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
     output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
@@ -58,7 +58,7 @@ def _of_errors(row: Row) -> bool:
 
 def _compared(row: Row, played: PlayedRollout, transport: PlayedTransport | None) -> RowResult:
     wanted = row["returned"]
-    answers = [message for message in played.appended() if message.role != "assistant"]
+    answers = [message for message in played.appended_messages() if message.role != "assistant"]
     text = "".join(message.text for message in answers)
     images = [_image(played.files[ref.sha256]) for message in answers for ref in message.images]
     pairs: dict[str, tuple[Any, Any]] = {
@@ -69,7 +69,7 @@ def _compared(row: Row, played: PlayedRollout, transport: PlayedTransport | None
         pairs["reward"] = (wanted["reward"], -sum(call_penalty(result) for result in played.results))
     if "requests" in row and transport is not None:
         pairs["requests"] = ([_plain(r) for r in row["requests"]], [_plain(r) for r in transport.requests])
-    return compared(**pairs)
+    return compare_pairs(**pairs)
 
 
 def _transport(row: Row) -> PlayedTransport | None:

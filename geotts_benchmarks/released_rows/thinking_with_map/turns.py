@@ -14,7 +14,7 @@ from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
-from geotts_benchmarks.released_rows.row_result import RowResult, compared, declared
+from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from geotts_benchmarks.released_rows.thinking_with_map.subject import (
     PHOTO,
     dialect_for,
@@ -42,7 +42,7 @@ _NO_PLACE: Final[dict[str, Any]] = {"status": "1", "pois": []}
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the row by its path and form; a whole request is declared where the texts are missing."""
     if "request" in row and not corpus.texts("thinking_with_map"):
-        return declared("the texts of the prompt are not in the corpus")
+        return excluded_row("the texts of the prompt are not in the corpus")
     if row["path"] == "demo":
         return await (_request(row, corpus) if "request" in row else _demo(row, corpus))
     return await _verl(row, corpus)
@@ -63,13 +63,16 @@ async def _verl(row: Row, corpus: Corpus) -> RowResult:
     written = before["response_tokens"] + len(row["assistant"])
     # a limit that the output itself reaches ends the run before the parser is asked, so what it would find says nothing
     unasked = before["assistant_turns"] + 1 >= limits.max_turns or written >= limits.max_tokens
-    states = [*(["processing_tools"] if played.calls else []), "generating" if played.appended() else "terminated"]
-    return compared(
+    states = [
+        *(["processing_tools"] if played.calls else []),
+        "generating" if played.appended_messages() else "terminated",
+    ]
+    return compare_pairs(
         calls=([], []) if unasked else (row["calls"], [_call(call.name, call.written) for call in found]),
         run=(row["run"], [_call(call.name, getattr(call, "written", call.arguments)) for call in played.calls]),
         states=(row["states"], states),
-        stop=(row["stop"], not played.appended()),
-        appended=(row["appended"], [_verl_message(message) for message in played.appended()[1:]]),
+        stop=(row["stop"], not played.appended_messages()),
+        appended=(row["appended"], [_verl_message(message) for message in played.appended_messages()[1:]]),
     )
 
 
@@ -77,11 +80,11 @@ async def _demo(row: Row, corpus: Corpus) -> RowResult:
     pieces = taken_apart(row["assistant"])
     called = [piece for piece in pieces if isinstance(piece, CallMessage)]
     played = await _played(row, corpus, [row["assistant"]], _NO_PLACE)
-    return compared(
+    return compare_pairs(
         calls=(row["calls"], [{"name": call.name, "arguments": call.arguments} for call in called]),
         run=(row["run"], [call.name for call in played.calls]),
         messages=(row["messages"], _demo_messages(pieces)),
-        stop=(row["stop"], not played.appended()),
+        stop=(row["stop"], not played.appended_messages()),
     )
 
 
@@ -93,7 +96,7 @@ async def _request(row: Row, corpus: Corpus) -> RowResult:
     question = corpus.texts("thinking_with_map")["demo"]["user"]["text"]
     made = [{"role": message.role, "content": _items(message, question)} for message in messages[1:]]
     wanted = [{"role": message["role"], "content": _wanted_items(message)} for message in row["request"][1:]]
-    return compared(messages=(wanted, made), system=(_system(row), _listed(messages[0].text)))
+    return compare_pairs(messages=(wanted, made), system=(_system(row), _listed(messages[0].text)))
 
 
 async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> PlayedRollout:

@@ -9,7 +9,7 @@ import pytest
 from support.endpoint import DONE, chunk, usage
 from support.endpoint import serving as an_endpoint
 from support.geotts_process import geotts
-from support.mcp_client import mcp_client, uploaded
+from support.mcp_client import mcp_client, upload_photo
 from support.ports import free_port
 from support.service import PHOTO, serving
 
@@ -67,7 +67,7 @@ async def test_the_tools_of_mcp_end_in_an_error_that_names_the_endpoint(data_sto
     dead = nowhere()
     args = over(dead)
     async with a_service(args, toolbox=local_tools(args).toolbox) as url, mcp_client(url) as client:
-        photo = {"upload": await uploaded(url, PHOTO), "n_parallel": 2}
+        photo = {"upload": await upload_photo(url, PHOTO), "n_parallel": 2}
         for tool, more in (("locate_photo", {}), ("check_claim", {"claim": "Paris"})):
             found = await client.call_tool(tool, {**photo, **more})
             assert found.is_error, tool

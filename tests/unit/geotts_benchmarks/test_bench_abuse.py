@@ -138,7 +138,7 @@ async def test_every_silent_name_of_the_attack_is_looked_up(data_store, tmp_path
         return known(host, *args, **kwargs)
 
     monkeypatch.setattr(socket, "getaddrinfo", silent)
-    keys = Keys.written(tmp_path / "keys")
+    keys = Keys.create(tmp_path / "keys")
     access = AccessConfig(mode="keys", keys_file=str(keys.path))
     async with serving(an_app(access=access, fetch_timeout_s=2.0)) as (url, gateway):
         port = int(url.rpartition(":")[2])
@@ -150,7 +150,7 @@ async def test_every_silent_name_of_the_attack_is_looked_up(data_store, tmp_path
 
 @pytest.mark.parametrize("kind", ["slowloris", "headers", "bodies"])
 async def test_the_gateway_closes_every_connection_of_an_attack_by_its_own_time_limit(data_store, tmp_path, kind):
-    keys = Keys.written(tmp_path / "keys")
+    keys = Keys.create(tmp_path / "keys")
     access = AccessConfig(mode="keys", keys_file=str(keys.path))
     limits = ConnectionLimits(head_timeout_s=2.0)
     async with serving(an_app(access=access, connections=limits, body_window_s=2.0)) as (url, gateway):

@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 
 from geotts_benchmarks import gazetteer as bench_gazetteer
 from geotts_benchmarks import perception as bench_perception
-from geotts_benchmarks.gazetteer import Query, ask, misspelt, queries
+from geotts_benchmarks.gazetteer import Query, ask, misspell, queries
 from tts.geodata.store import DataStore
 
 pytestmark = pytest.mark.slow
@@ -33,10 +33,10 @@ def test_the_same_seed_asks_the_same(asked):
 def test_slips_are_as_many_as_they_say(asked):
     rng = random.Random(4)
     for edits in (1, 2):
-        away = [OSA.distance("Wilhelmsburg", misspelt("Wilhelmsburg", edits, rng)) for _ in range(200)]
+        away = [OSA.distance("Wilhelmsburg", misspell("Wilhelmsburg", edits, rng)) for _ in range(200)]
         assert sorted(away)[100] == edits  # two slips may undo or stretch one another
         assert max(away) <= 2 * edits - 1
-    assert misspelt("Oba", 1, rng) == ""
+    assert misspell("Oba", 1, rng) == ""
     assert all(OSA.distance(query.text, query.name) > 0 for query in asked if query.edits)
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from geotts_benchmarks import consensus, consensus_guesswork, consensus_questions
 from geotts_benchmarks.consensus_draws import on_answer_draws
 from geotts_benchmarks.consensus_guesswork import guesswork_elsewhere
-from geotts_benchmarks.consensus_logs import LogFamily, compared, cover_elsewhere
+from geotts_benchmarks.consensus_logs import LogFamily, compare_reliabilities, cover_elsewhere
 from geotts_benchmarks.consensus_policies import on_policies
 from geotts_benchmarks.consensus_questions import on_questions
 from geotts_benchmarks.stop_policy_transfer import stopped_elsewhere
@@ -61,7 +61,7 @@ def twins(tmp_path_factory):
 
 
 def test_named_sources_are_compared_with_the_medoid_and_the_best_source(twins, world):
-    found = compared(read(twins), world)
+    found = compare_reliabilities(read(twins), world)
     assert found["medoid"] == [0.0] * 6, "the medoid follows the two that agree"
     assert found["named_labels"] == [100.0] * 6, "labels of the other half show which source is right"
     assert found["named_labels_minus_best_single"] == [[0.0, 0.0, 0.0]] * 6

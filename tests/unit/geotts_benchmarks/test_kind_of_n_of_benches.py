@@ -83,7 +83,7 @@ def test_scripted_parts_of_depth_are_samples_of_one_policy(monkeypatch, data_sto
         return [1.0] * len(ticks)
 
     monkeypatch.setattr(depth, "_all", no_waits)
-    monkeypatch.setattr(depth_leader, "leading", nothing)
+    monkeypatch.setattr(depth_leader, "leader_figures", nothing)
     monkeypatch.setattr(first_calls, "_scripted", nothing)
     monkeypatch.setattr(first_calls, "_embedded", nothing)
     for part in ("time", "leader", "first_calls"):

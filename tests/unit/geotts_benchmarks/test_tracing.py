@@ -4,14 +4,14 @@ import httpx
 import pytest
 from support.service import PHOTO, an_app, idle, serving
 
-from geotts_benchmarks.tracing import Block, Load, _unread, compared, paired
+from geotts_benchmarks.tracing import Block, Load, _unread, compare_blocks, measure_pairs
 from tts.errors import FatalError
 
 
 def test_the_cost_is_the_median_of_the_pairs():
     off = [Block(2.0, 1.0, 0.5), Block(4.0, 2.0), Block(8.0, 4.0), Block(1.0, 1.0), Block(1.0, 1.0)]
     on = [Block(2.5, 1.0, 0.6), Block(5.0, 2.2), Block(10.0, 4.3, 0.1), Block(9.0, 0.5), Block(0.1, 9.0)]
-    found = compared(off, on, requests=4)
+    found = compare_blocks(off, on, requests=4)
     assert found["throughput"] == 0.8
     assert found["costs_percent"] == 20.0
     assert found["throughput_95"][0] <= 0.8 <= found["throughput_95"][1]
@@ -21,7 +21,7 @@ def test_the_cost_is_the_median_of_the_pairs():
 
 
 def test_equal_blocks_cost_nothing():
-    found = compared([Block(1.0, 1.0)] * 9, [Block(1.0, 1.0)] * 9, requests=1)
+    found = compare_blocks([Block(1.0, 1.0)] * 9, [Block(1.0, 1.0)] * 9, requests=1)
     assert (found["throughput"], found["throughput_95"], found["costs_percent"]) == (1.0, [1.0, 1.0], 0.0)
 
 
@@ -49,7 +49,7 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
     monkeypatch.setattr(httpx.AsyncClient, "post", noted)
     async with serving(an_app()) as (a, one), serving(an_app()) as (b, two):
         off, on = Service(a), Service(b)
-        found = await paired("test", off, on, Load(2, 2, 3, _unread))
+        found = await measure_pairs("test", off, on, Load(2, 2, 3, _unread))
         await idle(one)
         await idle(two)
     assert off.read == on.read == 3 * 4  # before and after each block and its export, the one that warms up included
@@ -66,4 +66,4 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
 async def test_a_request_that_fails_ends_it(data_store):
     async with serving(an_app()) as (url, _):
         with pytest.raises(FatalError, match="replied 404"):
-            await paired("test", Service(f"{url}/no"), Service(url), Load(1, 1, 1, lambda _: PHOTO))
+            await measure_pairs("test", Service(f"{url}/no"), Service(url), Load(1, 1, 1, lambda _: PHOTO))

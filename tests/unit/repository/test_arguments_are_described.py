@@ -6,7 +6,7 @@ A method that implements a port has its description there (`test_ports_are_descr
 
 import pytest
 from support.basics import ROOT
-from support.described_arguments import arguments, constructors, described, public_functions
+from support.described_arguments import arguments, constructors, described_arguments, public_functions
 from support.described_results import errors_in_port, port_methods
 
 _FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/config", "tts/ports")
@@ -16,12 +16,13 @@ _PORTS = ("tts/ports", "tts/toolkit", "tts/net", "tools")
 def undescribed(source, ports):
     """The arguments without an entry, as function(argument)."""
     functions = [
-        (name, function, described(function))
+        (name, function, described_arguments(function))
         for name, function, is_method in public_functions(source)
         if not (is_method and errors_in_port(function, ports) is not None)
     ]
     functions += [
-        (made.name, function, described(made) | described(function)) for made, function in constructors(source)
+        (made.name, function, described_arguments(made) | described_arguments(function))
+        for made, function in constructors(source)
     ]
     return [
         f"{name}({argument})"

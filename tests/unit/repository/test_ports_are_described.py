@@ -4,7 +4,7 @@ import re
 
 import pytest
 from support.basics import ROOT
-from support.described_arguments import Function, arguments, described, ports_of
+from support.described_arguments import Function, arguments, described_arguments, ports_of
 from support.described_results import describes_result, gives_nothing
 
 _FOLDERS = ("tts/ports", "deployments/runstore", "deployments/wiring", "tools")
@@ -31,7 +31,7 @@ def undescribed(source):
         for method in port.body
         if isinstance(method, Function)
         for argument in arguments(method)
-        if argument not in described(method)
+        if argument not in described_arguments(method)
     ]
 
 

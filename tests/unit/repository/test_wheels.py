@@ -48,5 +48,5 @@ def test_the_client_needs_httpx_and_pydantic_only(client_wheel, tmp_path):
     done = environment.run("python", "-c", "import geotts_client; print(geotts_client.__file__)", cwd=tmp_path)
     assert done.stderr == ""
     assert Path(done.stdout.strip()).is_relative_to(environment.site_packages)
-    assert {"httpx", "pydantic"} < environment.installed()
-    assert not {"geotts", "numpy", "pytest", "ray"} & environment.installed()
+    assert {"httpx", "pydantic"} < environment.installed_names()
+    assert not {"geotts", "numpy", "pytest", "ray"} & environment.installed_names()

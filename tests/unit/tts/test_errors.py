@@ -29,7 +29,7 @@ def test_every_error_survives_pickling(kind):
 
 
 def test_fields_survive_pickling_too():
-    photo = pickle.loads(pickle.dumps(PhotoError.because("empty", "no bytes", 413)))
+    photo = pickle.loads(pickle.dumps(PhotoError.from_reason("empty", "no bytes", 413)))
     assert (photo.status, photo.fields["reason"]) == (413, "empty")
     assert pickle.loads(pickle.dumps(Overloaded(retry_after_s=7.5))).retry_after_s == 7.5
     assert pickle.loads(pickle.dumps(ToolError("x", kind=ToolErrorKind.QUOTA))).kind is ToolErrorKind.QUOTA

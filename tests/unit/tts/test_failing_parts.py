@@ -96,7 +96,7 @@ class NoReplica:
 
     async def run(self, group):
         await asyncio.sleep(0.01)
-        lost = RolloutFailure.of(ReplicaLost("the replica of the rollout was lost"))
+        lost = RolloutFailure.from_error(ReplicaLost("the replica of the rollout was lost"))
         yield [
             RolloutFinished(rollout_id=task.rollout_id, stop_reason="failed", error=lost.detail, failure=lost)
             for task in group.tasks

@@ -11,7 +11,7 @@ import httpx
 import openai
 import pytest
 from support.basics import sign_bytes
-from support.endpoint import CUT, Reply, chunk, saying
+from support.endpoint import CUT, Reply, chunk, text_chunks
 from support.endpoint import serving as an_endpoint
 from support.ports import free_port
 from support.service import PHOTO, serving
@@ -147,21 +147,24 @@ async def test_a_model_that_thinks_until_the_deadline_is_answered_with_an_absten
 
 
 async def test_i_do_not_know_is_an_answer(data_store):
-    async with an_endpoint(lambda body, number: saying(UNKNOWN)) as endpoint, a_service(endpoint.url) as http:
+    async with an_endpoint(lambda body, number: text_chunks(UNKNOWN)) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
 
 
 @pytest.mark.parametrize("prose", ["I do not know.", "Sorry, I'm unable to determine where this photo was taken."])
 async def test_not_knowing_in_prose_is_an_answer_too(data_store, prose):
-    async with an_endpoint(lambda body, number: saying(prose)) as endpoint, a_service(endpoint.url) as http:
+    async with an_endpoint(lambda body, number: text_chunks(prose)) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
     answer = reply.json()["answer"]
     assert (reply.status_code, answer["abstained"], answer["n"]["answered"]) == (200, True, 2)
 
 
 async def test_turns_that_mean_nothing_are_a_failure(data_store):
-    async with an_endpoint(lambda body, number: saying("Lovely weather!")) as endpoint, a_service(endpoint.url) as http:
+    async with (
+        an_endpoint(lambda body, number: text_chunks("Lovely weather!")) as endpoint,
+        a_service(endpoint.url) as http,
+    ):
         reply = await located(http)
     assert reply.status_code == 503
     assert "turns could not be used" in reply.json()["detail"]
@@ -170,7 +173,7 @@ async def test_turns_that_mean_nothing_are_a_failure(data_store):
 
 async def test_the_answer_says_how_many_failed_and_why(data_store):
     def one_of_two(body, number):
-        return saying(ANSWER) if number == 0 else Reply(400, {"error": {"message": "too many pictures"}})
+        return text_chunks(ANSWER) if number == 0 else Reply(400, {"error": {"message": "too many pictures"}})
 
     async with an_endpoint(one_of_two) as endpoint, a_service(endpoint.url) as http:
         answer = (await located(http)).json()["answer"]
@@ -194,7 +197,7 @@ async def test_a_failure_may_be_tried_again_under_its_key(data_store):
     well = asyncio.Event()
 
     def recovering(body, number):
-        return saying(ANSWER) if well.is_set() else Reply(500, {"error": "down"})
+        return text_chunks(ANSWER) if well.is_set() else Reply(500, {"error": "down"})
 
     async with an_endpoint(recovering) as endpoint, a_service(endpoint.url) as http:
         key = {"Idempotency-Key": "once"}
@@ -332,7 +335,7 @@ async def test_one_engine_of_several_may_be_down(data_store, caplog):
 
 async def test_log_and_doctor_say_the_same_of_one_of_several_dead_endpoints(data_store, caplog):
     url = dead_port()
-    async with an_endpoint(lambda body, number: saying(ANSWER), {"/v1/models": {"data": [{"id": "m"}]}}) as alive:
+    async with an_endpoint(lambda body, number: text_chunks(ANSWER), {"/v1/models": {"data": [{"id": "m"}]}}) as alive:
         async with a_service(alive.url, base_urls=(url,)) as http:
             assert (await http.get("/readyz")).status_code == 200
         code, out, _ = await geotts("doctor", "--json", "--endpoint", f"{alive.url},{url}")
@@ -377,7 +380,7 @@ async def test_the_doctor_asks_every_endpoint_and_says_what_it_costs_and_where_i
 
 async def test_a_dead_observer_is_named_with_its_own_setting(data_store):
     url = dead_port()
-    async with an_endpoint(lambda body, number: saying(ANSWER)) as endpoint:
+    async with an_endpoint(lambda body, number: text_chunks(ANSWER)) as endpoint:
         args = a_configuration(endpoint.url, sees_pictures=False)
         args = args.model_copy(update={"observer": a_configuration(url).engine})
         async with (

@@ -337,7 +337,7 @@ def test_the_gpu_time_of_a_cancelled_request_is_known_when_its_work_has_ended(bl
             async for item in items:
                 if isinstance(item, Hypothesised):
                     break
-        assert solution.used.gpu_s == 1.5
+        assert solution.usage.gpu_s == 1.5
         assert not UNREPORTED_GPU_TIME.holds(request.id)
 
     check()

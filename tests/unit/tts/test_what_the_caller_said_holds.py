@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 from support.service import serving
 
 from deployments.config import AppArgs
@@ -43,11 +43,11 @@ class Late(Dead):
 
 def reading_first(body, number):
     """It has the sign read, and answers Kyiv all the same."""
-    return saying(KYIV if any(message["role"] == "assistant" for message in body["messages"]) else READ)
+    return text_chunks(KYIV if any(message["role"] == "assistant" for message in body["messages"]) else READ)
 
 
 @asynccontextmanager
-async def a_service(verifier=None, play=lambda body, number: saying(KYIV)):
+async def a_service(verifier=None, play=lambda body, number: text_chunks(KYIV)):
     """Its model answers Kyiv, whatever the photo shows."""
     async with an_endpoint(play) as endpoint:
         engine = OpenAIEngine(base_url=endpoint.url, model="m")

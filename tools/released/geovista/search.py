@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools.released.sources.web_pages import PageSource
-from tools.released.written_arguments import WrittenArguments, refused
+from tools.released.written_arguments import WrittenArguments, verbatim_error
 from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.tooling import WebFact
@@ -30,14 +30,14 @@ def search_tool(source: PageSource) -> Tool:
 
     async def search(arguments: WrittenArguments, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):
-            raise refused(no_attribute_get(arguments.written))
+            raise verbatim_error(no_attribute_get(arguments.written))
         query = arguments.written.get("query")
         try:
             pages = await source.pages(query, context.request)
         except ToolError as error:
-            raise refused(f"{SEARCH_FAILED}{SEARCH_FAILED}{error.detail}", error.kind) from error
+            raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{error.detail}", error.kind) from error
         if not pages:
-            raise refused(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NOTHING}", ToolErrorKind.NOT_FOUND)
+            raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NOTHING}", ToolErrorKind.NOT_FOUND)
         found = {"name": "search_web", "query": query, "result": pages}
         return Observation(text=json.dumps(found, ensure_ascii=False, indent=2), facts=_facts(pages, query))
 

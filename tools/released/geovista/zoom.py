@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from PIL import Image
 
-from tools.released.picture import check_crop, jpeg, shown, view_of
-from tools.released.written_arguments import WrittenBox, refused
+from tools.released.picture import check_crop, jpeg, picture_observation, view_of
+from tools.released.written_arguments import WrittenBox, verbatim_error
 from tts.dialects.released.geovista.tool_texts import CROP_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
@@ -34,13 +34,13 @@ def zoom_tool() -> Tool:
 
     async def zoom(arguments: WrittenBox, context: ToolContext) -> Observation:
         if not isinstance(arguments.written, dict):
-            raise refused(no_attribute_get(arguments.written))
+            raise verbatim_error(no_attribute_get(arguments.written))
         photo, box = context.photos[0], arguments.written.get("bbox_2d")
         try:
             crop, region = await asyncio.to_thread(_cropped, photo, box, arguments.scale)
         except _BROKEN as error:
-            raise refused(f"{CROP_FAILED}{CROP_FAILED}{error}") from error
-        return shown(jpeg(crop), view_of(photo, 0, region))
+            raise verbatim_error(f"{CROP_FAILED}{CROP_FAILED}{error}") from error
+        return picture_observation(jpeg(crop), view_of(photo, 0, region))
 
     name = released_tool_name("image_zoom", SYSTEM, "image_zoom_in_tool")
     spec = ToolSpec(name, "image_zoom_in_tool of GeoVista, as released", local=True, provider="photo")

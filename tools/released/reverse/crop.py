@@ -63,7 +63,7 @@ def checked_size(region: Region) -> tuple[int, int]:
     return width, height
 
 
-def cropped(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
+def crop_photo(photo: Photo, box: Sequence[int]) -> tuple[Image.Image, Region]:
     """The scaled crop, and where it lies on the photo.
 
     Args:

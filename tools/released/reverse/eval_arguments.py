@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError
 
 _BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, LookupError, AttributeError, MemoryError)
@@ -35,7 +35,7 @@ def call_error(what: str) -> ToolError:
     Returns:
         The error, with `what` as it is; the caller raises it.
     """
-    return refused(f"Tool call error: {what}")
+    return verbatim_error(f"Tool call error: {what}")
 
 
 def object_of(written: Any) -> dict[str, Any]:

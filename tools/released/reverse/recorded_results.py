@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.released.grown_box import box_of_four
-from tools.released.reverse.training_arguments import crashed
-from tools.released.written_arguments import refused
+from tools.released.reverse.training_arguments import crash_error
+from tools.released.written_arguments import verbatim_error
 from tts.domain.tooling import WebFact
 from tts.rewards.released.reverse_reward import image_search_reward
 from tts.toolkit.reverse_cache.facts import as_facts
@@ -56,7 +56,7 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
     Raises:
         ToolError: the box has not four sides, or one that is no number from 0 to 1000.
     """
-    box = _numbers(box_of_four(written, crashed))
+    box = _numbers(box_of_four(written, crash_error))
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
         return RecordedResult(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
@@ -104,9 +104,9 @@ def _numbers(box: Sequence[Any]) -> list[float]:
     try:
         sides = [float(side) for side in box]
     except (TypeError, ValueError):
-        raise refused("Error: bbox_2d contains non-numeric values.") from None
+        raise verbatim_error("Error: bbox_2d contains non-numeric values.") from None
     if any(side < 0 or side > 1000 for side in sides):
-        raise refused("Error: bbox_2d must be normalized in [0, 1000].")
+        raise verbatim_error("Error: bbox_2d must be normalized in [0, 1000].")
     return sides
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError
 
 
-def crashed(problem: str) -> ToolError:
+def crash_error(problem: str) -> ToolError:
     """Report an exception of a tool in the loop's own words.
 
     Args:
@@ -17,7 +17,7 @@ def crashed(problem: str) -> ToolError:
     Returns:
         The error; the caller raises it.
     """
-    return refused(f"Error when executing tool: {problem}")
+    return verbatim_error(f"Error when executing tool: {problem}")
 
 
 def get_from(written: Any, key: str) -> Any:
@@ -34,5 +34,5 @@ def get_from(written: Any, key: str) -> Any:
         ToolError: the arguments are no object, in the words of the loop.
     """
     if not isinstance(written, dict):
-        raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
+        raise crash_error(f"'{type(written).__name__}' object has no attribute 'get'")
     return written.get(key)

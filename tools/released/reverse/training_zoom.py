@@ -16,16 +16,16 @@ from tools.released.grown_box import (
     SHORTEST,
     Sides,
     box_of_four,
-    grown,
+    grow_region,
     has_shape,
     is_large_enough,
     on_photo,
     picture_of,
     shows_nothing,
 )
-from tools.released.picture import png, shown, view_of, zoomed_text
-from tools.released.reverse.training_arguments import crashed, get_from
-from tools.released.written_arguments import WrittenArguments, refused
+from tools.released.picture import picture_observation, png, view_of, zoomed_text
+from tools.released.reverse.training_arguments import crash_error, get_from
+from tools.released.written_arguments import WrittenArguments, verbatim_error
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
 from tts.dialects.released.reverse.served_tools import RL_SYSTEM
 from tts.dialects.released.tool_name import released_tool_name
@@ -45,11 +45,11 @@ def training_zoom_tool() -> Tool:
     """
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
-        box = box_of_four(get_from(arguments.written, "bbox_2d"), crashed)
+        box = box_of_four(get_from(arguments.written, "bbox_2d"), crash_error)
         photo = context.photos[0]
         crop, region = await asyncio.to_thread(_cropped, photo, box)
         text = zoomed_text(box, get_from(arguments.written, "label") or "")
-        return shown(png(crop), view_of(photo, 0, region), text)
+        return picture_observation(png(crop), view_of(photo, 0, region), text)
 
     name = released_tool_name("image_zoom", RL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE's training, as released", local=True, provider="photo")
@@ -60,7 +60,7 @@ def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     picture = picture_of(photo)
     pixels = _pixels(box, picture.width, picture.height)
     if pixels is None:
-        raise refused(
+        raise verbatim_error(
             f"Error: The specified bounding box {box} is invalid. bbox_2d must be normalized coordinates in [0, 1000]."
         )
     region = region_of(pixels, picture.width, picture.height)
@@ -99,5 +99,5 @@ def region_of(box: Sides, width: int, height: int) -> Sides | None:
     if not has_shape(region):
         return None
     if min(region[2] - region[0], region[3] - region[1]) < SHORTEST:
-        region = grown(region, width, height)
+        region = grow_region(region, width, height)
     return region if is_large_enough(region) else None

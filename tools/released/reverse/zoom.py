@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tools.released.picture import jpeg, shown, view_of, zoomed_text
-from tools.released.reverse.crop import cropped
+from tools.released.picture import jpeg, picture_observation, view_of, zoomed_text
+from tools.released.reverse.crop import crop_photo
 from tools.released.reverse.eval_arguments import as_call_error, object_of, whole_numbers
 from tools.released.written_arguments import WrittenArguments
 from tts.dialects.released.reverse.eval_tool_parser import ZOOM
@@ -27,9 +27,9 @@ def zoom_tool() -> Tool:
         photo = context.photos[0]
         with as_call_error():
             given = object_of(arguments.written)
-            crop, region = await asyncio.to_thread(cropped, photo, _box(given.get("bbox_2d")))
+            crop, region = await asyncio.to_thread(crop_photo, photo, _box(given.get("bbox_2d")))
         text = zoomed_text(given.get("bbox_2d", []), given.get("label", ""))
-        return shown(jpeg(crop), view_of(photo, 0, region), text)
+        return picture_observation(jpeg(crop), view_of(photo, 0, region), text)
 
     name = released_tool_name("image_zoom", EVAL_SYSTEM, ZOOM)
     spec = ToolSpec(name, f"{ZOOM} of REVERSE, as released", local=True, provider="photo")

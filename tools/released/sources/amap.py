@@ -87,7 +87,9 @@ class AmapStandIn:
             return _answer(pois=[] if place is None else [_poi(place)])
         query = parameters["keywords"]
         if service == TIPS:
-            return _answer(tips=_pois(await self._places.tips(query, country="CN", limit=_FOUND, context=context)))
+            return _answer(
+                tips=_pois(await self._places.autocomplete(query, country="CN", limit=_FOUND, context=context))
+            )
         return _answer(pois=_pois(await self._places.search(query, country="CN", limit=_FOUND, context=context)))
 
 

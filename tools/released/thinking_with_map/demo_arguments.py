@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.dialects.released.json5 import read_json5
 from tts.errors import ToolError, ToolErrorKind
 
@@ -30,7 +30,7 @@ def failed_as(tool: str, exception: str, message: str, kind: ToolErrorKind = Too
         The error, which the model reads in the agent's words; the caller raises it.
     """
     text = f"An error occurred when calling tool `{tool}`:\n{exception}: {message}\nTraceback:\n…"
-    return refused(text, kind)
+    return verbatim_error(text, kind)
 
 
 def demo_arguments(tool: str, written: Any, schema: Mapping[str, Any]) -> dict[str, Any]:

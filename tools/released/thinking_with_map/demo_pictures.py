@@ -14,10 +14,10 @@ from typing import Any, Final
 from PIL import Image
 
 from tools.maps import Style
-from tools.released.picture import attached, png, shown, size_of, view_of
+from tools.released.picture import attach_picture, picture_observation, png, size_of, view_of
 from tools.released.sources.map_pictures import MapSource, Marker
 from tools.released.thinking_with_map.demo_arguments import demo_arguments, failed_as
-from tools.released.written_arguments import WrittenArguments, refused, spec_of_written
+from tools.released.written_arguments import WrittenArguments, spec_of_written, verbatim_error
 from tts.dialects.released.thinking_with_map.demo import demo_tool
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
@@ -68,8 +68,8 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
         try:
             crop, region = await asyncio.to_thread(_cropped, photo, parameters["bbox_2d"])
         except _BROKEN as error:
-            raise refused(f"Tool Execution Error {error}") from error
-        return shown(png(crop), view_of(photo, context.photos.index(photo), region))
+            raise verbatim_error(f"Tool Execution Error {error}") from error
+        return picture_observation(png(crop), view_of(photo, context.photos.index(photo), region))
 
     spec = ToolSpec(served.target, "image_zoom_in_tool of the notebook, as released", local=True, provider="photo")
     return FunctionTool(spec, WrittenArguments, zoom)
@@ -90,8 +90,8 @@ def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]
             raise failed_as(name, "RuntimeError", _NO_PICTURE, error.kind) from error
         if (size := size_of(made.data)) is None:
             raise failed_as(name, "RuntimeError", _NO_PICTURE)
-        picture = attached(made.data, size, made.media_type, f"{style} map")
-        return shown(picture, (ViewFact(image=picture[0], zoom=made.zoom, source=source.name),))
+        picture = attach_picture(made.data, size, made.media_type, f"{style} map")
+        return picture_observation(picture, (ViewFact(image=picture[0], zoom=made.zoom, source=source.name),))
 
     spec = spec_of_written(
         served.target,
@@ -107,7 +107,7 @@ def _photo(photos: Sequence[Photo], index: Any) -> Photo:
         photo: Photo = photos[index]
     except (IndexError, TypeError):
         names = ["photo.jpg" if i == 0 else f"photo_{i}.jpg" for i in range(len(photos))]
-        raise refused(f"Error: Invalid input image {names}") from None
+        raise verbatim_error(f"Error: Invalid input image {names}") from None
     return photo
 
 

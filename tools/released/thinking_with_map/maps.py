@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeGuard
 
 from tools.maps import Style
-from tools.released.picture import attached, shown, size_of
+from tools.released.picture import attach_picture, picture_observation, size_of
 from tools.released.sources.map_pictures import MapSource
 from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
 from tools.released.written_arguments import WrittenArguments, spec_of_written
@@ -57,10 +57,10 @@ def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
             raise no_picture(error.kind) from error
         if (size := size_of(made.data)) is None:
             raise no_picture(ToolErrorKind.UNAVAILABLE)
-        picture = attached(made.data, size, made.media_type, f"{style} {lat}, {lon}")
+        picture = attach_picture(made.data, size, made.media_type, f"{style} {lat}, {lon}")
         point = as_wgs84(LatLon(lat=lat, lon=lon), source.datum) if abs(lat) <= 90 and abs(lon) <= 180 else None
         view = ViewFact(image=picture[0], point=point, zoom=made.zoom, source=source.name)
-        return shown(picture, (view,), f"The nearby area map of ({lat}, {lon}).")
+        return picture_observation(picture, (view,), f"The nearby area map of ({lat}, {lon}).")
 
     spec = spec_of_written(
         released_tool_name(ability, SYSTEM, name),

@@ -12,7 +12,7 @@ from tools.released.sources.amap import AmapSource
 from tools.released.sources.reply import RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.formats import detail_text, pages_text, places_text, pois_text, tips_text
-from tools.released.thinking_with_map.texts import answered, no_query, no_reply, object_of
+from tools.released.thinking_with_map.texts import no_query, no_reply, object_of, server_reply
 from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
@@ -100,7 +100,7 @@ def _search(
             text, known = "", ()
         if not text:
             raise no_reply(query, ToolErrorKind.NOT_FOUND)
-        return Observation(text=answered(text), facts=known)
+        return Observation(text=server_reply(text), facts=known)
 
     spec = spec_of_written(
         released_tool_name(ability, SYSTEM, name),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from tools.released.written_arguments import refused
+from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError, ToolErrorKind
 
 _NO_QUERY: Final = "Error: 'query' is missing, empty, or not a list in parameters."
@@ -16,7 +16,7 @@ _NO_PICTURE: Final = (
 )
 
 
-def answered(text: str) -> str:
+def server_reply(text: str) -> str:
     """The server answers with a JSON string, in which the client opens the line breaks again.
 
     Args:
@@ -34,7 +34,7 @@ def no_query() -> ToolError:
     Returns:
         The error in the words of the client; the caller raises it.
     """
-    return refused(_result(_NO_QUERY))
+    return verbatim_error(_result(_NO_QUERY))
 
 
 def no_point() -> ToolError:
@@ -43,7 +43,7 @@ def no_point() -> ToolError:
     Returns:
         The error in the words of the client; the caller raises it.
     """
-    return refused(_result(_NO_POINT))
+    return verbatim_error(_result(_NO_POINT))
 
 
 def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
@@ -56,7 +56,7 @@ def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
     Returns:
         The error in the words of the client; the caller raises it.
     """
-    return refused(answered(f"Api call failed for query: {query}"), kind)
+    return verbatim_error(server_reply(f"Api call failed for query: {query}"), kind)
 
 
 def no_picture(kind: ToolErrorKind) -> ToolError:
@@ -68,10 +68,10 @@ def no_picture(kind: ToolErrorKind) -> ToolError:
     Returns:
         The error, in the same words whatever the reason; the caller raises it.
     """
-    return refused(_result(_NO_PICTURE), kind)
+    return verbatim_error(_result(_NO_PICTURE), kind)
 
 
-def crashed(problem: str) -> ToolError:
+def crash_error(problem: str) -> ToolError:
     """Report an exception of a tool in the loop's own words (tool_agent_loop.py:455).
 
     Args:
@@ -80,7 +80,7 @@ def crashed(problem: str) -> ToolError:
     Returns:
         The error; the caller raises it.
     """
-    return refused(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
+    return verbatim_error(f"Error when executing tool: {problem}", ToolErrorKind.UNKNOWN_TOOL)
 
 
 def object_of(written: Any) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def object_of(written: Any) -> dict[str, Any]:
     """
     if isinstance(written, dict):
         return written
-    raise crashed(f"'{type(written).__name__}' object has no attribute 'get'")
+    raise crash_error(f"'{type(written).__name__}' object has no attribute 'get'")
 
 
 def _result(text: str) -> str:

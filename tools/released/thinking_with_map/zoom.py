@@ -16,15 +16,15 @@ from tools.released.grown_box import (
     SHORTEST,
     Sides,
     box_of_four,
-    grown,
+    grow_region,
     is_large_enough,
     on_photo,
     picture_of,
     shows_nothing,
 )
-from tools.released.picture import check_crop, png, shown, view_of, zoomed_text
-from tools.released.thinking_with_map.texts import crashed, object_of
-from tools.released.written_arguments import WrittenArguments, refused
+from tools.released.picture import check_crop, picture_observation, png, view_of, zoomed_text
+from tools.released.thinking_with_map.texts import crash_error, object_of
+from tools.released.written_arguments import WrittenArguments, verbatim_error
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.ports.toolbox import ToolContext
@@ -43,13 +43,13 @@ def zoom_tool() -> Tool:
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)
-        box, photo = box_of_four(parameters.get("bbox_2d"), crashed), context.photos[0]
+        box, photo = box_of_four(parameters.get("bbox_2d"), crash_error), context.photos[0]
         try:
             crop, region = await asyncio.to_thread(_cropped, photo, box)
         except _BROKEN as error:
-            raise refused(f"Error processing image zoom-in: {error}") from error
+            raise verbatim_error(f"Error processing image zoom-in: {error}") from error
         text = zoomed_text(box, parameters.get("label", ""))
-        return shown(png(crop, f"crop {box}"), view_of(photo, 0, region), text)
+        return picture_observation(png(crop, f"crop {box}"), view_of(photo, 0, region), text)
 
     name = released_tool_name("image_zoom", SYSTEM, "image_zoom_in_tool")
     spec = ToolSpec(name, "image_zoom_in_tool of Thinking with Map, as released", local=True, provider="photo")
@@ -86,5 +86,5 @@ def region_of(box: Sequence[Any], width: int, height: int) -> Sides | None:
     if bottom - top < SHORTEST or right - left < SHORTEST:
         if min(right - left, bottom - top) == 0:
             return None
-        region = grown(region, width, height)
+        region = grow_region(region, width, height)
     return region if is_large_enough(region) else None

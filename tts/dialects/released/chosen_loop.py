@@ -32,7 +32,7 @@ def with_chosen_loop(profile: Mapping[str, Any], wanted: Mapping[str, Any]) -> d
         return dict(profile)
     bare = DialectSettings(behaviour=chosen.behaviour, released_path=chosen.released_path)
     try:
-        limits = DIALECTS[dialect].configured(bare).limits
+        limits = DIALECTS[dialect].with_settings(bare).limits
     except ConfigError:
         return dict(profile)
     changed = {**profile, "limits": {**profile["limits"], **limits.model_dump(exclude_none=True)}}

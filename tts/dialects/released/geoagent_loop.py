@@ -42,7 +42,7 @@ class ReleasedGeoAgent(ReleasedDialect):
     own_alone: ClassVar[SamplingSettings] = SamplingSettings()
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)  # tools/train_grpo.sh
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """Nothing: there are no tools, and the answer is read by `conclusion`."""
         return ParsedTurn()
 

@@ -21,7 +21,7 @@ from tts.ports.model_client import Sampling
 class ReleasedDialect(TextDialect, ABC):
     """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
 
-    A subclass states `written` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
+    A subclass states `parse_text` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
 
     Its `served` tools have targets made by `released_tool_name`; their text reaches the model as they give it.
     """
@@ -30,10 +30,10 @@ class ReleasedDialect(TextDialect, ABC):
 
     released: ClassVar[bool] = True
 
-    def configured(self, settings: DialectSettings) -> TextDialect:
+    def with_settings(self, settings: DialectSettings) -> TextDialect:
         """Also with the texts of `texts_file`. Raises ConfigError when a file is missing or wrong."""
         texts = read_texts(settings.texts_file) if settings.texts_file else {}
-        return super(ReleasedDialect, replace(self, texts=texts)).configured(settings)
+        return super(ReleasedDialect, replace(self, texts=texts)).with_settings(settings)
 
     def text(self, name: str, own_words: str) -> str:
         """A text of the authors' loop, or the project's own words for it."""
@@ -48,10 +48,10 @@ class ReleasedDialect(TextDialect, ABC):
         """Calls that the endpoint has read already are taken as they are."""
         if completion.tool_calls:
             return ParsedTurn(calls=completion.tool_calls[: self.calls_per_turn])
-        return self.written(completion.text, turn=turn)
+        return self.parse_text(completion.text, turn=turn)
 
     @abstractmethod
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The calls that the authors' loop runs, in its order."""
 
     def go_on(self, turn: FinishedTurn) -> Continuation:

@@ -13,7 +13,7 @@ from typing import Literal
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.coordinate_parser import point_from, point_in
 from tts.dialects.cue_words import cues_in
-from tts.dialects.labelled_answer_parser import answer_tags, known, labels_in, stated
+from tts.dialects.labelled_answer_parser import answer_tags, known_name, labelled_statement, labels_in
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.text_dialect import TextDialect, split_thought
@@ -47,9 +47,9 @@ class GeoAdaptDialect(TextDialect):
     wanted = "Write <answer> with Country, City and Estimated Coordinates; Unknown is allowed."
     answer_wanted = "Write the <answer> now; Unknown is allowed."
 
-    def configured(self, settings: DialectSettings) -> TextDialect:
+    def with_settings(self, settings: DialectSettings) -> TextDialect:
         """With `depth_tag` the model is asked how much thought the photo needs; its own prompt does not ask."""
-        made = super().configured(settings)
+        made = super().with_settings(settings)
         if not settings.depth_tag:
             return made
         asked = made.prompt if made.prompt is not None else self.system
@@ -111,7 +111,12 @@ def answer_in_block(block: str) -> StatedAnswer | None:
     if where is None and "lat" not in labels:
         return None
     point = point_in(where) if where is not None else point_from(labels.get("lat"), labels.get("lon"))
-    said_unknown = not known(where if where is not None else labels.get("lat"))
+    said_unknown = not known_name(where if where is not None else labels.get("lat"))
     if point is None and not said_unknown:
         return None
-    return stated(known(labels.get("country")), known(labels.get("city")), point, region=known(labels.get("region")))
+    return labelled_statement(
+        known_name(labels.get("country")),
+        known_name(labels.get("city")),
+        point,
+        region=known_name(labels.get("region")),
+    )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from tts.dialects.base import Completion, ParsedTurn
 from tts.dialects.json_answer_parser import json_objects
-from tts.dialects.labelled_answer_parser import answer_tags, known
+from tts.dialects.labelled_answer_parser import answer_tags, known_name
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
@@ -60,7 +60,9 @@ class GeoAgentDialect(TextDialect):
         chain = next((v for v in json_objects(thought + "\n" + reply) if _levels(v) or "FinalAnswer" in v), {})
         tagged = answer_tags(completion.text)
         final = tagged[0] if tagged else chain.get("FinalAnswer", "")
-        units = [known(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
+        units = (
+            [known_name(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
+        )
         if not any(units):
             return ParsedTurn(problem=self._problem(completion))
         return _answered([*units, "", "", ""][:3], chain, turn)

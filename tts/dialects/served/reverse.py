@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Literal
 
 from tts.dialects.released.reverse.eval_loop import ReleasedReverse
 from tts.dialects.released.reverse.rl_loop import ReverseTraining
-from tts.dialects.served_tool import Arguments, Frame, ServedTool, box_of_four, boxed
+from tts.dialects.served_tool import Arguments, Frame, ServedTool, box_of_four, convert_box
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.text_dialect import TextDialect
@@ -61,7 +61,7 @@ class ReverseDialect(TextDialect):
             "Find pictures on the web that look like a region of the photo; up to 10 results.",
             {"bbox_2d": _BOX, "goal": {"type": "string", "description": "what you hope to recognise"}},
             ("bbox_2d",),
-            boxed,
+            convert_box,
         ),
         ServedTool(
             "text_search_tool",
@@ -77,7 +77,7 @@ class ReverseDialect(TextDialect):
             "Enlarge a region of the photo.",
             {"bbox_2d": _BOX, "label": {"type": "string"}},
             ("bbox_2d",),
-            boxed,
+            convert_box,
         ),
     )
 
@@ -88,13 +88,15 @@ class ReverseDialect(TextDialect):
             raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
         return _RELEASED[path]
 
-    def marked(self, text: str) -> StatedAnswer | None:
-        """A statement without a place that stands for the marks; `settle` fills in what was marked."""
+    def marked_statement(self, text: str) -> StatedAnswer | None:
+        """A statement without a place that stands for the marks; `to_hypothesis` fills in what was marked."""
         return None if useful_in(text) is None else StatedAnswer(point=None, level=Level.NONE)
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Every search result that was marked useful becomes a claim with its call."""
-        return super().settle(stated.model_copy(update={"claims": (*stated.claims, *_claims(messages))}), messages)
+        return super().to_hypothesis(
+            stated.model_copy(update={"claims": (*stated.claims, *_claims(messages))}), messages
+        )
 
     def result_text(self, outcome: ToolOutcome) -> str:
         """Results numbered through a call, each under the query it came from."""

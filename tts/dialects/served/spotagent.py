@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, keep_arguments
 from tts.dialects.settings import Coords
 from tts.dialects.text_dialect import TextDialect
 from tts.domain.picture_rules import PictureRules, ResizeRule
@@ -48,7 +48,7 @@ class SpotAgentDialect(TextDialect):
             "Coordinates of an address, with how sure the match is.",
             {"address": {"type": "string"}},
             ("address",),
-            unchanged,
+            keep_arguments,
         ),
     )
 

@@ -15,7 +15,15 @@ from tts.dialects.released.thinking_with_map.demo import ThinkingWithMapDemo
 from tts.dialects.released.thinking_with_map.dialect import ReleasedThinkingWithMap
 from tts.dialects.released.thinking_with_map.own_prompt import QUESTION, SYSTEM
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
-from tts.dialects.served_tool import Convert, ServedTool, at_zoom, box_of_four, boxed, renamed, unchanged
+from tts.dialects.served_tool import (
+    Convert,
+    ServedTool,
+    at_zoom,
+    box_of_four,
+    convert_box,
+    keep_arguments,
+    rename_arguments,
+)
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.text_dialect import TextDialect
 from tts.domain.geo import LatLon
@@ -36,7 +44,7 @@ _ID: Final[dict[str, Any]] = {"query": {"type": "string", "description": "id of 
 _POINT: Final[dict[str, Any]] = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
 
 
-def _tool(name: str, properties: dict[str, Any], convert: Convert = unchanged) -> ServedTool:
+def _tool(name: str, properties: dict[str, Any], convert: Convert = keep_arguments) -> ServedTool:
     ability, description = TOOLS[name]
     required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
     return ServedTool(name, ability, description, properties, required, convert)
@@ -65,10 +73,10 @@ class ThinkingWithMapDialect(TextDialect):
     wanted = "Call one tool or answer with the JSON object."
     answer_wanted = "Answer with the JSON object now, from what you have seen."
     served = (
-        _tool("image_zoom_in_tool", _BOX, boxed),
+        _tool("image_zoom_in_tool", _BOX, convert_box),
         _tool("amap_input_tips", _QUERY),
         _tool("amap_keyword_search", _QUERY),
-        _tool("amap_poi_detail", _ID, renamed(query="poi_id")),
+        _tool("amap_poi_detail", _ID, rename_arguments(query="poi_id")),
         _tool("amap_static_map", _POINT, at_zoom(_MAP_ZOOM)),
         _tool("amap_satellite_map", _POINT, at_zoom(_MAP_ZOOM)),
         _tool("google_search", _QUERY),

@@ -91,7 +91,7 @@ def quality_rows(found: Quality) -> list[Row]:
 
 def calibration_lines(fitted: CalibrationFit) -> Iterator[str]:
     """What became of the calibration, a sentence a line."""
-    if fitted.installed:
+    if fitted.is_installed:
         before = f", in place of one fitted to {fitted.replaced_photos}" if fitted.replaced_photos else ""
         yield f"A calibration fitted to {fitted.photos} of your photos was installed{before}: {fitted.file}."
     else:

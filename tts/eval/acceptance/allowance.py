@@ -35,12 +35,12 @@ class Allowance:
         self._in_vain += not self._has_reply
 
     @property
-    def hopeless(self) -> bool:
+    def has_no_replies(self) -> bool:
         """Whether the engine said nothing in any of the first photos: it cannot be reached, or refuses everything."""
         return not self._has_reply and self._in_vain >= _HOPELESS_AFTER
 
     @property
-    def spent(self) -> str:
+    def spent_limit(self) -> str:
         """`time`, `money`, or empty while there is some of both."""
         if self._clock() >= self._end:
             return "time"
@@ -48,4 +48,4 @@ class Allowance:
 
     def go_on(self) -> bool:
         """Whether to begin another photo."""
-        return not self.hopeless and not self.spent
+        return not self.has_no_replies and not self.spent_limit

@@ -52,15 +52,15 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
         if result.failure is None or result.failure.kind is not ToolErrorKind.BUDGET
     ]
     return FaultRates(
-        broken_rollouts=Rate.counted([_broken(rollout) for rollout in rollouts]),
-        cut_contexts=Rate.counted([_overflowed(rollout) for rollout in rollouts]),
-        late_rollouts=Rate.counted([rollout.stop_reason is StopReason.DEADLINE for rollout in rollouts]),
-        rollouts_without_calls=Rate.counted([not _calls(rollout) for rollout in _with_tools(runs)]),
-        parse_failures=Rate.counted([bool(turn.problem) and not turn.cut for turn in turns]),
-        cut_turns=Rate.counted([turn.cut for turn in turns]),
-        invalid_calls=Rate.counted([kind in _MISTAKES for kind in kinds]),
-        repeated_calls=Rate.counted([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
-        failed_calls=Rate.counted(
+        broken_rollouts=Rate.from_cases([_broken(rollout) for rollout in rollouts]),
+        cut_contexts=Rate.from_cases([_overflowed(rollout) for rollout in rollouts]),
+        late_rollouts=Rate.from_cases([rollout.stop_reason is StopReason.DEADLINE for rollout in rollouts]),
+        rollouts_without_calls=Rate.from_cases([not _calls(rollout) for rollout in _with_tools(runs)]),
+        parse_failures=Rate.from_cases([bool(turn.problem) and not turn.cut for turn in turns]),
+        cut_turns=Rate.from_cases([turn.cut for turn in turns]),
+        invalid_calls=Rate.from_cases([kind in _MISTAKES for kind in kinds]),
+        repeated_calls=Rate.from_cases([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
+        failed_calls=Rate.from_cases(
             [kind is not None and (kind.is_outage or kind is ToolErrorKind.BLOCKED) for kind in kinds]
         ),
     )

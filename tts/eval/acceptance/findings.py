@@ -83,7 +83,7 @@ def findings(
 
 
 def _of(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator[Finding]:
-    if not rate.above(rule.tolerated_percent):
+    if not rate.is_above(rule.tolerated_percent):
         return
     texts = {
         "parse_failures": words.problems,
@@ -97,10 +97,10 @@ def _of(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator
 
 
 def _of_quality(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
-    if found.abstained.above(_MOST_SILENCE_PERCENT):
+    if found.abstained.is_above(_MOST_SILENCE_PERCENT):
         text = f"{_share(found.abstained)} of the photos were answered with not knowing"
         yield _finding("abstained", "fault", text, remedies.unseen_photos(args))
-    if found.same_place.above(_MOST_SAME_PERCENT):
+    if found.same_place.is_above(_MOST_SAME_PERCENT):
         text = f"{_share(found.same_place)} of the photos got the same answer, far from where they were taken"
         yield _finding("same_place", "fault", text, remedies.unseen_photos(args))
     near = next((at for at in found.at if at.threshold_km == _LEAST_TO_GAIN_KM), None)
@@ -111,7 +111,7 @@ def _of_quality(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
         )
         yield _finding("verifier", "fault", text, remedies.weak_verifier(args))
     for cover in found.covers:
-        if cover.radius90.below(_HOLDS_PERCENT):
+        if cover.radius90.is_below(_HOLDS_PERCENT):
             text = (
                 f"the 90 % radius holds the true place in only {_share(cover.radius90)} of the answers (calibration: "
                 f"{cover.calibration})"

@@ -11,11 +11,11 @@ from typing import Literal
 from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
-from tts.eval.calibration_fitting import CalibrationQuality, held_out, judged, mean_of, with_regions
-from tts.eval.labelled_cases import Case, fitted_kind_of_cases, thinned
+from tts.eval.calibration_fitting import CalibrationQuality, held_out, mean_of, verdict_columns, with_regions
+from tts.eval.labelled_cases import Case, fitted_kind_of_cases, thin_out_cases
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
-from tts.verify.consensus.installed_calibrations import install, installed
+from tts.verify.consensus.installed_calibrations import install, installed_calibration
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.evidence.world import World
 
@@ -42,7 +42,7 @@ class CalibrationFit(Value):
     held: CalibrationQuality | None = None
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether a calibration was written; it is not in use where `overruled_by` names another."""
         return bool(self.file)
 
@@ -68,7 +68,7 @@ def fit_and_install(
         for record in records
         if record.run is not None and not record.failure
     ]
-    whole = judged(thinned(cases), world, reliability_in_use(args))
+    whole = verdict_columns(thin_out_cases(cases), world, reliability_in_use(args))
     photos = len(whole.spreads)
     if photos < MIN_RUNS:
         return CalibrationFit(
@@ -76,7 +76,7 @@ def fit_and_install(
         )
     fitted = fit(whole.spreads, whole.errors_km, origin=origin)
     made = with_regions(fitted.model_copy(update={"kind_of_n": fitted_kind_of_cases(cases)}), whole)
-    before, file = installed(args), install(made, args) if keep else None
+    before, file = installed_calibration(args), install(made, args) if keep else None
     named = args.verifier.calibration
     return CalibrationFit(
         photos=photos,

@@ -73,8 +73,8 @@ def quality(measured: RecordColumns, rollouts: int) -> Quality:
         photos=len(measured.records),
         rollouts=rollouts,
         kind_of_n=kind_of_records(measured.records),
-        abstained=Rate.counted(np.isnan(measured.errors_km)),
-        same_place=Rate.counted(_in_one_place(measured)),
+        abstained=Rate.from_cases(np.isnan(measured.errors_km)),
+        same_place=Rate.from_cases(_in_one_place(measured)),
         median_km=median_km(measured.errors_km),
         at=tuple(_at(threshold, measured, table) for threshold in TABLE_KM) if len(table) else (),
         covers=_covers(measured),
@@ -87,8 +87,8 @@ def _at(threshold_km: float, measured: RecordColumns, table: Floats) -> AtDistan
     single = hits(table, threshold_km, slack[:, None]).mean(axis=1)
     return AtDistance(
         threshold_km=threshold_km,
-        verifier=Rate.counted(right),
-        pass_n=Rate.counted(hits(best_of_n_km(table), threshold_km, slack)),
+        verifier=Rate.from_cases(right),
+        pass_n=Rate.from_cases(hits(best_of_n_km(table), threshold_km, slack)),
         pass_1=share_interval(single),
         gain=_gain(100.0 * (right.astype(np.float64) - single)),
     )
@@ -130,8 +130,8 @@ def _cover(state: str, rows: Sequence[tuple[float, float, float]]) -> Cover:
     return Cover.model_validate(
         {
             "calibration": state,
-            "radius90": Rate.counted(error <= p90),
-            "radius50": Rate.counted(error <= p50),
+            "radius90": Rate.from_cases(error <= p90),
+            "radius50": Rate.from_cases(error <= p50),
             "radius90_median_km": float(np.median(p90)),
         }
     )

@@ -20,16 +20,16 @@ class Rate(Value):
     percent: Interval | None
 
     @classmethod
-    def counted(cls, cases: npt.NDArray[np.bool_] | list[bool]) -> Rate:
+    def from_cases(cls, cases: npt.NDArray[np.bool_] | list[bool]) -> Rate:
         """The rate of true cases."""
         column = np.asarray(cases, dtype=bool)
         percent = share_interval(column) if len(column) else None
         return cls(found=int(column.sum()), of=len(column), percent=percent)
 
-    def above(self, percent: float) -> bool:
+    def is_above(self, percent: float) -> bool:
         """Whether the whole interval lies above `percent`."""
         return self.percent is not None and self.percent.low > percent
 
-    def below(self, percent: float) -> bool:
+    def is_below(self, percent: float) -> bool:
         """Whether the whole interval lies below `percent`."""
         return self.percent is not None and self.percent.high < percent

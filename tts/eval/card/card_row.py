@@ -163,5 +163,5 @@ def _are_of_several_models(sources: Iterable[str]) -> bool:
 
 
 def _continent(point: LatLon, world: World) -> str:
-    country = world.countries.at(point)
+    country = world.countries.country_at(point)
     return _NOWHERE if country is None else CONTINENTS.get(country.continent, _NOWHERE)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tts.domain.tooling import Datum
 from tts.errors import DataError
-from tts.eval.fields import lowered, truth_of
+from tts.eval.fields import plain_keys, truth_of
 from tts.eval.rows import Row
 from tts.eval.sample import Sample, Truth, sample_id
 from tts.geodata.datum import as_wgs84
@@ -61,7 +61,7 @@ class RowReader:
         return made
 
     def _truth(self, row: Row, where: str) -> Truth:
-        place, keys = truth_of(row, where), lowered(row)
+        place, keys = truth_of(row, where), plain_keys(row)
         if place.point is None:
             raise DataError(f"{where} has no true position")
         code = str(keys.get("country_code") or "")
@@ -76,7 +76,7 @@ class RowReader:
 
     def _picture(self, row: Row, where: str) -> tuple[str, Callable[[], bytes] | None]:
         """(source key, loader); no loader when the named file is not there."""
-        keys = lowered(row)
+        keys = plain_keys(row)
         for holder in (keys, keys.get("ground_truth"), keys.get("extra_info")):
             if not isinstance(holder, dict):
                 continue

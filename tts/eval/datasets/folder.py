@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tts.domain.exif_claims import file_claim
 from tts.eval.datasets.base import Dataset, RowReader, find_table, pictures_in
-from tts.eval.fields import lowered
+from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample, Truth, sample_id
 
@@ -16,7 +16,7 @@ _TABLES = ("labels.jsonl", "labels.csv", "labels.json", "*.csv", "*.jsonl")
 
 def _tags(row: Row) -> tuple[str, ...]:
     """text or notext, difficulty, kind of scene, and what `tags` lists."""
-    keys = lowered(row)
+    keys = plain_keys(row)
     tags: list[str] = []
     if isinstance(keys.get("has_legible_text"), bool):
         tags.append("text" if keys["has_legible_text"] else "notext")

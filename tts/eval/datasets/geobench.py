@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.eval.datasets.base import Dataset, RowReader, find_table
-from tts.eval.fields import lowered
+from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample
 
@@ -13,7 +13,7 @@ _NEEDS = "a Parquet or JSON Lines file of rows with `metadata` or `ground_truth`
 
 
 def _tags(row: Row) -> tuple[str, ...]:
-    kind = str(lowered(row).get("data_type") or "").strip().lower()
+    kind = str(plain_keys(row).get("data_type") or "").strip().lower()
     return (f"type:{kind}",) if kind else ()
 
 

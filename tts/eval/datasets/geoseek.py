@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from tts.eval.datasets.base import Dataset, RowReader, find_table
-from tts.eval.fields import lowered
+from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample
 
@@ -18,7 +18,7 @@ _BINS = 10
 
 def _tags(row: Row) -> tuple[str, ...]:
     """Above or below the middle, and the bin of the rating: 1 to 10, a rating of 0 in the first."""
-    rated = lowered(row).get("locatability")
+    rated = plain_keys(row).get("locatability")
     try:
         score = float(rated) if rated not in (None, "") else math.nan
     except (TypeError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.eval.datasets.base import Dataset, RowReader, find_table
-from tts.eval.fields import lowered
+from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample
 
@@ -13,7 +13,7 @@ _NEEDS = "a Parquet, JSON Lines or CSV file of rows with a truth (lat, lon) and 
 
 
 def _tags(row: Row) -> tuple[str, ...]:
-    source = str(lowered(row).get("data_source") or "").strip().lower()
+    source = str(plain_keys(row).get("data_source") or "").strip().lower()
     return (f"part:{source}",) if source else ()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.eval.datasets.base import Dataset, RowReader, find_table
-from tts.eval.fields import lowered
+from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import Sample
 
@@ -17,10 +17,10 @@ _NEEDS = "a Parquet or JSON Lines file of rows with `ground_truth` (lat, lon in 
 
 
 def _tags(row: Row) -> tuple[str, ...]:
-    keys = lowered(row)
+    keys = plain_keys(row)
     truth = keys.get("ground_truth")
     info = keys.get("extra_info")
-    held = [keys, *(lowered(part) for part in (truth, info) if isinstance(part, dict))]
+    held = [keys, *(plain_keys(part) for part in (truth, info) if isinstance(part, dict))]
     tags = {
         str(part.get(name, "")).lower() for part in held for name in ("difficulty", "level", "data_source", "split")
     }
@@ -38,7 +38,7 @@ def _load(path: Path, seed: int) -> list[Sample]:
     parts = _parts(table.parent)
 
     def tags(row: Row) -> tuple[str, ...]:
-        part = parts.get(str(lowered(row).get("index")))
+        part = parts.get(str(plain_keys(row).get("index")))
         return _tags(row) or (() if part is None else (part,))
 
     reader = RowReader("mapbench", table.parent, seed, datum="GCJ-02", tags=tags)

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from tts.errors import DataError, ToolErrorKind
 from tts.eval.answer_parsers import PARSERS, ParserName
-from tts.eval.rewarding.process_reward import answered, judged_marks, searched_box
+from tts.eval.rewarding.process_reward import calls_with_results, judged_marks, searched_box
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
 from tts.eval.rewarding.rewarded_output import Case
 from tts.geodata.same_place import same_place
@@ -88,7 +88,7 @@ def _tool_use(case: Case, inputs: RewardInputs) -> reverse_reward.ToolUse:
     cache, path = inputs.labels, inputs.labels.path_of(case.photos[0])
     ious: list[float] = []
     queries = degenerate = 0
-    for call, result in (pair for turn in case.turns for pair in answered(turn)):
+    for call, result in (pair for turn in case.turns for pair in calls_with_results(turn)):
         box = searched_box(call)
         if result.failure is not None:
             degenerate += box is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS

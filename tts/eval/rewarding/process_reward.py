@@ -27,7 +27,7 @@ def tool_rewards(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list
     rewards: list[float] = []
     for turn, marks in _marked(turns, cache, path):
         rewards += [] if marks is None else [marks.reward]
-        rewards += [_reward(call, result, cache, path) for call, result in answered(turn)]
+        rewards += [_reward(call, result, cache, path) for call, result in calls_with_results(turn)]
     return rewards
 
 
@@ -36,7 +36,7 @@ def judged_marks(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list
     return [marks for _, marks in _marked(turns, cache, cache.path_of(photo)) if marks is not None]
 
 
-def answered(turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
+def calls_with_results(turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
     """The calls of a turn that have a result, in order."""
     results = {result.call_id: result for result in reversed(turn.results)}
     return [(call, results[call.id]) for call in turn.calls if call.id in results]
@@ -57,7 +57,7 @@ def _marked(turns: Sequence[Turn], cache: ReverseCache, path: str) -> Iterator[t
             true = {fact.number for fact in searched if fact.url in useful}
             marks = discrimination(turn.text, true, len(searched))
         yield turn, marks
-        for _, result in answered(turn):
+        for _, result in calls_with_results(turn):
             searched = tuple(fact for fact in result.facts if isinstance(fact, WebFact)) or searched
 
 

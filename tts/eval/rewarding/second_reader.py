@@ -33,7 +33,7 @@ def _new_id() -> str:
     return str(uuid.uuid4())
 
 
-async def reread(
+async def second_reading(
     case: Case, model: ModelClient, *, prompt: str = OWN_WORDS, new_id: Callable[[], str] = _new_id
 ) -> list[str | None] | None:
     """What the reader concludes at the three stages; None for a case without a readable chain."""

@@ -41,7 +41,7 @@ class RewardResult(Value):
     missing: tuple[str, ...] = ()
 
 
-def rewarded(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> RewardResult:
+def compute_reward(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> RewardResult:
     """The reward of `case` as the authors' code gives it, or as their paper states it where that differs."""
     make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
     reward, parts, missing = make(case, inputs)

@@ -28,14 +28,14 @@ _CHINESE = {"zh": "CN SG MY", "zh_Hant": "TW HK MO"}
 _NOT_MONEY = re.compile(r"[\d\s.,٫٬\u200e\u200f\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u1040-\u1049]+")
 
 
-def everywhere() -> Codes:
+def all_countries() -> Codes:
     """The ISO codes of all countries."""
     return frozenset(Countries().codes)
 
 
 def common(facts: tuple[Codes, ...]) -> Codes:
     """The countries that all facts allow."""
-    return frozenset.intersection(everywhere(), *facts)
+    return frozenset.intersection(all_countries(), *facts)
 
 
 @cache
@@ -51,7 +51,7 @@ def written_in(language: str) -> Codes:
                 public or (codes.get("population_percent") or 0) >= _MIN_SPEAKERS_PERCENT
             ):
                 found.add(territory)
-    return frozenset(found) & everywhere()
+    return frozenset(found) & all_countries()
 
 
 @cache

@@ -84,7 +84,7 @@ def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> I
     scale = min(1.0, (height - 2 * margin) / sum(heights))
     y = (height - scale * sum(heights)) / 2
     for line, sized, tall in zip(panel.lines, drawn, heights, strict=True):
-        font = sized.at(max(10, int(sized.size * scale)))
+        font = sized.font(max(10, int(sized.size * scale)))
         middle = (width / 2, y + scale * (tall - 0.62 * sized.size))
         right_to_left = script in _RTL and any(ord(char) > 0x590 for char in line.text)
         draw.text(middle, line.text, fill=ink, font=font, anchor="mm", **_direction(right_to_left, font))
@@ -100,7 +100,7 @@ class _SizedFace:
         self.size = size
         self._weight = weight
 
-    def at(self, size: int) -> ImageFont.FreeTypeFont:
+    def font(self, size: int) -> ImageFont.FreeTypeFont:
         return self._face.font(size, self._weight)
 
 

@@ -59,7 +59,7 @@ class Atlas:
                 return chosen
         raise ValueError("no town is far enough away")
 
-    def found(self, query: str, *, limit: int = 5) -> tuple[PlaceFact, ...]:
+    def search(self, query: str, *, limit: int = 5) -> tuple[PlaceFact, ...]:
         """What a place search answers."""
         return tuple(place_fact(match.place, match.score) for match in self.gazetteer.search(query, limit=limit))
 
@@ -115,13 +115,13 @@ class Atlas:
         for km in range(100, 9000, 100):
             point = destination(near, bearing_deg=rng.uniform(0, 360), distance_km=km)
             ring = [destination(point, bearing_deg=b, distance_km=40.0) for b in range(0, 360, 45)]
-            if all(self.countries.at(p) is None for p in (point, *ring)):
+            if all(self.countries.country_at(p) is None for p in (point, *ring)):
                 return point
         raise ValueError("no sea was found")
 
     def _usable(self, town: Place) -> bool:
         matches = self.gazetteer.search(town.name, limit=5, fuzzy=False)
-        inside = self.countries.at(town.point)
+        inside = self.countries.country_at(town.point)
         return (
             len(town.name) >= 4
             and any(match.place.id == town.id for match in matches)

@@ -19,7 +19,7 @@ from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
-from tts.eval.synthetic.rollout_kinds import belief, near
+from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 
@@ -38,7 +38,7 @@ class Branch:
     street: str
     small_print: str
 
-    def elsewhere(self, town: Place, rng: random.Random) -> Branch:
+    def branch_in(self, town: Place, rng: random.Random) -> Branch:
         """Another branch of the chain, with a street of its own for small print."""
         street = f"{rng.choice(_STREETS)} {rng.randrange(400, 800)}"
         return Branch(self.name, town, street, street)
@@ -86,7 +86,7 @@ def _misread(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
             and match.place.country_code != town.country_code
             and normalise(match.place.name) != normalise(town.name)
             and distance_km(match.place.point, town.point) > _FAR_KM
-            and atlas.found(match.place.name, limit=1)[0].id == match.place.id
+            and atlas.search(match.place.name, limit=1)[0].id == match.place.id
         ]
         lines = [atlas.second_line(rng, place.country_code) for place in (town, *alike[:1])]
         if alike and all(lines) and lines[0] != lines[1]:
@@ -111,7 +111,7 @@ def _hasty(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Tr
     reason = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
     claims = [Claim(text=reason, call_id=call, quote=theirs.name)]
     answer = belief(
-        atlas, theirs.town, near(rng, theirs.town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=claims
+        atlas, theirs.town, point_near(rng, theirs.town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=claims
     )
     return tape.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
 

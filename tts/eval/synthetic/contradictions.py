@@ -13,7 +13,7 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import SIGNS, Atlas
 from tts.eval.synthetic.cast import Cast, Family
 from tts.eval.synthetic.rollout_events import Tape
-from tts.eval.synthetic.rollout_kinds import belief, guesser, near
+from tts.eval.synthetic.rollout_kinds import belief, guesser, point_near
 from tts.geodata.gazetteer import Place
 
 Kind = Literal["phone", "postcode", "script", "domain", "language", "sea", "country"]
@@ -27,7 +27,7 @@ def contradicted(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) ->
     crowd_size = 1 if easy else (3 if kind in ("postcode", "script", "domain", "language") else rng.randint(3, 4))
     if kind in ("sea", "country"):
         where = atlas.at_sea(rng, wrong.point) if kind == "sea" else _other_side(atlas, rng, truth, wrong)
-        crowd = [guesser(atlas, rng, wrong, point=near(rng, where, 2.0)) for _ in range(crowd_size)]
+        crowd = [guesser(atlas, rng, wrong, point=point_near(rng, where, 2.0)) for _ in range(crowd_size)]
         return Cast(truth.point, [*(guesser(atlas, rng, truth) for _ in range(few)), *crowd], kind=kind)
     line = _line(atlas, truth, kind)
     if kind == "language":
@@ -93,7 +93,7 @@ _LANGUAGES = {
 def _linguist(atlas: Atlas, rng: random.Random, town: Place, language: str) -> Trajectory:
     """Names the language of the sign, and then a town that may or may not speak it."""
     claim = Claim(text=f"the sign is written in {language}")
-    stated = near(rng, town.point, 6.0)
+    stated = point_near(rng, town.point, 6.0)
     answer = belief(atlas, town, stated, confidence=rng.uniform(0.7, 0.95), claims=[claim])
     return Tape().end(f"The sign is written in {language}. This is {town.name}.", answer)
 

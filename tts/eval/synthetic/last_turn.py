@@ -16,7 +16,7 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
-from tts.eval.synthetic.rollout_kinds import belief, near
+from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 
 _FAR_KM = 300.0
@@ -57,7 +57,7 @@ def _looked_up(
     atlas: Atlas, rng: random.Random, tape: Tape, truth: Place, slipped: LatLon | None, kind: str, wrong: Place
 ) -> Trajectory:
     """Finds the town on the sign; ends there, or with `slipped` for its coordinates, or on a whim elsewhere."""
-    facts = atlas.found(truth.name)
+    facts = atlas.search(truth.name)
     call = tape.call(f"The sign reads “{truth.name}”.", "poi_keyword_search", {"query": truth.name}, facts)
     answer = _cited(atlas, rng, truth, truth.point, call)
     if slipped is None:
@@ -65,7 +65,7 @@ def _looked_up(
     if kind == "whim":
         tape.believe(f"{truth.name}, then.", answer)
         text = rng.choice(_WHIMS).format(town=wrong.name)
-        stated = near(rng, wrong.point, 4.0)
+        stated = point_near(rng, wrong.point, 4.0)
         revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=text)
         return tape.end(text, revised)
     return tape.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))

@@ -21,7 +21,7 @@ from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
 from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
-from tts.eval.synthetic.rollout_kinds import belief, near
+from tts.eval.synthetic.rollout_kinds import belief, point_near
 
 _THOROUGH_ONE_IN = 4
 _WHIMS = (
@@ -35,7 +35,7 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """The truth is only in a middle turn, in a list of results, or behind an unasked question."""
     kind = rng.choice(("middle turn", "second hit", "unasked"))
     ours, theirs = chain(atlas, rng, rng.choice(("country line", "street line")))
-    third = theirs.elsewhere(atlas.plain_town(rng, away_from=ours.town), rng)
+    third = theirs.branch_in(atlas.plain_town(rng, away_from=ours.town), rng)
     lines = [ours.name, ours.small_print]
     unasked: list[Fact] = [place_of(one) for one in (ours, theirs, third)]
     unasked += [page_of(one, i + 1, one.name) for i, one in enumerate((ours, theirs, third))]
@@ -93,5 +93,5 @@ def _thorough(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
 def _cited(atlas: Atlas, rng: random.Random, branch: Branch, call: str) -> Hypothesis:
     claim = Claim(text=f"{branch.name} is in {branch.town.name}", call_id=call, quote=branch.name)
     return belief(
-        atlas, branch.town, near(rng, branch.town.point, 1.0), confidence=rng.uniform(0.6, 0.95), claims=[claim]
+        atlas, branch.town, point_near(rng, branch.town.point, 1.0), confidence=rng.uniform(0.6, 0.95), claims=[claim]
     )

@@ -14,7 +14,7 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_events import Tape
-from tts.eval.synthetic.rollout_kinds import belief, near
+from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 from tts.geodata.place_facts import place_fact
 
@@ -44,10 +44,10 @@ def _pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]:
 
 def _hasty(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     tape = Tape()
-    facts = atlas.found(town.name)
+    facts = atlas.search(town.name)
     call = tape.call(f"The sign says {town.name}.", "poi_keyword_search", {"query": town.name}, facts)
     claim = Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name)
-    answer = belief(atlas, town, near(rng, town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=[claim])
+    answer = belief(atlas, town, point_near(rng, town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=[claim])
     return tape.end(f"The search finds {town.name}, {atlas.countries.name(town.country_code)}.", answer)
 
 

@@ -47,7 +47,7 @@ def searcher(atlas: Atlas, rng: random.Random, town: Place, *, query: str = "") 
     """Reads a name, looks it up, takes the town that was found, and cites it."""
     tape = Tape()
     query = query or town.name
-    facts = atlas.found(query)
+    facts = atlas.search(query)
     call = tape.call(f"A sign reads “{query}”.", "poi_keyword_search", {"query": query}, facts)
     claim = Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name)
     return tape.end(
@@ -61,7 +61,7 @@ def reader(atlas: Atlas, rng: random.Random, town: Place, *, page: WebFact | Non
     found = page or atlas.page(rng, town)
     call = tape.call("Let me look this up.", "web_search", {"query": found.query}, [found])
     claim = Claim(text=f"a page about {town.name} fits", call_id=call, quote=town.name)
-    answer = belief(atlas, town, near(rng, town.point, 5.0), confidence=rng.uniform(0.3, 0.7), claims=[claim])
+    answer = belief(atlas, town, point_near(rng, town.point, 5.0), confidence=rng.uniform(0.3, 0.7), claims=[claim])
     return tape.end(f"The page is about {town.name}.", answer)
 
 
@@ -81,14 +81,14 @@ def guesser(
 ) -> Trajectory:
     """Sounds sure and has looked nothing up; with `phantom` it claims that it has."""
     text = rng.choice(_PHANTOM if phantom else _SURE).format(town=town.name)
-    stated = point or near(rng, town.point, 6.0)
+    stated = point or point_near(rng, town.point, 6.0)
     return Tape().end(text, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=text))
 
 
 def echoer(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     """Guesses, asks the tools about its own guess, and takes their answer for proof."""
     tape = Tape()
-    point = near(rng, town.point, 4.0)
+    point = point_near(rng, town.point, 4.0)
     arguments = {"latitude": round(point.lat, 5), "longitude": round(point.lon, 5)}
     place = PlaceFact(
         id=town.id,
@@ -107,6 +107,6 @@ def echoer(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     return tape.end("Verified.", belief(atlas, town, point, confidence=rng.uniform(0.8, 0.99), claims=[claim]))
 
 
-def near(rng: random.Random, point: LatLon, km: float) -> LatLon:
+def point_near(rng: random.Random, point: LatLon, km: float) -> LatLon:
     """A point at most so many km away."""
     return destination(point, bearing_deg=rng.uniform(0, 360), distance_km=rng.uniform(0, km))

@@ -94,7 +94,7 @@ class Cartographer:
 
     def _city_names(self, view: View, palette: Palette) -> Iterator[Name]:
         south, west, north, east = view.bounds
-        places = self.gazetteer.inside(south, west, north, east, kinds=("city",), limit=_CANDIDATES)
+        places = self.gazetteer.places_inside(south, west, north, east, kinds=("city",), limit=_CANDIDATES)
         lat, lon = (np.array([getattr(place.point, axis) for place in places]) for axis in ("lat", "lon"))
         for place, x, y in zip(places, *view.xy(lat, lon), strict=True):
             if 4 <= x < view.width - 4 and 4 <= y < view.height - 4 and _is_plain(place.name):

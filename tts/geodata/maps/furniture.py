@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from tts.domain.geo import Floats, LatLon, circle_ring
-from tts.geodata.maps.ground import Path, dashed, filled, traced
+from tts.geodata.maps.ground import Path, dash_lines, fill_areas, trace_lines
 from tts.geodata.maps.labels import Rect
 from tts.geodata.maps.lettering import PAD, Colour, Lettering, glyph_run, stamp, write
 from tts.geodata.maps.palette import Palette
@@ -71,8 +71,15 @@ def draw_areas(canvas: Pixels, view: View, areas: Sequence[Ring | Patch]) -> Non
     for area in areas:
         outlines = [_outline(view, area)] if isinstance(area, Ring) else [_piece(view, ring) for ring in area.rings]
         edges = outlines if isinstance(area, Ring) else [path for ring in area.rings for path in _edges(view, ring)]
-        stamp(canvas, filled(view, outlines), 0, 0, RED, 0.13 if area.firm else 0.08)
-        stamp(canvas, traced(view, edges if area.firm else dashed(edges, 7, 5), 2 if area.firm else 1), 0, 0, RED, 0.75)
+        stamp(canvas, fill_areas(view, outlines), 0, 0, RED, 0.13 if area.firm else 0.08)
+        stamp(
+            canvas,
+            trace_lines(view, edges if area.firm else dash_lines(edges, 7, 5), 2 if area.firm else 1),
+            0,
+            0,
+            RED,
+            0.75,
+        )
 
 
 def draw_pins(canvas: Pixels, view: View, pins: Sequence[Pin]) -> None:
@@ -106,7 +113,7 @@ def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
         left, bottom = 7.0, view.height - 4.0
         right = left + length_px
         bar = np.array([[left, bottom - 4], [left, bottom], [right, bottom], [right, bottom - 4]])
-        stamp(canvas, traced(view, [bar], 1), 0, 0, style.colour)
+        stamp(canvas, trace_lines(view, [bar], 1), 0, 0, style.colour)
         _line(canvas, view, text, round(right) + 5, style)
         room -= round(right) + 11 + glyph_run(text, style.size_px, style.weight).width
     full = f"{palette.resolution} · {palette.sources}"

@@ -24,8 +24,8 @@ def paint_ground(view: View, palette: Palette, rasters: Rasters, shapes: Shapes)
     """An RGB picture of the view."""
     land = _land(view, palette, rasters)
     sea = _veiled(rasters.show(palette.sea, view), palette.water, palette.water_veil)
-    dry = filled(view, shapes.paths(Layer.LAND, view))
-    wet = filled(view, shapes.paths(Layer.LAKES, view))
+    dry = fill_areas(view, shapes.paths(Layer.LAND, view))
+    wet = fill_areas(view, shapes.paths(Layer.LAKES, view))
     if palette.land is Raster.EARTH and view.zoom < 6:
         wet[:] = 0  # Blue Marble shows the great lakes itself
     share = cv2.multiply(dry, 255 - wet, scale=1 / 255.0**2, dtype=cv2.CV_32F)
@@ -36,7 +36,7 @@ def paint_ground(view: View, palette: Palette, rasters: Rasters, shapes: Shapes)
     return canvas
 
 
-def filled(view: View, paths: Iterable[Path]) -> Pixels:
+def fill_areas(view: View, paths: Iterable[Path]) -> Pixels:
     """Coverage of areas, holes by the even-odd rule."""
     mask = np.zeros((view.height, view.width), np.uint8)
     areas = [fixed_point(path) for path in paths]
@@ -45,7 +45,7 @@ def filled(view: View, paths: Iterable[Path]) -> Pixels:
     return mask
 
 
-def traced(view: View, paths: Iterable[Path], width_px: int) -> Pixels:
+def trace_lines(view: View, paths: Iterable[Path], width_px: int) -> Pixels:
     """Coverage of lines."""
     mask = np.zeros((view.height, view.width), np.uint8)
     lines = [fixed_point(path) for path in paths]
@@ -59,7 +59,7 @@ def fixed_point(path: Path) -> npt.NDArray[np.int32]:
     return np.round(path * (1 << _SHIFT)).astype(np.int32)
 
 
-def dashed(paths: Iterable[Path], dash_px: float, gap_px: float, view: View | None = None) -> list[Path]:
+def dash_lines(paths: Iterable[Path], dash_px: float, gap_px: float, view: View | None = None) -> list[Path]:
     """Pieces of `dash_px` along the lines, `gap_px` apart; with a view only those near it."""
     pieces: list[Path] = []
     period = dash_px + gap_px
@@ -120,15 +120,15 @@ def _lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None
         stamp(canvas, mask, 0, 0, colour, strength)
 
     if view.zoom >= 3:
-        draw(traced(view, _long_enough(shapes.paths(Layer.RIVERS, view), view), 1), palette.river, 0.8)
-    draw(traced(view, shapes.paths(Layer.LAKES, view), 1), palette.coast, 0.5)
-    draw(traced(view, shapes.paths(Layer.COAST, view), 1), palette.coast, 0.9)
+        draw(trace_lines(view, _long_enough(shapes.paths(Layer.RIVERS, view), view), 1), palette.river, 0.8)
+    draw(trace_lines(view, shapes.paths(Layer.LAKES, view), 1), palette.coast, 0.5)
+    draw(trace_lines(view, shapes.paths(Layer.COAST, view), 1), palette.coast, 0.9)
     if view.zoom >= 4:
-        draw(traced(view, dashed(shapes.paths(Layer.STATES, view), 5, 3, view), 1), palette.state, 0.75)
+        draw(trace_lines(view, dash_lines(shapes.paths(Layer.STATES, view), 5, 3, view), 1), palette.state, 0.75)
     borders = list(shapes.paths(Layer.BORDERS, view))
-    draw(traced(view, borders, 3), palette.border_casing, 0.45)
-    draw(traced(view, borders, 1), palette.border, 0.95)
-    draw(traced(view, dashed(shapes.paths(Layer.DISPUTED, view), 4, 4, view), 1), palette.border, 0.8)
+    draw(trace_lines(view, borders, 3), palette.border_casing, 0.45)
+    draw(trace_lines(view, borders, 1), palette.border, 0.95)
+    draw(trace_lines(view, dash_lines(shapes.paths(Layer.DISPUTED, view), 4, 4, view), 1), palette.border, 0.8)
 
 
 def _long_enough(paths: Iterable[Path], view: View) -> list[Path]:

@@ -44,7 +44,7 @@ class Outlines:
         self._gazetteer = gazetteer
         self._countries = countries
 
-    def of(self, codes: Sequence[str], region: str = "") -> Outline | None:
+    def outline_of(self, codes: Sequence[str], region: str = "") -> Outline | None:
         """The outline of countries (ISO 3166-1 alpha-2 codes) together, or of the `region` of that name in them.
 
         None where the maps have no area for it, or the region has no town.
@@ -70,7 +70,7 @@ class Outlines:
     def _faces(self) -> tuple[list[Polygon], list[str]]:
         """What coasts and borders surround, between -180 and 180 degrees, and the code of the country; "" for none."""
         layers = (Layer.COAST, Layer.BORDERS, Layer.DISPUTED)
-        lines = [degrees_of(path) for layer in layers for path in self._shapes.whole(layer, Detail.FINE)]
+        lines = [degrees_of(path) for layer in layers for path in self._shapes.all_paths(layer, Detail.FINE)]
         pieces = [_snapped(piece) for line in lines for piece in _lines(_wrapped(LineString(line)))]
         faces = _faces_between(pieces)
         points = [face.representative_point() for face in faces]
@@ -79,7 +79,7 @@ class Outlines:
 
     def _on_land(self, points: Sequence[Point]) -> list[bool]:
         """Whether each point lies on land: in an odd number of closed paths."""
-        rings = [Polygon(degrees_of(path)) for path in self._shapes.whole(Layer.LAND, Detail.FINE) if len(path) > 3]
+        rings = [Polygon(degrees_of(path)) for path in self._shapes.all_paths(Layer.LAND, Detail.FINE) if len(path) > 3]
         times, at = np.zeros(len(points), np.int64), shapely.get_coordinates(points)
         for turn in (-360.0, 0.0, 360.0):
             tree = shapely.STRtree(shapely.points(at[:, 0] + turn, at[:, 1]))
@@ -88,7 +88,7 @@ class Outlines:
         return [bool(count % 2) for count in times]
 
     def _code(self, point: Point) -> str:
-        found = self._countries.at(LatLon(lat=point.y, lon=point.x))
+        found = self._countries.country_at(LatLon(lat=point.y, lon=point.x))
         return "" if found is None else found.code
 
     @lru_cache(maxsize=64)  # noqa: B019  outlines live as long as their process

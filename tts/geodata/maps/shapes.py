@@ -74,7 +74,7 @@ class Shapes:
             for i in np.flatnonzero(touching):
                 yield points[start[i] : start[i + 1]].astype(np.float64) * scale - offset
 
-    def whole(self, layer: Layer, detail: Detail) -> Iterator[Points]:
+    def all_paths(self, layer: Layer, detail: Detail) -> Iterator[Points]:
         """Every path of a layer, as (n, 2) world units."""
         name = f"{layer.value}_{detail.value}"
         start, points = self._a[f"{name}_start"], self._a[f"{name}_points"]

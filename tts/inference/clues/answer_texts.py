@@ -10,7 +10,7 @@ from typing import Any
 from tts.clues.belief import Belief
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers, conclusion, conclusion_at, place_at
+from tts.clues.conclusion import conclusion, conclusion_at, is_worth_a_point, place_at
 from tts.clues.lookups import AROUND
 from tts.clues.mentions import Mention
 from tts.decision_weights import weights
@@ -64,7 +64,7 @@ def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, r
     """The last turn: reasons and the JSON object, with null coordinates where the belief is too vague."""
     point, _ = belief.best_point()
     within = belief.mass(point, _ANSWER_KM)
-    if not answers(belief, leads):
+    if not is_worth_a_point(belief, leads):
         text = f"{explanation} That is too little to name a place."
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
         return f"{text}\n{_dump(nothing | {'read': _read(known.lines)})}"

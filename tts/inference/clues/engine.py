@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tts.clues.belief import Belief
-from tts.clues.belief_with_caller import believed
+from tts.clues.belief_with_caller import belief_with_caller
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers
+from tts.clues.conclusion import is_worth_a_point
 from tts.clues.hints import hint_of
 from tts.clues.lookups import pair_lookups
-from tts.clues.mentions import Mention, weighted
+from tts.clues.mentions import Mention, with_weight
 from tts.clues.ruled_out_places import RuledOut
 from tts.config import CluesEngine
 from tts.decision_weights import weights
@@ -77,7 +77,7 @@ class CluesModel:
         chance. A belief that is too vague for an answer gives draws without a point. The prompt is read once."""
         thought = self._think(request, 0.0)
         rng = thought.notes.random("draws")
-        points = thought.belief.draw(rng, count) if answers(thought.belief, thought.leads) else [None] * count
+        points = thought.belief.draw(rng, count) if is_worth_a_point(thought.belief, thought.leads) else [None] * count
         most = LATIN_CHARS_A_TOKEN * request.sampling.max_tokens
         texts = [write_draw(point, thought.belief, self._reader.countries) for point in points]
         written = sum(min(len(text), most) for text in texts) // LATIN_CHARS_A_TOKEN
@@ -110,13 +110,13 @@ class CluesModel:
     def _think(self, request: ModelRequest, temperature: float | None = None) -> CluesTurn:
         known = notes(request, self._config.temperature if temperature is None else temperature)
         lines = self._reader.lines
-        answered, beside = pair_lookups(known.calls, known.results), lines.beside(known.lines)
+        answered, beside = pair_lookups(known.calls, known.results), lines.neighbours_of_lines(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
         mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
         weighed = Leads(leads.clues, mentions)
         options = request.options
         hint = hint_of(options.hint, self._reader)
-        belief = believed(weighed, self._reader, options.within, hint, RuledOut.of(options))
+        belief = belief_with_caller(weighed, self._reader, options.within, hint, RuledOut.from_options(options))
         return CluesTurn(known, weighed, belief)
 
 
@@ -129,4 +129,4 @@ def _weighted_by_temperature(mention: Mention, known: Notes) -> Mention:
     """Rollouts take names more or less seriously; a greedy one takes them as they are."""
     if known.temperature == 0:
         return mention
-    return weighted(mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NOISE * known.temperature))
+    return with_weight(mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NOISE * known.temperature))

@@ -109,7 +109,9 @@ def _reread_or_enlarge(
 
     Names in what was read so can be looked up in the next turn.
     """
-    doubtful = [] if known.read_as else asking.share.mine(rereads(known, belief.countries, request.photos, reader))
+    doubtful = (
+        [] if known.read_as else asking.share.own_options(rereads(known, belief.countries, request.photos, reader))
+    )
     boxes = [] if doubtful else _worth_enlarging(known, request.photos, asking.share)
     if doubtful:
         asking.read(doubtful[0].box, language=doubtful[0].language)
@@ -134,7 +136,7 @@ def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belie
 def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
     country = _searched_in(belief)
-    for address in asking.share.mine([*addresses(known.lines)]):
+    for address in asking.share.own_options([*addresses(known.lines)]):
         text = address.text[:_LONGEST]
         new = all(call.arguments.get("address") != text for call in known.calls)
         if new and (address.placed or country is not None):
@@ -155,7 +157,7 @@ def _search_nearby(
     drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
     named = {mention.name for mention in mentions}
     if asking.share.of > 1:
-        drawn = asking.share.mine(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
+        drawn = asking.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
     if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
         asking.ask(AROUND, **_at(place.point))
@@ -200,7 +202,7 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShar
                 if not seen and (worth >= _WORTH_A_LOOK or not known.lines):
                     options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
     ranked = [box for _, _, box in sorted(options, key=lambda option: option[:2])]
-    return [box for box in share.mine(ranked) if box not in known.looked]
+    return [box for box in share.own_options(ranked) if box not in known.looked]
 
 
 def _lettering(known: Notes, box: Box, photo: Photo) -> float:
@@ -225,13 +227,13 @@ def _worth_searching(
 ) -> list[tuple[str, str | None]]:
     """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
     country = _searched_in(belief)
-    languages = reader.weigher.priors.spoken(belief.countries)
+    languages = reader.weigher.priors.language_shares(belief.countries)
     telling = []
     for mention in mentions:
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
-        worth = math.log1p(mention.rate / reader.weigher.elsewhere(mention, languages))
+        worth = math.log1p(mention.rate / reader.weigher.rate_elsewhere(mention, languages))
         if inside and worth >= _TELLING_NATS:
             telling.append((-worth, mention.name, country))
     asked = {name for name, _ in known.asked}
-    mine = [(name, chosen) for _, name, chosen in share.mine(sorted(telling)) if name not in asked]
+    mine = [(name, chosen) for _, name, chosen in share.own_options(sorted(telling)) if name not in asked]
     return mine[:_SEARCHES]

@@ -101,7 +101,7 @@ def _doubtful(known: Notes, languages: Collection[str], reader: ClueReader) -> I
 
 
 def _doubt(line: TextLine, languages: Collection[str], reader: ClueReader) -> float:
-    if _of_figures(line.text) or any(reader.lines.familiar(line.text, language) for language in languages):
+    if _of_figures(line.text) or any(reader.lines.is_familiar(line.text, language) for language in languages):
         return _SETTLED if line.confidence >= _CERTAIN else _UNSURE
     return _STRANGE
 

@@ -20,7 +20,7 @@ class SiblingShare:
     number: int = 0
     of: int = 1
 
-    def mine(self, options: Sequence[_Option]) -> list[_Option]:
+    def own_options(self, options: Sequence[_Option]) -> list[_Option]:
         """Every `of`-th option, in their order."""
         return list(options[self.number % self.of :: self.of])
 

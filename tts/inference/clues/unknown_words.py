@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tts.clues.clue_reader import ClueReader
-from tts.clues.line_trust import trusted
+from tts.clues.line_trust import trust_from_confidence
 from tts.decision_weights import weights
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
@@ -47,7 +47,7 @@ def strange_names(
             noise = gumbel(rng.random(), known.temperature)
             drawn.append((math.log(worth * probability) + noise, name, code))
     ranked = [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
-    return [pair for pair in share.mine(ranked) if pair not in known.asked]
+    return [pair for pair in share.own_options(ranked) if pair not in known.asked]
 
 
 def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:
@@ -57,7 +57,7 @@ def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float
         for text in (line.text, *line.alternatives):
             for name in _parts(text):
                 key = normalise(name)
-                if key not in seen and not reader.lines.familiar(name):
+                if key not in seen and not reader.lines.is_familiar(name):
                     seen.add(key)
                     yield key, _worth(line, name)
 
@@ -73,6 +73,6 @@ def _worth(line: TextLine, name: str) -> float:
     letters = _OWN_LETTERS if script_of(name) != "Latn" else 1.0
     return (
         letters
-        * max(_LEAST_TRUST, trusted(line.confidence))
+        * max(_LEAST_TRUST, trust_from_confidence(line.confidence))
         * (1.0 if len(name) > _MOST_OF_LINE * len(line.text) else _PART_WORTH)
     )

@@ -35,7 +35,7 @@ async def several_choices(
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     response = await http.post(path, request_body, headers, deadline, config.first_token_s, context.id)
     try:
-        content = await http.whole(response, deadline, config.first_token_s)
+        content = await http.read_body(response, deadline, config.first_token_s)
     finally:
         await response.aclose()
     reply = _object(content) if response.status_code == httpx.codes.OK else {}

@@ -52,7 +52,7 @@ class Connection:
     ) -> httpx.Response:
         """The response to a JSON body, its own body not yet read: close it. `request_id`: for whom it is sent."""
         request = self.client.build_request("POST", self.url(path), content=body, headers=headers)
-        response: httpx.Response = await self.waiting(self._send(request, request_id), deadline, patience_s)
+        response: httpx.Response = await self.wait_for_network(self._send(request, request_id), deadline, patience_s)
         return response
 
     async def ask(
@@ -60,7 +60,7 @@ class Connection:
     ) -> httpx.Response:
         """The whole response to a short question; `body` is sent as JSON unless it is None."""
         asked = self._asked(self.client.build_request(method, self.url(path), json=body), request_id)
-        response: httpx.Response = await self.waiting(asked, deadline, patience_s)
+        response: httpx.Response = await self.wait_for_network(asked, deadline, patience_s)
         return response
 
     async def _send(self, request: httpx.Request, request_id: str) -> httpx.Response:
@@ -82,18 +82,18 @@ class Connection:
         headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_WIRE}
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
-    async def whole(self, response: httpx.Response, deadline: Deadline, patience_s: float) -> bytes:
+    async def read_body(self, response: httpx.Response, deadline: Deadline, patience_s: float) -> bytes:
         """The body of a response. Raises ModelError when it has more than `MAX_REPLY_BYTES`."""
-        content: bytes = await self.waiting(_bounded(response), deadline, patience_s)
+        content: bytes = await self.wait_for_network(_bounded(response), deadline, patience_s)
         return content
 
-    async def waiting(self, awaitable: Any, deadline: Deadline, patience_s: float) -> Any:
+    async def wait_for_network(self, awaitable: Any, deadline: Deadline, patience_s: float) -> Any:
         """Wait for the network: at most `patience_s`, never beyond the deadline, and name what went wrong."""
         try:
             async with deadline.timeout(at_most_s=patience_s):
                 return await awaitable
         except TimeoutError as late:
-            if deadline.passed:
+            if deadline.has_passed:
                 raise DeadlineExceeded("the endpoint did not finish in time") from late
             raise ModelError(f"the endpoint was silent for {patience_s:g} s", transient=True) from late
         except httpx.InvalidURL as error:
@@ -106,9 +106,9 @@ class Connection:
             ) from error
 
     async def refusal(self, response: httpx.Response, deadline: Deadline) -> Refusal:
-        """Read an error response, with keys scrubbed from it. Raises what `whole` and `waiting` raise."""
-        raw = await self.whole(response, deadline, self._config.idle_s)
-        return Refusal.read(response.status_code, self._scrubber.scrub_bytes(raw))
+        """Read an error response, with keys scrubbed from it. Raises what `read_body` and `wait_for_network` raise."""
+        raw = await self.read_body(response, deadline, self._config.idle_s)
+        return Refusal.from_body(response.status_code, self._scrubber.scrub_bytes(raw))
 
     def failure(self, refusal: Refusal, response: httpx.Response) -> GeoTTSError:
         """Overloaded, or ModelError: what the endpoint says about it, and what to do."""

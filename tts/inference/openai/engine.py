@@ -67,7 +67,7 @@ class OpenAIModel:
         self._backoff = Backoff(config.backoff_s)
         self._limiter = Limiter(config.max_running, config.max_queued)
         self._model = config.model
-        self._traits = EndpointTraits.configured(config)
+        self._traits = EndpointTraits.from_config(config)
         self._detected = False
         self._detecting = asyncio.Lock()
         self._memory = EndpointMemory(config.base_url, config.remember_days)
@@ -91,7 +91,7 @@ class OpenAIModel:
     @property
     def price(self) -> Price | None:
         """The price of tokens; None if it is unknown."""
-        return self._traits.price or shipped_prices().of(self._model)
+        return self._traits.price or shipped_prices().price_of(self._model)
 
     @property
     def traits(self) -> EndpointTraits:
@@ -307,12 +307,12 @@ class OpenAIModel:
                 raise self._adapted(refusal, self._http.failure(refusal, response), traits, written, request)
             async with aclosing(self._text_of_reply(response, deadline, completion)) as texts:
                 async for text in texts:
-                    self._held.served(written.uploaded, written.referenced)
+                    self._held.remember_accepted(written.uploaded, written.referenced)
                     yield Delta(text=text)
-            self._held.served(written.uploaded, written.referenced)  # of a reply without text, too
+            self._held.remember_accepted(written.uploaded, written.referenced)  # of a reply without text, too
             text, last = completion.last()
             if last.usage is not None:
-                doubts = partial(self._truncation_check.doubts, traits, written.text_bytes, last.usage)
+                doubts = partial(self._truncation_check.is_doubtful, traits, written.text_bytes, last.usage)
                 async with aclosing(self._check(request, deadline, doubts)) as deltas:
                     async for delta in deltas:
                         yield delta
@@ -337,7 +337,7 @@ class OpenAIModel:
         adaptation = adapt(used, refusal, refused_request(written, request, used))
         forgotten = refusal.status in ADAPTABLE_STATUS and not overflows_context(refusal)
         if adaptation is None and written.referenced and forgotten:
-            if self._held.lost(written.referenced):
+            if self._held.forget_refused(written.referenced):
                 self._traits = used.model_copy(update={"pictures": "inline"})
             return AskAgain(failure)
         if adaptation is None:
@@ -372,18 +372,18 @@ class OpenAIModel:
         """
         source = response.aiter_bytes()
         patience_s, received = self._config.first_token_s, 0
-        while (piece := await self._http.waiting(anext(source, b""), deadline, patience_s)) != b"":
+        while (piece := await self._http.wait_for_network(anext(source, b""), deadline, patience_s)) != b"":
             check_size(received := received + len(piece))
             yield piece
             if completion.ended:
                 with suppress(GeoTTSError):
-                    await self._http.waiting(anext(source, b""), deadline, _BODY_END_S)
+                    await self._http.wait_for_network(anext(source, b""), deadline, _BODY_END_S)
                 return
             patience_s = self._config.idle_s
 
     async def _whole_object(self, response: httpx.Response, deadline: Deadline) -> dict[str, Any]:
         """The body of an endpoint that does not stream."""
-        raw = await self._http.whole(response, deadline, self._config.first_token_s)
+        raw = await self._http.read_body(response, deadline, self._config.first_token_s)
         try:
             found = orjson.loads(raw)
         except orjson.JSONDecodeError as error:

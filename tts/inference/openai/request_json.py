@@ -58,7 +58,7 @@ async def body_for(
 
     Raises ModelError when a picture of the conversation is gone.
     """
-    traits = traits or EndpointTraits.configured(config)
+    traits = traits or EndpointTraits.from_config(config)
     listed = request.tools if request.listed_tools is None else request.listed_tools
     body: Wire = {"model": model, "stream": traits.streams}
     if traits.streams:

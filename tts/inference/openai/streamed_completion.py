@@ -133,7 +133,7 @@ class Completion:
                 ids[place] = read.id
         finish: Finish = "length" if self._finish == "length" else "tool_calls" if calls else "stop"
         usage = self._usage or Usage(completion_tokens=self._pieces + 8 * len(self._calls))
-        fields = self._fields.collected(ids)
+        fields = self._fields.collect(ids)
         return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage, provider_fields=fields)
 
     def _text(self, delta: dict[str, Any]) -> str:

@@ -71,7 +71,7 @@ class ScriptedModel:
     @property
     def kv_used_tokens(self) -> int:
         """How many of them are taken now."""
-        return self._kv.used if self._kv is not None else 0
+        return self._kv.used_tokens if self._kv is not None else 0
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Play the next turn of the rollout whose number ends `session_id`, a word at a time, up to `max_tokens`.

@@ -34,7 +34,7 @@ class ContentPictures:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Picture] = OrderedDict()
 
-    async def of(self, request: ModelRequest, refs: tuple[ImageRef, ...]) -> list[Picture]:
+    async def pictures_of(self, request: ModelRequest, refs: tuple[ImageRef, ...]) -> list[Picture]:
         """One picture a reference, in order. Raises ModelError when one is gone."""
         return [await self._one(ref, request) for ref in refs]
 

@@ -188,7 +188,7 @@ class VllmModel:
         generation = Generation(
             id=f"{request.session_id}#{number}",
             token_ids=prompt.token_ids,
-            pictures=await self._pictures.of(request, prompt.images),
+            pictures=await self._pictures.pictures_of(request, prompt.images),
             sampling=request.sampling,
             json_schema=schema,
             priority=request.context.priority,

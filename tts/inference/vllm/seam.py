@@ -241,14 +241,14 @@ def _own_template(tokenizer: Any, model: str) -> str | None:
     return path.read_text() if path.is_file() else None
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether the package vLLM is there; looks for it without importing it."""
     return find_spec("vllm") is not None
 
 
 def has_cuda() -> bool:
     """Whether vLLM is installed and would run on a CUDA device."""
-    if not installed():
+    if not is_installed():
         return False
     from vllm.platforms import current_platform
 
@@ -257,7 +257,7 @@ def has_cuda() -> bool:
 
 def prepare(config: VllmEngine) -> None:
     """Set what vLLM reads from the environment. Raises ConfigError where it is not installed."""
-    if not installed():
+    if not is_installed():
         raise ConfigError("the vllm engine needs vLLM: pip install 'geotts[vllm]' (see docs/vllm.md)")
     defaults = {"VLLM_LOGGING_LEVEL": "WARNING", "VLLM_NO_USAGE_STATS": "1", "VLLM_CONFIGURE_LOGGING": "1"}
     if config.kv_cache_gb is not None:

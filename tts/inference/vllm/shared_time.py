@@ -49,7 +49,7 @@ class GpuCharge:
         self._gpus = gpus
         self._mark = shared.start()
         self._in_all: float | None = None
-        self.reported = False
+        self.is_reported = False
 
     @property
     def gpu_s(self) -> float:
@@ -65,7 +65,7 @@ class GpuCharge:
     def report(self) -> float:
         """End it. Returns its seconds, for its usage."""
         self.end()
-        self.reported = True
+        self.is_reported = True
         return self.gpu_s
 
 

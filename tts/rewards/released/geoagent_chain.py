@@ -70,7 +70,7 @@ def conclusion_of(reply: str, request_id: str) -> str | None:
     return str(value["Conclusion"]).strip()
 
 
-def agrees(conclusion: Any, reread: str | None) -> bool:
+def is_same_name(conclusion: Any, reread: str | None) -> bool:
     """Whether both are the same name, blanks aside. Another spelling or an alias is another name."""
     if conclusion is None or reread is None:
         return False
@@ -102,5 +102,5 @@ def reward_of(chain: Mapping[str, Mapping[str, Any]], reread: Sequence[str | Non
         lengths = [len(stage["Reasoning"]) for stage in stages]
     except TypeError:
         return 0.0
-    agreed = [agrees(stage["Conclusion"], conclusion) for stage, conclusion in zip(stages, reread, strict=True)]
+    agreed = [is_same_name(stage["Conclusion"], conclusion) for stage, conclusion in zip(stages, reread, strict=True)]
     return consistency_reward((lengths[0], lengths[1], lengths[2]), (agreed[0], agreed[1], agreed[2]))

@@ -40,7 +40,7 @@ def parameters(address: str) -> dict[str, Any]:
     return {"q": query_of(address), "language": "en", "limit": 1}
 
 
-def shortened(address: str) -> str | None:
+def without_last_part(address: str) -> str | None:
     """The address without its last part; None when no plain semicolon parts it."""
     head, separator, _ = address.rpartition(";")
     return head if separator else None
@@ -64,7 +64,7 @@ def ask(address: str) -> Generator[str, Reply, Result]:
             return found
         if code in (_TOO_MANY, _TIMED_OUT) and repeats < _RETRIES:
             repeats += 1
-        elif code in (_FOUND, _TOO_LONG) and (shorter := shortened(address)) is not None:
+        elif code in (_FOUND, _TOO_LONG) and (shorter := without_last_part(address)) is not None:
             address = shorter
         else:
             return _error(code, message, address)

@@ -58,7 +58,7 @@ def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
     for level, weight in enumerate(_WEIGHTS):
         if not guess[level] or not true[level]:
             break
-        alike = clipped(similarity(guess[level], true[level]))
+        alike = clip_similarity(similarity(guess[level], true[level]))
         compared.append((guess[level], true[level]))
         value += weight * alike
         if level < len(_RIGHT_FROM) and alike < _RIGHT_FROM[level]:
@@ -66,7 +66,7 @@ def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
     return NameScore(value, tuple(compared))
 
 
-def clipped(cosine: float) -> float:
+def clip_similarity(cosine: float) -> float:
     """A similarity as the authors' embedding service reports it, in [0, 1]."""
     return min(1.0, max(0.0, cosine))
 

@@ -29,7 +29,7 @@ class Marks(NamedTuple):
     tn: int
 
 
-def marked(text: str) -> frozenset[Any] | None:
+def marked_values(text: str) -> frozenset[Any] | None:
     """What the first mark of a turn names, as JSON values; empty without a mark, None when it is no list of JSON."""
     inside = _first_list(text).strip()
     if inside in ("", _EXAMPLE):
@@ -54,7 +54,7 @@ def discrimination(text: str, useful: Collection[int], results: int) -> Marks | 
 
     Nothing marked where nothing helps is right. None, which is no reward at all, when the marks cannot be read.
     """
-    marks, true = marked(text), frozenset(useful)
+    marks, true = marked_values(text), frozenset(useful)
     if marks is None:
         return None
     tp, fp, fn = len(marks & true), len(marks - true), len(true - marks)

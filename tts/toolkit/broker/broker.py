@@ -26,7 +26,7 @@ from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, To
 from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
-from tts.toolkit.toolbox import failed, now_rfc3339, succeeded
+from tts.toolkit.toolbox import failure_outcome, now_rfc3339, success_outcome
 
 T = TypeVar("T")
 
@@ -105,12 +105,12 @@ class Broker:
             outcome = _Outcome(error)
         elapsed_s = time.perf_counter() - started
         if counter is not None:
-            counter.took(elapsed_s)
+            counter.record_time(elapsed_s)
         if isinstance(outcome.made, ToolError):
             if counter is not None:
-                counter.failed(outcome.made.kind)
-            return failed(call, outcome.made, elapsed_s=elapsed_s, cached=outcome.cached)
-        return succeeded(
+                counter.record_failure(outcome.made.kind)
+            return failure_outcome(call, outcome.made, elapsed_s=elapsed_s, cached=outcome.cached)
+        return success_outcome(
             call, outcome.made, elapsed_s=elapsed_s, retrieved_at=outcome.retrieved_at, cached=outcome.cached
         )
 
@@ -179,7 +179,7 @@ class Broker:
             return _FoundEntry(self._entry(tool, await run_tool(tool, arguments, context), context), "call")
         key = call_key(tool, arguments, context)
         entry = self._near.peek(key)
-        if entry is not None and entry.fresh(self._now()):
+        if entry is not None and entry.is_fresh(self._now()):
             counter.came_from("hit")
             return _FoundEntry(entry, "hit")
         limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
@@ -195,7 +195,7 @@ class Broker:
     async def _lead(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         """Find or make the entry, alone in this process and, while the lease lasts, in all of them."""
         kept = await self._guarded(self._store.get(key), None)
-        if kept is not None and kept.fresh(self._now()):
+        if kept is not None and kept.is_fresh(self._now()):
             return self._remember(key, kept, "hit")
         token, other = await self._leased(key, tool.spec.timeout_s + _LEASE_MARGIN_S)
         try:
@@ -218,12 +218,12 @@ class Broker:
         except ToolError as error:
             if error.kind in _FINAL:
                 entry = self._entry(tool, error, context)
-            elif kept is not None and kept.usable(self._now()):
+            elif kept is not None and kept.is_usable(self._now()):
                 _log.info("%s: an older result stands in: %s", tool.spec.name, error.kind.value)
                 return _FoundEntry(kept, "stale")
             else:
                 raise
-        if not self._erased.since(mark, entry.photos):
+        if not self._erased.was_erased_since(mark, entry.photos):
             await self._guarded(self._store.put(key, entry), None)
         return self._remember(key, entry, "call")
 
@@ -234,11 +234,11 @@ class Broker:
             token = await self._guarded(self._store.lease(key, ttl_s), "")
             if token is not None:
                 entry = await self._guarded(self._store.get(key), None) if token else None
-                return token, entry if entry is not None and entry.fresh(self._now()) else None
+                return token, entry if entry is not None and entry.is_fresh(self._now()) else None
             await asyncio.sleep(look_s)
             look_s = min(1.5 * look_s, _SLOWEST_LOOK_S)
             entry = await self._guarded(self._store.get(key), None)
-            if entry is not None and entry.fresh(self._now()):
+            if entry is not None and entry.is_fresh(self._now()):
                 return "", entry
 
     def _entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
@@ -275,6 +275,6 @@ def _opened(result: _FoundEntry | ToolError) -> Observation | ToolError:
     if isinstance(result, ToolError):
         return result
     try:
-        return result.entry.opened()
+        return result.entry.unwrap()
     except ToolError as error:
         return error

@@ -48,7 +48,7 @@ class Entry:
     verbatim: bool = False
     photos: tuple[str, ...] = ()
 
-    def fresh(self, now: float) -> bool:
+    def is_fresh(self, now: float) -> bool:
         """Tell whether the entry answers a call as it is.
 
         Args:
@@ -59,11 +59,11 @@ class Entry:
         """
         return now < self.stored_at + self.ttl_s
 
-    def usable(self, now: float) -> bool:
+    def is_usable(self, now: float) -> bool:
         """Tell whether the entry may be used while the provider fails.
 
         Args:
-            now: as in `fresh`.
+            now: as in `is_fresh`.
 
         Returns:
             False for a refusal, and from `stored_at` + `ttl_s` + `stale_s` on.
@@ -81,7 +81,7 @@ class Entry:
         seen = self.observation
         return 500 if seen is None else 500 + 2 * len(seen.text) + sum(len(a.data) for a in seen.attachments)
 
-    def opened(self) -> Observation:
+    def unwrap(self) -> Observation:
         """Give the result that the entry holds, or raise its refusal again.
 
         Returns:

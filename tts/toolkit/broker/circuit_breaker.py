@@ -62,13 +62,13 @@ class Breaker:
             )
         self._trying = state == "trial"
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """The provider answered: close, and forget the failures before."""
         self._failures = 0
         self._cool_s = self._config.cool_s
         self._trying = False
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """The provider failed. Opens at the configured number in a row, and again, for longer, after a failed trial."""
         self._failures += 1
         if self._trying:
@@ -78,6 +78,6 @@ class Breaker:
             self._until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
         self._trying = False
 
-    def abandoned(self) -> None:
+    def record_abandonment(self) -> None:
         """The request ended without telling anything about the provider (cancelled, or our own mistake)."""
         self._trying = False

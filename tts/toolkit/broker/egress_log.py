@@ -44,7 +44,7 @@ class EgressLog:
     def __call__(self, outgoing: Outgoing) -> None:
         """Record and write what a tool sends now, unless its request was erased. A file that cannot be written is only
         logged."""
-        if not self._erased.since(0, [outgoing.request_id]):
+        if not self._erased.was_erased_since(0, [outgoing.request_id]):
             EGRESS.record(outgoing, in_file=self._path is not None)
             self.write([outgoing])
 
@@ -55,7 +55,7 @@ class EgressLog:
             requests: in any order; those whose request was erased are left out. They are lost if the file cannot be
                 written, which is only logged.
         """
-        lines = [one.json_bytes() + b"\n" for one in requests if not self._erased.since(0, [one.request_id])]
+        lines = [one.json_bytes() + b"\n" for one in requests if not self._erased.was_erased_since(0, [one.request_id])]
         if self._path is None or not lines:
             return
         self._sweep.expect(min(one.at for one in requests))

@@ -278,11 +278,11 @@ class ProviderClient:
             reported = True
         finally:
             if not reported:
-                self._breaker.abandoned()
+                self._breaker.record_abandonment()
         if isinstance(outcome, ProviderFailure) and outcome.kind in _FAULTS:
-            self._breaker.failed()
+            self._breaker.record_failure()
         else:
-            self._breaker.succeeded()
+            self._breaker.record_success()
         if isinstance(outcome, ProviderFailure) and key is not None and self._keys is not None:
             if outcome.kind == "quota":
                 self._keys.set_aside(key, outcome.retry_after_s or self._limits.quota_rest_s)

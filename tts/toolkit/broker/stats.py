@@ -63,7 +63,7 @@ class ToolCounter:
     latency_sum_s: float = 0.0
     calls: int = 0
 
-    def took(self, elapsed_s: float) -> None:
+    def record_time(self, elapsed_s: float) -> None:
         """Count a call that has ended, well or not, and its time.
 
         Args:
@@ -81,7 +81,7 @@ class ToolCounter:
         """
         self.sources[source] = self.sources.get(source, 0) + 1
 
-    def failed(self, kind: ToolErrorKind) -> None:
+    def record_failure(self, kind: ToolErrorKind) -> None:
         """Count a failure by its kind.
 
         Args:

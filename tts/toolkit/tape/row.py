@@ -45,7 +45,7 @@ class TapeRow(Value):
         return {**result, "facts": [_fact_in_wgs84(fact) for fact in result["facts"]]}
 
     @classmethod
-    def of(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
+    def from_outcome(cls, call: ToolCall, context: ToolContext, outcome: ToolOutcome) -> TapeRow:
         """Make the row to record for a call. The id of the call is left out, as a replay has others.
 
         Args:
@@ -65,7 +65,7 @@ class TapeRow(Value):
             attachments=outcome.attachments,
         )
 
-    def played(self, call: ToolCall) -> ToolOutcome:
+    def replay(self, call: ToolCall) -> ToolOutcome:
         """Replay the row for a call.
 
         Args:

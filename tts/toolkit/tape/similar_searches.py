@@ -30,7 +30,7 @@ class SearchTape:
     jaccard: float = 0.7
 
     @classmethod
-    def of(cls, rows: Iterable[TapeRow], *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
+    def from_rows(cls, rows: Iterable[TapeRow], *, iou: float = 0.7, jaccard: float = 0.7) -> SearchTape:
         """Collect the searches among recorded calls; those of several queries are taken apart.
 
         Args:

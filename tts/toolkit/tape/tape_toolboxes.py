@@ -20,7 +20,7 @@ from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import Tape, read_tape
 from tts.toolkit.tape.row import TapeHead, TapeRow, row_key
-from tts.toolkit.toolbox import failed
+from tts.toolkit.toolbox import failure_outcome
 
 
 class RecordingToolbox:
@@ -53,11 +53,11 @@ class RecordingToolbox:
             row = self._rows.get(key)
             if row is None:
                 mark = self._erased.mark()
-                row = TapeRow.of(call, context, await self._inner.call(call, context))
-                if not self._erased.since(mark, row.photos):
+                row = TapeRow.from_outcome(call, context, await self._inner.call(call, context))
+                if not self._erased.was_erased_since(mark, row.photos):
                     self._rows[key] = row
                     self._write(row.json_bytes())
-        return row.played(call)
+        return row.replay(call)
 
     async def forget(self, photo_sha256: str) -> int:
         """Erase every call about a photo from the tape.
@@ -124,8 +124,8 @@ class ReplayToolbox:
         row = self._rows.get(row_key(call, context))
         if row is not None:
             self.hits += 1
-            return row.played(call)
+            return row.replay(call)
         self.missed += 1
         if self._misses is not None and call.name in {schema.name for schema in self._misses.schemas()}:
             return await self._misses.call(call, context)
-        return failed(call, ToolError("nothing is recorded for this call", kind=ToolErrorKind.NOT_FOUND))
+        return failure_outcome(call, ToolError("nothing is recorded for this call", kind=ToolErrorKind.NOT_FOUND))

@@ -33,7 +33,7 @@ def names_at(point: LatLon, level: Level, hypothesis: Hypothesis, world: World) 
     names["country"], names["country_code"] = country.name, country.code
     if level is Level.COUNTRY:
         return names
-    own = world.named(hypothesis.city, point, within_km=_CITY_KM) if hypothesis.city else None
+    own = world.place_named(hypothesis.city, point, within_km=_CITY_KM) if hypothesis.city else None
     town = (own, 0.0) if own is not None else world.town(point, max_km=_CITY_KM)
     division = town or world.town(point, max_km=_REGION_KM)
     if division is not None and division[0].country_code == country.code:

@@ -60,7 +60,7 @@ def _position(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCh
 
 
 def _time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
-    local, other, utc = moment(claim.taken_at), moment(claim.xmp_taken_at), moment(claim.utc_at)
+    local, other, utc = parse_time(claim.taken_at), parse_time(claim.xmp_taken_at), parse_time(claim.utc_at)
     if local is not None and other is not None:
         same = abs(local.replace(tzinfo=None) - other.replace(tzinfo=None)) <= _SAME_TIME
         words = "the same time" if same else f"different times: {claim.taken_at} and {claim.xmp_taken_at}"
@@ -75,8 +75,8 @@ def _time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
 
 def _zone(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
     """The offset from UTC that the file states, or that its two clocks imply, against the zones around the answer."""
-    stated = offset_of(claim.zone) or _implied(claim)
-    local = moment(claim.taken_at)
+    stated = offset_of(claim.zone) or _implied_offset(claim)
+    local = parse_time(claim.taken_at)
     if stated is None or local is None:
         return
     there = _offsets(verdict, local)
@@ -106,8 +106,8 @@ def _offset_at(point: LatLon, local: datetime) -> timedelta | None:
         return None
 
 
-def _implied(claim: FileClaim) -> timedelta | None:
-    local, utc = moment(claim.taken_at), moment(claim.utc_at)
+def _implied_offset(claim: FileClaim) -> timedelta | None:
+    local, utc = parse_time(claim.taken_at), parse_time(claim.utc_at)
     if local is None or utc is None:
         return None
     difference = local.replace(tzinfo=None) - utc.replace(tzinfo=None)
@@ -115,7 +115,7 @@ def _implied(claim: FileClaim) -> timedelta | None:
     return quarters * _CLOCK if abs(difference) <= _WIDEST else None
 
 
-def moment(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """A time as EXIF (`2024:05:06 07:08:09`) or XMP (ISO 8601) writes it; None for what is none."""
     head, tail = text[:10].replace(":", "-"), text[10:]
     try:

@@ -88,7 +88,7 @@ def rough_exactness(p50_km: float, p90_km: float, *, target_km: float) -> Exactn
     return _agreeing(p50_km, p90_km, 0.5 * target_km / p50_km, target_km)
 
 
-def doubted(verdict: Verdict, confidence: float) -> Verdict:
+def lower_confidence(verdict: Verdict, confidence: float) -> Verdict:
     """Lower the confidence of a verdict, and widen its radii and drop its finer names as that requires.
 
     The regions are dropped too: they were fitted together with the earlier radii. The verdict is returned unchanged if
@@ -112,7 +112,7 @@ def doubted(verdict: Verdict, confidence: float) -> Verdict:
     return verdict.model_copy(update=update)
 
 
-def widened(verdict: Verdict, p90_km: float) -> Verdict:
+def widen_radius(verdict: Verdict, p90_km: float) -> Verdict:
     """Widen the 90 % radius of a verdict to this many km, where it is smaller, and lower the confidence as that
     requires. The regions are dropped: they belong to the narrower radii. An abstention is returned unchanged.
     """

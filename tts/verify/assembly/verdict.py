@@ -107,7 +107,7 @@ def _is_town_centre(cluster: Cluster, world: World) -> bool:
     """Whether the point is the centre of the town that its best vote names, and no place in it is named. The point then
     stands for the whole town; a calibration that was fitted to centres of towns cannot know that."""
     named = cluster.anchor.ledger.hypothesis
-    at_centre = bool(named.city) and world.named(named.city, cluster.centre, within_km=CENTRE_KM) is not None
+    at_centre = bool(named.city) and world.place_named(named.city, cluster.centre, within_km=CENTRE_KM) is not None
     return at_centre and normalise(named.place) in ("", normalise(named.city))
 
 
@@ -187,15 +187,15 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
         text = f"{sentence}. Only the area you gave supports this."
     else:
         text = f"{sentence}. {_support(winner, checked)}"
-    if n and any(vote.ledger.pooled for vote in winner.members):
+    if n and any(vote.ledger.is_pooled for vote in winner.members):
         text += " The text that all rollouts read, taken together, points there too."
     others = len(clusters) - 1
     if others:
         text += f" There {f'are {others} other candidates' if others > 1 else 'is one other candidate'}."
-    return text + _undecided(ledgers)
+    return text + _undecided_text(ledgers)
 
 
-def _undecided(ledgers: Sequence[RolloutLedger]) -> str:
+def _undecided_text(ledgers: Sequence[RolloutLedger]) -> str:
     """A sentence for each search of the verifier that distinguished no places."""
     claims = [e.claim for ledger in ledgers for e in ledger.entries if e.finding is Finding.UNDECIDED]
     return "".join(f" {claim[0].upper()}{claim[1:]}." for claim in dict.fromkeys(claims))

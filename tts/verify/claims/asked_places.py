@@ -16,11 +16,11 @@ from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
 from tts.verify.assembly.answer_names import names_at
 from tts.verify.claims.claim_weighing import Rival
-from tts.verify.claims.claimed_area import centre_of, holds
-from tts.verify.evidence.evidence_sources import telling
+from tts.verify.claims.claimed_area import centre_of, contains_point
+from tts.verify.evidence.evidence_sources import is_distinctive
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statement, Statements
-from tts.verify.inquiry.statements import holds as names
+from tts.verify.inquiry.statements import contains_phrase as names
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class PlaceInQuestion:
         """Whether a statement is about this place: about a point inside it, or a page that names it."""
         fact = statement.fact
         if isinstance(fact, PlaceFact):
-            return fact.point is not None and holds(self.place, fact.point, self.world)
-        return isinstance(fact, WebFact) and telling(normalise(self.city)) and names(statement.words, self.city)
+            return fact.point is not None and contains_point(self.place, fact.point, self.world)
+        return isinstance(fact, WebFact) and is_distinctive(normalise(self.city)) and names(statement.words, self.city)
 
 
 def asked_places(
@@ -55,8 +55,8 @@ def asked_places(
     nothing of the claim.
     """
     every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
-    every.sort(key=lambda one: (answer is None or not holds(one, answer, world), one.place))
-    return tuple(_asked(place, stated, world) for place in every)
+    every.sort(key=lambda one: (answer is None or not contains_point(one, answer, world), one.place))
+    return tuple(_place_in_question(place, stated, world) for place in every)
 
 
 def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
@@ -66,7 +66,7 @@ def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
     return ClaimedPlace(place=named or str(rival.point), kind="town", areas=(around,))
 
 
-def _asked(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
+def _place_in_question(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
     centre = centre_of(place)
     codes = list(_codes(place))
     country = world.country_near(centre) if centre is not None else None

@@ -19,7 +19,7 @@ from tts.domain.trajectory import Trajectory
 from tts.verify.assembly.answer_names import names_at
 from tts.verify.claims.asked_places import PlaceInQuestion
 from tts.verify.claims.claim_weighing import Rival
-from tts.verify.claims.claimed_area import holds
+from tts.verify.claims.claimed_area import contains_point
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.shown_evidence import evidence_of
@@ -117,7 +117,7 @@ def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace,
     results = [result for result in trajectory.results if result.call_id == entry.call_id]
     named = [f for r in results for f in r.facts if isinstance(f, PlaceFact) and f.name == entry.quote]
     points = [fact.point for fact in named if fact.point is not None]
-    return not points or any(holds(place, point, world) for point in points)
+    return not points or any(contains_point(place, point, world) for point in points)
 
 
 def _key(row: RolloutEntry) -> tuple[str, str, str]:

@@ -21,7 +21,7 @@ from tts.verify.assembly.verdict import OTHER_CANDIDATE_90
 from tts.verify.claims.check_summary import check_text
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_weighing import Rival, WeighedPlace, Weighing
-from tts.verify.claims.claimed_area import holds
+from tts.verify.claims.claimed_area import contains_point
 from tts.verify.evidence.world import World
 
 _W = weights("claims")
@@ -50,10 +50,10 @@ def judge_claim(findings: ClaimFindings, calibration: ClaimCalibration | None, w
     places = tuple(_place(one, findings.weighing, calibration) for one in findings.weighing.places)
     several = len(places) > 1
     if several and calibration is not None and findings.weighing.belief is not None:
-        places = _compared(places, findings.weighing)
+        places = _with_shares(places, findings.weighing)
     likeliest = _likeliest(places) if several else None
     first = places[likeliest or 0]
-    verdict = _together(places) if several else first.verdict
+    verdict = _joint_verdict(places) if several else first.verdict
     kind = _kind(verdict, findings)
     claimed = tuple(one.place for one in findings.weighing.places)
     alternative = _alternative(findings.weighing.rival, findings.verdict, claimed, world)
@@ -92,7 +92,7 @@ def _verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdict:
     return "not_decidable"
 
 
-def _compared(places: Sequence[CheckedPlace], weighing: Weighing) -> tuple[CheckedPlace, ...]:
+def _with_shares(places: Sequence[CheckedPlace], weighing: Weighing) -> tuple[CheckedPlace, ...]:
     """With the share of each among those that are compared. What the photo says counts, not how many photos are taken
     there: places are compared by their Bayes factors."""
     gains = [max(1e-9, one.bayes_factor) for one in weighing.places]
@@ -110,7 +110,7 @@ def _any_of(places: Sequence[CheckedPlace]) -> float:
     return min(1.0, sum(place.mass or 0.0 for place in places))
 
 
-def _together(places: Sequence[CheckedPlace]) -> ClaimVerdict:
+def _joint_verdict(places: Sequence[CheckedPlace]) -> ClaimVerdict:
     """Of several places: one is supported, or all are contradicted."""
     verdicts = {place.verdict for place in places}
     if "supported" in verdicts:
@@ -134,7 +134,7 @@ def _alternative(
         return None
     for candidate in verdict.candidates:
         at = LatLon(lat=candidate.lat, lon=candidate.lon)
-        if distance_km(at, rival.point) <= _SAME_KM and not any(holds(place, at, world) for place in claimed):
+        if distance_km(at, rival.point) <= _SAME_KM and not any(contains_point(place, at, world) for place in claimed):
             return candidate
     point = rival.point
     return Candidate(
@@ -152,5 +152,5 @@ def _agreement(trajectories: Sequence[Trajectory], places: Sequence[ClaimedPlace
     return RolloutAgreement(
         rollouts=tuple(trajectory.rollout_id for trajectory in trajectories),
         answered=len(points),
-        inside=sum(any(holds(place, point, world) for place in places) for point in points),
+        inside=sum(any(contains_point(place, point, world) for place in places) for point in points),
     )

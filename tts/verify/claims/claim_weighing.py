@@ -16,10 +16,10 @@ import numpy as np
 from tts.decision_weights import weights
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Circle, Countries, Floats, LatLon, sphere_km_from_degrees
-from tts.verify.claims.claimed_area import Mask, centre_of, inside, prior_of, reach_km
+from tts.verify.claims.claimed_area import Mask, centre_of, points_inside, prior_of, reach_km
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
-from tts.verify.consensus.place_belief import PlaceBelief, belief_of_reading, belief_of_votes, mixed
+from tts.verify.consensus.place_belief import PlaceBelief, belief_of_reading, belief_of_votes, mix_beliefs
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
@@ -77,19 +77,19 @@ def belief_about(
     lettering = belief_of_reading(read.belief) if read is not None else None
     if votes is None or lettering is None:
         return votes or lettering
-    return mixed(lettering, votes, _READ_SHARE)
+    return mix_beliefs(lettering, votes, _READ_SHARE)
 
 
 def weigh_claim(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, world: World) -> Weighing:
     """The mass of each place, and of the best place outside all of them."""
     assert world.clues is not None
     priors = world.clues.weigher.priors
-    most = belief.most(_POINTS) if belief is not None else None
+    most = belief.largest(_POINTS) if belief is not None else None
     weighed, claimed = [], np.zeros(0 if most is None else len(most.share), dtype=np.bool_)
     for place in places:
         mass, best = 0.0, None
         if most is not None:
-            mask = inside(place, most.lat, most.lon, world)
+            mask = points_inside(place, most.lat, most.lon, world)
             mass, best = _land_share(place, most, mask, world), _likeliest(most, mask)
             claimed |= mask
         weighed.append(WeighedPlace(place, mass, prior_of(place, priors, world), best))
@@ -103,7 +103,7 @@ def _land_share(place: ClaimedPlace, belief: PlaceBelief, mask: Mask, world: Wor
         land = sum(
             float(s)
             for a, b, s in zip(belief.lat, belief.lon, belief.share, strict=True)
-            if world.countries.at(LatLon(lat=float(a), lon=float(b))) is not None
+            if world.countries.country_at(LatLon(lat=float(a), lon=float(b))) is not None
         )
         return min(1.0, share / land) if land else 0.0
     return min(1.0, share)
@@ -141,7 +141,7 @@ def _in_another_country(places: Sequence[ClaimedPlace], lat: Floats, lon: Floats
         claimed |= {country.code for point in centres if (country := world.country_near(point)) is not None}
     found: dict[str, float] = {}
     for a, b, part in zip(lat, lon, share, strict=True):
-        country = world.countries.at(LatLon(lat=float(a), lon=float(b)))
+        country = world.countries.country_at(LatLon(lat=float(a), lon=float(b)))
         if country is not None and country.code not in claimed:
             found[country.code] = found.get(country.code, 0.0) + float(part)
     return max(found.values(), default=0.0)

@@ -6,15 +6,15 @@ import numpy as np
 
 from tts.clues.priors import Priors
 from tts.clues.ruled_out_places import Mask as Mask
-from tts.clues.ruled_out_places import inside as inside
+from tts.clues.ruled_out_places import points_inside as points_inside
 from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import BBox, Circle, Countries, Floats, LatLon
 from tts.verify.evidence.world import World
 
 
-def holds(place: ClaimedPlace, point: LatLon, world: World) -> bool:
+def contains_point(place: ClaimedPlace, point: LatLon, world: World) -> bool:
     """Whether one point lies in the place."""
-    return bool(inside(place, np.array([point.lat]), np.array([point.lon]), world)[0])
+    return bool(points_inside(place, np.array([point.lat]), np.array([point.lon]), world)[0])
 
 
 def prior_of(place: ClaimedPlace, priors: Priors, world: World) -> float:
@@ -22,10 +22,10 @@ def prior_of(place: ClaimedPlace, priors: Priors, world: World) -> float:
     if not place.region and all(isinstance(area, Countries) for area in place.areas):
         codes = {code for area in place.areas if isinstance(area, Countries) for code in area.codes}
         return sum(priors.country_share(code) for code in codes)
-    lat, lon, share = priors.everywhere
+    lat, lon, share = priors.all_towns
     if place.region:
         lat, lon, share = _of_countries(place, priors)
-    return float(share[inside(place, lat, lon, world)].sum())
+    return float(share[points_inside(place, lat, lon, world)].sum())
 
 
 def reach_km(place: ClaimedPlace) -> float:

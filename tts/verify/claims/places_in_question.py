@@ -21,13 +21,13 @@ _MOST_KM = weights("claims")["most_place_km"]
 
 def in_question(claimed: Sequence[ClaimedPlace], verdict: Verdict) -> tuple[ClaimedPlace, ...]:
     """The claimed places and the answer of the blind rollouts, if that is another place; by name."""
-    rival = _answered(verdict)
+    rival = _answered_place(verdict)
     known = rival is None or any(_may_hold(place, verdict) for place in claimed)
     every = (*claimed, *(() if known or rival is None else (rival,)))
     return tuple(sorted(every, key=lambda place: place.place))
 
 
-def _answered(verdict: Verdict) -> ClaimedPlace | None:
+def _answered_place(verdict: Verdict) -> ClaimedPlace | None:
     words = place_words(verdict)
     if verdict.point is None or verdict.radius_km is None or not words:
         return None

@@ -79,11 +79,11 @@ def scale_needed(peaks: Sequence[Peak], p90_km: float, truth: LatLon) -> float:
 
 def _discs(peaks: Sequence[Peak], half_chord: float, *, least_km: float) -> tuple[Circle, ...]:
     pairs = zip(peaks, _widths(peaks), strict=True)
-    radii = [(_written(peak.point), max(least_km, _radius_km(half_chord * width))) for peak, width in pairs]
+    radii = [(_round_point(peak.point), max(least_km, _radius_km(half_chord * width))) for peak, width in pairs]
     return tuple(Circle(centre=point, radius_km=km) for point, km in radii)
 
 
-def _written(point: LatLon) -> LatLon:
+def _round_point(point: LatLon) -> LatLon:
     """To ten centimetres, as answers write their points."""
     return LatLon(lat=round(point.lat, 6), lon=round(point.lon, 6))
 

@@ -56,7 +56,7 @@ class Ordering(Value):
     coefficients: tuple[float, ...]
     intercept: float
 
-    def of(self, x: Floats) -> Floats:
+    def scores_of(self, x: Floats) -> Floats:
         """(n,) scores of (n, k) features."""
         return np.asarray(x @ np.array(self.coefficients) + self.intercept)
 
@@ -146,22 +146,22 @@ class Calibration(Value):
         x = expand(
             spread.vector()[None, : len(self.features)], np.array(self.mean), np.array(self.scale), crossed=self.crossed
         )
-        row = self.table.row(float(self.typical.of(x)[0]))
+        row = self.table.row(float(self.typical.scores_of(x)[0]))
         p50 = row[LEVELS.index(0.5)]
-        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.of(x))[0]))
+        p90 = min(HALF_CIRCUMFERENCE_KM, float(self.rule.radius_km(self.tail.scores_of(x))[0]))
         return ErrorDistribution(Radius(p50=round(p50, 2), p90=round(max(p50, p90), 2)), row)
 
     @property
     def knows_tools(self) -> bool:
         """Whether it was fitted on rollouts that rest on what tools returned."""
-        return self._varied("grounding")
+        return self._is_varied("grounding")
 
     @property
     def knows_draws(self) -> bool:
         """Whether it was fitted on rollouts whose answers were drawn again."""
-        return self._varied("draws_log_km")
+        return self._is_varied("draws_log_km")
 
-    def _varied(self, feature: str) -> bool:
+    def _is_varied(self, feature: str) -> bool:
         """Whether a feature was known, and not the same in all runs."""
         return feature in self.features and self.scale[self.features.index(feature)] > _CONSTANT
 
@@ -176,7 +176,7 @@ class Calibration(Value):
     def write(self, path: Path) -> None:
         """Write it as YAML with rounded figures; replaces a file that is there."""
         tree = self.model_dump(mode="json")
-        path.write_text(yaml.safe_dump(_rounded(tree), sort_keys=False, default_flow_style=None, width=118))
+        path.write_text(yaml.safe_dump(_round_numbers(tree), sort_keys=False, default_flow_style=None, width=118))
 
 
 def is_shipped(name: str) -> bool:
@@ -184,7 +184,7 @@ def is_shipped(name: str) -> bool:
     return _shipped_file(name).is_file()
 
 
-def shipped(name: str) -> Calibration:
+def shipped_calibration(name: str) -> Calibration:
     """The calibration that ships for an engine, or the general one.
 
     Raises:
@@ -237,9 +237,9 @@ def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats
     return np.concatenate([z, main[:, _ROWS] * main[:, _COLUMNS]], axis=1)
 
 
-def _rounded(node: object) -> object:
+def _round_numbers(node: object) -> object:
     if isinstance(node, dict):
-        return {key: _rounded(value) for key, value in node.items()}
+        return {key: _round_numbers(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [_rounded(value) for value in node]
+        return [_round_numbers(value) for value in node]
     return float(f"{node:.5g}") if isinstance(node, float) else node

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tts.config import PipelineConfig
 from tts.domain.calibration import CalibrationState
-from tts.verify.consensus.calibration import Calibration, is_shipped, load, shipped
-from tts.verify.consensus.installed_calibrations import installed
+from tts.verify.consensus.calibration import Calibration, is_shipped, load, shipped_calibration
+from tts.verify.consensus.installed_calibrations import installed_calibration
 from tts.verify.consensus.reliability import Reliability, load_reliability
 
 
@@ -30,12 +30,12 @@ def calibration_in_use(args: PipelineConfig) -> CalibrationInUse:
     if named is not None:
         calibration = load(named)
         return _in_use(calibration, fitted=not calibration.kind_of_n.is_other_than(args.kind_of_n))
-    own = installed(args)
+    own = installed_calibration(args)
     if own is not None:
         return _in_use(own, fitted=True)
     if args.engines:  # nobody has fitted this mixture
-        return _in_use(shipped("default"), fitted=False)
-    return _in_use(shipped(args.engine.name), fitted=is_shipped(args.engine.name))
+        return _in_use(shipped_calibration("default"), fitted=False)
+    return _in_use(shipped_calibration(args.engine.name), fitted=is_shipped(args.engine.name))
 
 
 def reliability_in_use(args: PipelineConfig) -> Reliability | None:

@@ -52,7 +52,7 @@ class Cluster:
     @property
     def rollouts(self) -> tuple[int, ...]:
         """The rollouts among the members that answer the place."""
-        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if vote.ledger.answered))
+        return tuple(sorted(vote.ledger.rollout_id for vote in self.members if vote.ledger.is_answer))
 
     @property
     def anchor(self) -> Vote:

@@ -76,7 +76,7 @@ def installed_file(args: PipelineConfig) -> Path | None:
     return path if path.is_file() else None
 
 
-def installed(args: PipelineConfig) -> Calibration | None:
+def installed_calibration(args: PipelineConfig) -> Calibration | None:
     """What was installed for a configuration; None, with a line in the log, where this release cannot read it."""
     path = installed_file(args)
     if path is None:

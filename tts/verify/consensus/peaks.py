@@ -60,7 +60,7 @@ def _of_votes(clusters: Sequence[Cluster], p90_km: float) -> list[Peak]:
 def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
     reach = max(_LEAST_APART_KM, _LINES_APART * p90_km)
     share = belief.share / (belief.share.sum() or 1.0)
-    found = [_taken(answer, belief, share, reach)]
+    found = [_take_peak(answer, belief, share, reach)]
     while len(found) < _MOST:
         top = np.argsort(-share, kind="stable")[:_OPTIONS]
         options = [LatLon(lat=float(belief.lat[i]), lon=float(belief.lon[i])) for i in top]
@@ -70,11 +70,11 @@ def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
         best = int(np.argmax(masses))
         if masses[best] < max(_LEAST_SHARE, _LEAST * found[0].share):
             break
-        found.append(_taken(options[best], belief, share, reach))
+        found.append(_take_peak(options[best], belief, share, reach))
     return found
 
 
-def _taken(point: LatLon, belief: Belief, share: Floats, reach_km: float) -> Peak:
+def _take_peak(point: LatLon, belief: Belief, share: Floats, reach_km: float) -> Peak:
     """The peak at a point; its towns are taken out of `share`, which is changed in place."""
     near = sphere_km_from_degrees(point, belief.lat, belief.lon) <= reach_km
     peak = Peak(point, float(share[near].sum()))

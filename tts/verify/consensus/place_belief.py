@@ -37,7 +37,7 @@ class PlaceBelief:
         """The probability of the places within `km` of a point."""
         return float(self.share[sphere_km_from_degrees(point, self.lat, self.lon) <= km].sum())
 
-    def most(self, count: int) -> PlaceBelief:
+    def largest(self, count: int) -> PlaceBelief:
         """The points with the largest shares; the shares stay what they are."""
         at = np.argsort(-self.share, kind="stable")[:count]
         return PlaceBelief(self.lat[at], self.lon[at], self.share[at])
@@ -50,15 +50,17 @@ def belief_of_votes(clusters: Sequence[Cluster], error_distribution: ErrorDistri
     rings = [(km, share) for km, share in _rings(error_distribution) if km <= reach]
     beyond = [(km, share) for km, share in _rings(error_distribution) if km > reach]
     moved = _AT_OTHERS * sum(share for _, share in beyond) if others else 0.0
-    parts = [_around(first.centre, rings)]
-    parts.append(_around(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond]))
+    parts = [_ring_points(first.centre, rings)]
+    parts.append(
+        _ring_points(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond])
+    )
     support = sum(other.support for other in others) or 1.0
     near = rings or [(max(FLOOR_KM, reach), 1.0)]
     total = sum(share for _, share in near)
     for other in others:
         weight = moved * other.support / support
-        parts.append(_around(other.centre, [(km, weight * share / total) for km, share in near]))
-    return _joined(parts)
+        parts.append(_ring_points(other.centre, [(km, weight * share / total) for km, share in near]))
+    return _join_parts(parts)
 
 
 def belief_of_reading(belief: Belief) -> PlaceBelief:
@@ -67,7 +69,7 @@ def belief_of_reading(belief: Belief) -> PlaceBelief:
     return PlaceBelief(belief.lat, belief.lon, belief.share / total)
 
 
-def mixed(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
+def mix_beliefs(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBelief:
     """`share` of the one, and the rest of the other."""
     return PlaceBelief(
         np.concatenate([one.lat, other.lat]),
@@ -88,7 +90,7 @@ def _rings(error_distribution: ErrorDistribution) -> list[tuple[float, float]]:
     return found
 
 
-def _around(centre: LatLon, rings: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
+def _ring_points(centre: LatLon, rings: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
     points = []
     for i, (km, share) in enumerate(rings):
         turn = 180.0 / _BEARINGS * (i % 2)
@@ -98,7 +100,7 @@ def _around(centre: LatLon, rings: Sequence[tuple[float, float]]) -> list[tuple[
     return points
 
 
-def _joined(parts: Sequence[Sequence[tuple[float, float, float]]]) -> PlaceBelief:
+def _join_parts(parts: Sequence[Sequence[tuple[float, float, float]]]) -> PlaceBelief:
     table = np.array([row for part in parts for row in part], dtype=np.float64).reshape(-1, 3)
     return PlaceBelief(table[:, 0], table[:, 1], table[:, 2] / (table[:, 2].sum() or 1.0))
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tts.clues.belief import Belief
-from tts.clues.belief_with_caller import believed
+from tts.clues.belief_with_caller import belief_with_caller
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers, conclusion
+from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.hints import Hint
 from tts.clues.lookups import pair_lookups
 from tts.clues.ruled_out_places import RuledOut
@@ -46,7 +46,7 @@ class PooledVote:
     belief: Belief | None = None
 
 
-def pooled(
+def pool_lines(
     trajectories: Sequence[Trajectory],
     readings: Sequence[Reading],
     votes: Sequence[Vote],
@@ -100,11 +100,11 @@ def _belief(
     """The belief that the lines of some rollouts support together; None when they say too little to answer. The
     caller's hint counts as he is believed, and never without a line."""
     answered = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
-    leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.beside(lines))
+    leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.neighbours_of_lines(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
     leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
-    belief = believed(leads, reader, within, hint, ruled_out)
-    return belief if answers(belief, leads) else None
+    belief = belief_with_caller(leads, reader, within, hint, ruled_out)
+    return belief if is_worth_a_point(belief, leads) else None
 
 
 def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:

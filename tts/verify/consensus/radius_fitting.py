@@ -57,7 +57,7 @@ def fit(
     x = expand(raw, mean, scale, crossed=crossed)
     typical = _ordering(_ridge(x, np.log(km), np.ones(len(km))))
     far = _as_stated(scale) if stated else _tail_ordering(x, km)
-    scores = np.tile(far.of(x), _REPEATS) if stated else _held_out_scores(x, km)
+    scores = np.tile(far.scores_of(x), _REPEATS) if stated else _held_out_scores(x, km)
     return Calibration(
         origin=origin,
         runs=len(km),
@@ -66,7 +66,7 @@ def fit(
         mean=tuple(mean.tolist()),
         scale=tuple(scale.tolist()),
         typical=typical,
-        table=_tabulate(typical.of(x), km),
+        table=_tabulate(typical.scores_of(x), km),
         tail=far,
         rule=_tail_rule(scores, np.tile(km, _REPEATS), *(_AS_IT_IS if stated else (_BETAS, _CAPS_KM))),
     )
@@ -91,7 +91,7 @@ def _held_out_scores(x: Floats, km: Floats) -> Floats:
     for row in scores:
         folds = rng.permutation(len(km)) % _FOLDS
         for fold in range(_FOLDS):
-            row[folds == fold] = _tail_ordering(x[folds != fold], km[folds != fold]).of(x[folds == fold])
+            row[folds == fold] = _tail_ordering(x[folds != fold], km[folds != fold]).scores_of(x[folds == fold])
     return scores.ravel()
 
 

@@ -44,8 +44,8 @@ def fit_regions(cases: Sequence[RegionCase], *, origin: str) -> RegionRule | Non
     scale_90 = _conformal(needed, share)
     if scale_90 >= 1.0:
         return None
-    scale_90 = _rounded(scale_90)
-    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _rounded(_conformal(needed, _HALF)))
+    scale_90 = _round_scale(scale_90)
+    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _round_scale(_conformal(needed, _HALF)))
     return RegionRule(origin=origin, scale_50=scale_50, scale_90=scale_90, cases=len(several))
 
 
@@ -55,6 +55,6 @@ def _conformal(ordered: Floats, share: float) -> float:
     return float(ordered[min(rank, len(ordered) - 1)])
 
 
-def _rounded(scale: float) -> float:
+def _round_scale(scale: float) -> float:
     """To four digits, and never to zero."""
     return max(1e-4, round(scale, 4))

@@ -31,7 +31,7 @@ class Reliability(Value):
 
     factors: dict[str, tuple[float, ...]]
 
-    def of(self, source: str) -> tuple[float, ...]:
+    def factors_of(self, source: str) -> tuple[float, ...]:
         """The factors of a source; those of the least reliable one for a source that was never seen."""
         found = self.factors.get(source)
         return found if found is not None else tuple(min(row) for row in zip(*self.factors.values(), strict=True))
@@ -52,7 +52,7 @@ def from_labels(errors_km: Mapping[str, Floats]) -> Reliability:
     hits = {name: [float((np.nan_to_num(km, nan=np.inf) < scale).sum()) for scale, _ in SCALES]
             for name, km in errors_km.items()}  # fmt: skip
     n = len(next(iter(errors_km.values())))
-    return _relative({name: np.array(row) for name, row in hits.items()}, float(n))
+    return _relative_reliability({name: np.array(row) for name, row in hits.items()}, float(n))
 
 
 def from_agreement(sources: Sequence[str], km: Floats) -> Reliability:
@@ -74,10 +74,10 @@ def from_agreement(sources: Sequence[str], km: Floats) -> Reliability:
             others = odds.sum() - odds
             share = 0.5 * share + 0.5 * (agreed @ odds) / np.maximum(others, 1e-9)
         hits[:, at] = share * len(km)
-    return _relative(dict(zip(sources, hits, strict=True)), float(len(km)))
+    return _relative_reliability(dict(zip(sources, hits, strict=True)), float(len(km)))
 
 
-def _relative(hits: Mapping[str, Floats], n: float) -> Reliability:
+def _relative_reliability(hits: Mapping[str, Floats], n: float) -> Reliability:
     odds = {name: (row + _HALF) / (n - row + _HALF) for name, row in hits.items()}
     best = np.max(np.stack(list(odds.values())), axis=0)
     return Reliability(factors={name: tuple(((row / best) ** _SHARPNESS).tolist()) for name, row in odds.items()})

@@ -38,7 +38,7 @@ def rejected_of(
 ) -> RejectedPlace | None:
     """The place that was ruled out and has the most for it; `votes` are those for places that are left."""
     found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
-    ruled_out_place = None if found is None else ruled_out.holding(found, world)
+    ruled_out_place = None if found is None else ruled_out.place_at(found, world)
     if read is not None and found is not None and ruled_out_place is not None:
         firmly = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
         return RejectedPlace(ruled_out_place, read.names(found), firmly)
@@ -53,7 +53,7 @@ def rejected_of(
 def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:
     """The place that was ruled out and holds the point of a ledger."""
     point = ledger.hypothesis.point
-    return None if point is None or not ruled_out else ruled_out.holding(point, world)
+    return None if point is None or not ruled_out else ruled_out.place_at(point, world)
 
 
 def with_rejected(verdict: Verdict, rejected: RejectedPlace | None) -> Verdict:

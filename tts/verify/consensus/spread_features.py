@@ -75,7 +75,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     away_km, weight = _drawn_km(winner.centre, votes)
     near = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
     ledgers = [vote.ledger for vote in winner.members]
-    stated = [ledger.hypothesis for ledger in ledgers if ledger.pooled] or [ledger.hypothesis for ledger in ledgers]
+    stated = [ledger.hypothesis for ledger in ledgers if ledger.is_pooled] or [ledger.hypothesis for ledger in ledgers]
     towns = [vote.town_log for vote in votes]
     home = _nearest_town(winner.centre, world)
     divisions = [_division_name(_nearest_town(vote.point, world)) for vote in votes]

@@ -17,7 +17,7 @@ from tts.geodata.gazetteer import Place
 from tts.verify.consensus.guesswork import NAMED_TOWN_KM, guess_log_odds
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger import About, Finding, RolloutLedger
-from tts.verify.evidence.page_dedup import alike
+from tts.verify.evidence.page_dedup import merge_same_pages
 from tts.verify.evidence.world import World
 
 _W = weights("votes")
@@ -83,7 +83,7 @@ class Vote:
 def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     """A vote for every ledger that has a point, in an order that depends on what they say only."""
     pointed = sorted((ledger for ledger in ledgers if ledger.hypothesis.point is not None), key=_content)
-    rests = alike([ledger.witnesses for ledger in pointed])
+    rests = merge_same_pages([ledger.witnesses for ledger in pointed])
     pointed = [ledger.model_copy(update={"witnesses": found}) for ledger, found in zip(pointed, rests, strict=True)]
     shares = _witness_shares(pointed)
     bare = not any(_tells_more(ledger) for ledger in pointed)
@@ -162,7 +162,7 @@ def _overlap(a: RolloutLedger, b: RolloutLedger) -> float:
 
 
 def _town(hypothesis: Hypothesis, point: LatLon, world: World) -> Place | None:
-    return world.named(hypothesis.city, point, within_km=NAMED_TOWN_KM) if hypothesis.city else None
+    return world.place_named(hypothesis.city, point, within_km=NAMED_TOWN_KM) if hypothesis.city else None
 
 
 def _reach_km(hypothesis: Hypothesis, world: World) -> float:

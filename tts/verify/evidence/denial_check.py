@@ -21,7 +21,7 @@ def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str, 
     """`named`: what became of a hint that names the same places; `says`: what the photo says, in words. `ignored`: the
     answer lies there, although what was read agrees with the denial and no lookup confirmed the answer."""
     outcome = _OPPOSITE.get(named.outcome, "unchecked")
-    if outcome == "agrees" and verdict.point is not None and not _elsewhere(hint, verdict):
+    if outcome == "agrees" and verdict.point is not None and not _is_elsewhere(hint, verdict):
         outcome = "unchecked"
     text = _IGNORED.format(hint.words) if ignored else _text(hint, outcome, verdict, says)
     return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
@@ -39,7 +39,7 @@ def _text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:
     return f"The answer lies in {where}, {hint.words}, as your hint says."
 
 
-def _elsewhere(hint: Hint, verdict: Verdict) -> bool:
+def _is_elsewhere(hint: Hint, verdict: Verdict) -> bool:
     """Whether the answer is fine enough to lie outside the places that are denied: of another country, or a town."""
     if not place_words(verdict):
         return False

@@ -33,14 +33,14 @@ class Source:
     rivals: int
 
     @property
-    def echo(self) -> bool:
+    def is_echo(self) -> bool:
         """Derived from a point the rollout itself put in."""
         return self.call is not None and bool(_OWN_POINT_ARGUMENTS & set(self.call.arguments))
 
     @property
     def tells_of_own_point(self) -> bool:
         """Whether it only says what lies at a point the rollout itself put in; a picture of the place shows more."""
-        return self.echo and not isinstance(self.fact, ViewFact)
+        return self.is_echo and not isinstance(self.fact, ViewFact)
 
     @property
     def query(self) -> str:
@@ -82,7 +82,7 @@ def sources_of(trajectory: Trajectory) -> Iterator[Source]:
             for fact in facts:
                 if useful is not None and isinstance(fact, WebFact) and fact.number not in useful:
                     continue
-                yield Source(fact, result, calls.get(result.call_id), _rivals(fact, facts))
+                yield Source(fact, result, calls.get(result.call_id), _count_rivals(fact, facts))
 
 
 def _useful_numbers(text: str) -> frozenset[int] | None:
@@ -91,7 +91,7 @@ def _useful_numbers(text: str) -> frozenset[int] | None:
     return frozenset(int(number) for marks in marked for number in re.findall(r"\d{1,6}", marks)) if marked else None
 
 
-def _rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
+def _count_rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
     """How many places of one result match the query as well as this one, itself included."""
     if not isinstance(fact, PlaceFact) or fact.score is None:
         return 1
@@ -117,6 +117,6 @@ def statement_of(fact: Fact) -> str:
     return getattr(fact, "country", "") or ""
 
 
-def telling(key: str) -> bool:
+def is_distinctive(key: str) -> bool:
     """Whether a normalised name is long enough to be found by chance seldom; two signs do in scripts of syllables."""
     return len(key) >= _NAME_LETTERS or (len(key) == 2 and not key.isascii())

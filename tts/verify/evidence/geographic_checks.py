@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tts.clues.clue import listed
+from tts.clues.clue import list_countries
 from tts.clues.line_languages import TEXT_IS_IN
 from tts.clues.signals import Signal, language_signals, signals_in
 from tts.decision_weights import weights
@@ -15,7 +15,7 @@ from tts.domain.tooling import PlaceFact, ToolResult
 from tts.domain.trajectory import Trajectory
 from tts.geodata.english_names import country_name
 from tts.geodata.names import normalise
-from tts.verify.evidence.evidence_sources import Source, statement_of, telling
+from tts.verify.evidence.evidence_sources import Source, is_distinctive, statement_of
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import BORDER_KM, World
@@ -37,7 +37,7 @@ def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[Ledg
         agrees = where is not None and where.code == stated.code
         claim = f"{lies}, as the answer says" if agrees else f"{lies}, but the answer says {stated.name}"
         yield LedgerEntry(about="country", claim=claim, finding=finding)
-    if best.city and world.named(best.city, point, within_km=_TOWN_KM) is None:
+    if best.city and world.place_named(best.city, point, within_km=_TOWN_KM) is None:
         known = world.gazetteer.search(best.city, kinds=["city"], limit=1, fuzzy=False)
         if known and known[0].place.population >= _WELL_KNOWN:
             claim = f"{best.city} is not at this point"
@@ -54,13 +54,13 @@ def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World
     for signal in found:
         by_kind.setdefault(signal.kind, []).append(signal)
     for kind, signals in by_kind.items():
-        fitting = _fitting(signals, point, world, tolerance_km=1.0)
+        fitting = _fitting_signals(signals, point, world, tolerance_km=1.0)
         shown = (fitting or signals)[0]
         if fitting:
             finding = Finding.SUPPORTED
         else:  # borders and coasts are drawn coarsely: what just misses is neither for nor against
-            finding = Finding.UNSUPPORTED if _fitting(signals, point, world) else Finding.CONTRADICTED
-        claim = f"“{shown.text}” points to {listed(sorted(shown.countries))}"
+            finding = Finding.UNSUPPORTED if _fitting_signals(signals, point, world) else Finding.CONTRADICTED
+        claim = f"“{shown.text}” points to {list_countries(sorted(shown.countries))}"
         yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown.text)
 
 
@@ -73,7 +73,9 @@ def _on_languages(best: Hypothesis) -> Iterator[str]:
             yield claim.quote if derived else f"{claim.text} {claim.quote}"
 
 
-def _fitting(signals: list[Signal], point: LatLon, world: World, *, tolerance_km: float = BORDER_KM) -> list[Signal]:
+def _fitting_signals(
+    signals: list[Signal], point: LatLon, world: World, *, tolerance_km: float = BORDER_KM
+) -> list[Signal]:
     return [s for s in signals if any(world.lies_in(point, code, tolerance_km=tolerance_km) for code in s.countries)]
 
 
@@ -81,9 +83,9 @@ def name_checks(best: Hypothesis, sources: list[Source], read: list[str]) -> Ite
     """Each name of the answer, and the first statement that contains it."""
     for name in (best.place, best.city):
         key = normalise(name)
-        if not telling(key):
+        if not is_distinctive(key):
             continue
-        source = next((s for s in sources if not s.echo and _says(s, key)), None)
+        source = next((s for s in sources if not s.is_echo and _contains_text(s, key)), None)
         line = next((line for line in read if key in normalise(line)), None)
         if source is not None:
             yield source.entry("name", name, Finding.SUPPORTED, statement_of(source.fact))
@@ -101,11 +103,11 @@ def check_citation(claim: Claim, trajectory: Trajectory, sources: list[Source], 
     if result is not None and result.ok and own:
         statement = normalise(" ".join(statement_of(source.fact) for source in own) + " " + result.text)
         quote = normalise(claim.quote)
-        supported = quote in statement if telling(quote) else _shares_a_name(claim.text, statement)
+        supported = quote in statement if is_distinctive(quote) else _shares_a_name(claim.text, statement)
         finding = Finding.SUPPORTED if supported else Finding.UNSUPPORTED
         return _citation(claim, result, own, finding)
     quoted = normalise(claim.quote)
-    line = next((line for line in read if telling(quoted) and quoted in normalise(line)), None)
+    line = next((line for line in read if is_distinctive(quoted) and quoted in normalise(line)), None)
     finding = Finding.SUPPORTED if line is not None else Finding.UNSUPPORTED
     return LedgerEntry(about="cited", claim=claim.text, finding=finding, call_id=claim.call_id, quote=claim.quote)
 
@@ -114,7 +116,7 @@ def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Find
     """The entry with the statement that the claim quotes, or else with the one it names, quoted in its own words. Where
     a result has several, the first one is not what the claim is about."""
     quote = normalise(claim.quote)
-    quoting = [s for s in own if quote and _says(s, quote)]
+    quoting = [s for s in own if quote and _contains_text(s, quote)]
     if quoting:  # of namesakes the one in the country that the claim names
         quoted = next((s for s in quoting if _names_country_of(s, claim.text)), quoting[0])
         return quoted.entry("cited", claim.text, finding, claim.quote)
@@ -142,7 +144,7 @@ def _names_country_of(source: Source, text: str) -> bool:
     return bool(code) and (code in text.split() or country_name(code) in text)
 
 
-def _says(source: Source, key: str) -> bool:
+def _contains_text(source: Source, key: str) -> bool:
     """Whether a statement has a normalised text, as whole words where its script has any."""
     statement = normalise(statement_of(source.fact))
     return f" {key} " in f" {statement} " if key.isascii() else key in statement

@@ -9,9 +9,9 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.geodata.names import normalise
-from tts.verify.evidence.evidence_sources import Source, telling
+from tts.verify.evidence.evidence_sources import Source, is_distinctive
 from tts.verify.evidence.ledger import Finding, LedgerEntry
-from tts.verify.evidence.page_dedup import alike, page_witness
+from tts.verify.evidence.page_dedup import merge_same_pages, page_witness
 from tts.verify.evidence.world import World
 
 _W = weights("grounding")
@@ -21,7 +21,7 @@ _QUERY_WORD = int(_W["query_word_letters"])
 _PAGE_TOWN_KM = _W["page_town_km"]
 
 
-def ground(
+def ground_hypothesis(
     best: Hypothesis, point: LatLon, sources: list[Source], read: list[str], world: World
 ) -> tuple[float, frozenset[str], list[LedgerEntry]]:
     """The firmest support for the point, everything it rests on, and the entries for it."""
@@ -29,12 +29,12 @@ def ground(
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
         fact = source.fact
-        if isinstance(fact, PlaceFact) and not source.echo and fact.point is not None:
+        if isinstance(fact, PlaceFact) and not source.is_echo and fact.point is not None:
             away = distance_km(fact.point, point)
             if away <= NEAR_KM:
                 claim = f"{fact.name} lies {away:.1f} km from the point"
                 entry = source.entry("point", claim, Finding.SUPPORTED, fact.name)
-                supports.append((_strength(source, fact, away, seen), _place_witness(source, fact), entry))
+                supports.append((_support_strength(source, fact, away, seen), _place_witness(source, fact), entry))
         elif isinstance(fact, WebFact) and (name := _web_names(fact, best, point, world)):
             entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, fact.title)
             supports.append((_W["web"], page_witness(fact), entry))
@@ -49,12 +49,12 @@ def ground(
     best_strength = supports[0][0]
     strong = [support for support in supports if support[0] >= _W["strong"] * best_strength]
     witnesses = frozenset(witness for _, witness, _ in strong)
-    more = 1.0 - _W["repeated"] ** (len(alike([witnesses])[0]) - 1)
+    more = 1.0 - _W["repeated"] ** (len(merge_same_pages([witnesses])[0]) - 1)
     grounding = best_strength + (1.0 - best_strength) * more
     return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
 
-def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
+def _support_strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
     """Near, well matched, unambiguous, and a name that can be read in the photo: all four make a strong support."""
     near = 1.0 if away_km <= EXACT_KM else _W["beyond_exact"]
     match = fact.score if fact.score is not None else _W["unscored_match"]
@@ -62,7 +62,7 @@ def _strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> flo
     if not seen:
         visible = _W["no_text"]
     else:
-        shown = (name and name in seen) or (telling(source.query) and source.query in seen)
+        shown = (name and name in seen) or (is_distinctive(source.query) and source.query in seen)
         visible = 1.0 if shown or _overlaps(source.query, seen) else _W["unseen_query"]
     return float(near * match * visible / source.rivals ** _W["rivals"])
 
@@ -82,8 +82,8 @@ def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> 
     words = normalise(f"{fact.title} {fact.snippet}")
     for name in (best.place, best.city):
         key = normalise(name)
-        named = telling(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
-        if named and (name == best.place or world.named(name, point, within_km=_PAGE_TOWN_KM) is not None):
+        named = is_distinctive(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
+        if named and (name == best.place or world.place_named(name, point, within_km=_PAGE_TOWN_KM) is not None):
             return name
     return None
 
@@ -93,6 +93,6 @@ def _read_place(line: str, best: Hypothesis, point: LatLon, world: World) -> str
     key = normalise(line)
     for name in (best.city, best.place):
         wanted = normalise(name)
-        if telling(wanted) and re.search(rf"\b{re.escape(wanted)}\b", key):
-            return name if world.named(name, point, within_km=NEAR_KM) is not None else None
+        if is_distinctive(wanted) and re.search(rf"\b{re.escape(wanted)}\b", key):
+            return name if world.place_named(name, point, within_km=NEAR_KM) is not None else None
     return None

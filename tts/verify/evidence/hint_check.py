@@ -37,9 +37,9 @@ def check_hint(
     outcome = _of_places(hint, verdict, read, firm=firm, world=world)
     if not hint.denied:
         return outcome
-    there = verdict.point is not None and any(_holds(place, verdict) for place in hint.places)
+    there = verdict.point is not None and any(_place_contains(place, verdict) for place in hint.places)
     ignored = there and outcome.outcome == "unchecked" and _fit(hint, read, world)[0]
-    return denied_outcome(hint, outcome, verdict, _says(verdict, read), ignored=ignored)
+    return denied_outcome(hint, outcome, verdict, _photo_text(verdict, read), ignored=ignored)
 
 
 def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
@@ -73,17 +73,21 @@ def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: b
         return _without_a_point(hint, against=against)
     confirmed = firm or (read is not None and read.names(verdict.point))
     known = confirmed or agrees
-    if any(_holds(place, verdict) for place in hint.places):
+    if any(_place_contains(place, verdict) for place in hint.places):
         if known:
             return _agreeing(hint, verdict, read, agrees=agrees)
-        return _repeated(hint, read) if against and read is not None and not hint.denied else _unchecked(hint)
+        return (
+            _repeated_outcome(hint, read)
+            if against and read is not None and not hint.denied
+            else _unchecked_outcome(hint)
+        )
     if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
         return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
     if agrees and not confirmed:
         return _ignored(hint, verdict)
-    if against or (known and not _nearly(hint, verdict, world)):
-        return _elsewhere(hint, verdict, read)
-    return _unchecked(hint)
+    if against or (known and not _is_nearly_right(hint, verdict, world)):
+        return _elsewhere_outcome(hint, verdict, read)
+    return _unchecked_outcome(hint)
 
 
 def _fit(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]:
@@ -96,18 +100,18 @@ def _fit(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]
 
 def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:
     if not against:
-        return _unchecked(hint)
+        return _unchecked_outcome(hint)
     return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
 
 
 def _agreeing(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
     if hint.asked:
-        return _outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_says(verdict, read)}.")
+        return _outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_photo_text(verdict, read)}.")
     source = "read in the photo" if agrees else "looked up"
     return _outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
 
 
-def _repeated(hint: Hint, read: ReadBelief) -> HintOutcome:
+def _repeated_outcome(hint: Hint, read: ReadBelief) -> HintOutcome:
     """The answer is the place of the hint, which no lookup confirmed and which the lettering speaks against."""
     found = read.hypothesis
     if found is None or not place_words(found):
@@ -125,14 +129,14 @@ def _ignored(hint: Hint, verdict: Verdict) -> HintOutcome:
     return _outcome("unchecked", hint, text)
 
 
-def _unchecked(hint: Hint) -> HintOutcome:
+def _unchecked_outcome(hint: Hint) -> HintOutcome:
     text = f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
     return _outcome("unchecked", hint, text)
 
 
-def _elsewhere(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOutcome:
+def _elsewhere_outcome(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOutcome:
     """The answer is another place: of the country that is hinted, or of another."""
-    says = _says(verdict, read)
+    says = _photo_text(verdict, read)
     if verdict.country_code not in {place.country_code for place in hint.places}:
         return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
     if verdict.level.rank < Level.CITY.rank:
@@ -142,7 +146,7 @@ def _elsewhere(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOut
     return _outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}: the same country, {other}, {far}.")
 
 
-def _says(verdict: Verdict, read: ReadBelief | None) -> str:
+def _photo_text(verdict: Verdict, read: ReadBelief | None) -> str:
     named = read is not None and verdict.point is not None and read.names(verdict.point)
     return what_the_photo_says(verdict, read=named)
 
@@ -155,7 +159,7 @@ def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
     return HintOutcome.model_validate({"outcome": outcome, "place": hint.label, "text": text})
 
 
-def _holds(place: Place, verdict: Verdict) -> bool:
+def _place_contains(place: Place, verdict: Verdict) -> bool:
     """Whether an answer lies in a place: in the country, in the division, or within what a town of its size covers."""
     point = verdict.point
     assert point is not None
@@ -177,7 +181,7 @@ def _km(km: float) -> str:
     return f"{km:,.0f} km"
 
 
-def _nearly(hint: Hint, verdict: Verdict, world: World) -> bool:
+def _is_nearly_right(hint: Hint, verdict: Verdict, world: World) -> bool:
     """The verdict is no finer than its 90 % circle, and that reaches the place of the hint: nothing is contradicted."""
     point, radius = verdict.point, verdict.radius_km
     assert point is not None

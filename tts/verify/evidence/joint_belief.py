@@ -35,13 +35,13 @@ class Points:
     share: Floats
 
     @classmethod
-    def of(cls, lat: Floats, lon: Floats, share: Floats) -> Points:
+    def likeliest(cls, lat: Floats, lon: Floats, share: Floats) -> Points:
         """The likeliest points, with shares that add up to 1."""
         top = np.argsort(-share, kind="stable")[:_MOST_POINTS]
         kept = share[top]
         return cls(lat[top], lon[top], kept / (float(kept.sum()) or 1.0))
 
-    def near(self, other: Points, limit_km: float) -> Mask:
+    def near_mask(self, other: Points, limit_km: float) -> Mask:
         """(n, m) whether each point is at most so far from each of the other's."""
         cosines = unit_vectors(self.lat, self.lon) @ unit_vectors(other.lat, other.lon).T
         return np.asarray(cosines >= math.cos(min(math.pi, limit_km / EARTH_RADIUS_KM)) - _ROUNDING)
@@ -64,13 +64,13 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
     for photo in order:
         allowed = np.ones((_DRAWS, len(beliefs[photo].share)), dtype=bool)
         for other, at in drawn.items():
-            near = beliefs[other].near(beliefs[photo], float(limits_km[other, photo]))
+            near = beliefs[other].near_mask(beliefs[photo], float(limits_km[other, photo]))
             allowed &= near[at]
         shares = np.cumsum(allowed * beliefs[photo].share, axis=1)
         mass = shares[:, -1]
         if drawn:
             first = order[0]
-            usual = _usual(beliefs[first], prior, float(limits_km[first, photo]))[drawn[first]]
+            usual = _prior_shares(beliefs[first], prior, float(limits_km[first, photo]))[drawn[first]]
             weight *= mass / usual
         target = rng.random(_DRAWS) * mass
         drawn[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
@@ -86,10 +86,10 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
 
 def within_reach(one: Points, other: Points, prior: Points, limit_km: float) -> float:
     """How much likelier two beliefs lie within a distance of each other than two places drawn by chance."""
-    near = one.near(other, limit_km) @ other.share
-    return float((one.share * near / _usual(one, prior, limit_km)).sum())
+    near = one.near_mask(other, limit_km) @ other.share
+    return float((one.share * near / _prior_shares(one, prior, limit_km)).sum())
 
 
-def _usual(points: Points, prior: Points, limit_km: float) -> Floats:
+def _prior_shares(points: Points, prior: Points, limit_km: float) -> Floats:
     """(n,) the share of all photos that are taken within a distance of each point."""
-    return np.asarray(np.maximum(_LEAST_PRIOR, points.near(prior, limit_km) @ prior.share))
+    return np.asarray(np.maximum(_LEAST_PRIOR, points.near_mask(prior, limit_km) @ prior.share))

@@ -85,12 +85,12 @@ class RolloutLedger(Value):
     passed_by: bool = False
 
     @property
-    def answered(self) -> bool:
+    def is_answer(self) -> bool:
         """Whether its rollout answers this point: neither pooled nor passed by."""
-        return not self.pooled and not self.passed_by
+        return not self.is_pooled and not self.passed_by
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """Whether it is the ledger of what all rollouts read together, not of one rollout."""
         return self.rollout_id == POOLED
 

@@ -14,7 +14,7 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.verify.evidence.evidence_sources import read_lines, sources_of
 from tts.verify.evidence.geographic_checks import check_citation, name_checks, place_checks, signal_checks
-from tts.verify.evidence.grounding import ground
+from tts.verify.evidence.grounding import ground_hypothesis
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.line_support import with_direction
 from tts.verify.evidence.phantom_tool_use import phantom_tool_use
@@ -38,7 +38,7 @@ def build_ledger(
     grounding, witnesses = 0.0, frozenset[str]()
     if best.point is not None:
         point = best.point
-        grounding, witnesses, found = ground(best, point, sources, read, world)
+        grounding, witnesses, found = ground_hypothesis(best, point, sources, read, world)
         entries += found
         entries += detail_checks(best, point, sources, read)
         entries += place_checks(best, point, world)

@@ -23,10 +23,10 @@ def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> Ledger
     if country is None or not entry.quote:
         return entry
     clues = world.clues.leads({entry.quote: 1.0}).clues
-    against = any(_lacks(clue, country.code) >= _AGAINST_NATS for clue in clues)
+    against = any(_missing_nats(clue, country.code) >= _AGAINST_NATS for clue in clues)
     return entry.model_copy(update={"against": True}) if against else entry
 
 
-def _lacks(clue: Clue, code: str) -> float:
+def _missing_nats(clue: Clue, code: str) -> float:
     """How much less a clue fits a country than the one that it fits best, in nats."""
     return max([clue.other, *clue.weights.values()]) - clue.weight(code)

@@ -18,12 +18,13 @@ _TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
 
 
 def page_witness(fact: WebFact) -> str:
-    """The name of a page as a witness: its address and its words. Make names of several rollouts alike with `alike`."""
+    """The name of a page as a witness: its address and its words. `merge_same_pages` makes names of several
+    rollouts alike."""
     words = normalise(f"{fact.title} {fact.snippet}")
     return f"{_PREFIX}{_address(fact.url)}{_GAP}{words if len(words) >= _TELLING else ''}"
 
 
-def alike(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+def merge_same_pages(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     """The same sets, with one name for all pages that share an address or their words; other witnesses stay."""
     names = sorted({name for found in witnesses for name in found if name.startswith(_PREFIX)})
     root = {name: name for name in names}

@@ -35,7 +35,7 @@ class _ToolUseClaim:
     wording: str
     tools: tuple[str, ...]
 
-    def claimed(self) -> re.Pattern[str]:
+    def pattern(self) -> re.Pattern[str]:
         return re.compile(
             rf"(?:{_LOOKED}\s[^.!?\n]{{0,40}}?(?:{self.wording})|(?:{self.wording})[^.!?\n]{{0,30}}?\b{_DONE}"
             rf"|(?:according to|based on|from) (?:(?:an?|the|my|our) )?(?:{self.wording}))",
@@ -71,7 +71,7 @@ _TOOL_USES = (
         ("image_search", "lens"),
     ),
 )
-_PATTERNS = tuple((source, source.claimed()) for source in _TOOL_USES)
+_PATTERNS = tuple((source, source.pattern()) for source in _TOOL_USES)
 _MENTIONED = re.compile("|".join(source.wording for source in _TOOL_USES), re.IGNORECASE)
 # one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
 _PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
@@ -87,7 +87,7 @@ def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
     calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
     for source, pattern in _PATTERNS:
         called = any(part in name for name in calls for part in source.tools)
-        if not called and any(_claimed(pattern, text) for text in texts):
+        if not called and any(_is_claimed(pattern, text) for text in texts):
             yield f"says it looked at {source.name}, but called no tool for that"
 
 
@@ -96,7 +96,7 @@ def _mentions_tool_use(text: str) -> bool:
     return any(part in folded for part in _PARTS) and _MENTIONED.search(text) is not None
 
 
-def _claimed(pattern: re.Pattern[str], text: str) -> bool:
+def _is_claimed(pattern: re.Pattern[str], text: str) -> bool:
     for match in pattern.finditer(text[:20_000]):
         if not _INTENT.search(text[max(0, match.start() - 60) : match.start()]):
             return True

@@ -39,18 +39,18 @@ def trustworthy_facts(result: ToolResult) -> tuple[Fact, ...]:
     """The facts of a result without those that carry instructions; none when the result failed."""
     if not result.ok:
         return ()
-    return tuple(fact for fact in result.facts if not speaks_to_the_model(_words(fact)))
+    return tuple(fact for fact in result.facts if not speaks_to_the_model(_fact_text(fact)))
 
 
 def orders_in(result: ToolResult) -> str | None:
     """The first statement of a result that gives orders, or None; looks into failed results and plain text too."""
-    orders = [words for fact in result.facts if speaks_to_the_model(words := _words(fact))]
+    orders = [words for fact in result.facts if speaks_to_the_model(words := _fact_text(fact))]
     if not orders and speaks_to_the_model(result.text):
         orders = [result.text]
     return orders[0] if orders else None
 
 
-def _words(fact: Fact) -> str:
+def _fact_text(fact: Fact) -> str:
     if isinstance(fact, PlaceFact):
         return f"{fact.name}\n{fact.address}"
     if isinstance(fact, WebFact):

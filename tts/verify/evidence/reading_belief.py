@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader, Leads
-from tts.clues.conclusion import answers, conclusion
+from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.lookups import Lookup, pair_lookups
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
@@ -43,18 +43,18 @@ def read_belief(
     if not lines:
         return None
     looked_up = _about_lines(lines, trajectories)
-    leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.beside(lines))
+    leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.neighbours_of_lines(lines))
     if not leads.clues and not leads.mentions:
         return None
     belief = reader.weigher.weigh(leads.clues, sorted(leads.mentions, key=lambda mention: mention.name))
-    found = conclusion(belief, reader.countries) if answers(belief, leads) else None
+    found = conclusion(belief, reader.countries) if is_worth_a_point(belief, leads) else None
     return ReadBelief(leads, belief, found)
 
 
 def of_photo(trajectories: Iterable[Trajectory], number: int) -> tuple[Turn, ...]:
     """The turns of some rollouts without the text that was read in other photos than this one."""
     return tuple(
-        turn.model_copy(update={"results": tuple(_own(result, number) for result in turn.results)})
+        turn.model_copy(update={"results": tuple(_result_of_photo(result, number) for result in turn.results)})
         for trajectory in trajectories
         for turn in trajectory.turns
     )
@@ -64,23 +64,23 @@ def about_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading],
     """As `of_photo`, without lookups of something that was read in another photo and not in this one: what was found
     for another photo is no evidence for this one."""
     turns = of_photo(trajectories, number)
-    own = _shown([Trajectory(rollout_id=0, turns=turns)], readings[number : number + 1])
-    everywhere = _shown(trajectories, readings)
-    return tuple(_about(turn, own, everywhere) for turn in turns)
+    own = _shown_text([Trajectory(rollout_id=0, turns=turns)], readings[number : number + 1])
+    everywhere = _shown_text(trajectories, readings)
+    return tuple(_turn_of_photo(turn, own, everywhere) for turn in turns)
 
 
-def _shown(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> str:
+def _shown_text(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> str:
     return normalise("\n".join(t for line in _lines(trajectories, readings) for t in (line.text, *line.alternatives)))
 
 
-def _about(turn: Turn, own: str, everywhere: str) -> Turn:
+def _turn_of_photo(turn: Turn, own: str, everywhere: str) -> Turn:
     words = {call.id: _asked_for(call.arguments) for call in turn.calls}
     strange = {call_id for call_id, asked in words.items() if asked and asked in everywhere and asked not in own}
     kept = tuple(result for result in turn.results if result.call_id not in strange)
     return turn if len(kept) == len(turn.results) else turn.model_copy(update={"results": kept})
 
 
-def _own(result: ToolResult, number: int) -> ToolResult:
+def _result_of_photo(result: ToolResult, number: int) -> ToolResult:
     kept = tuple(f for f in result.facts if not isinstance(f, TextFact) or f.box.photo == number)
     return result if len(kept) == len(result.facts) else result.model_copy(update={"facts": kept, "text": ""})
 

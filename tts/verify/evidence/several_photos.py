@@ -58,7 +58,7 @@ class DifferentPlaces:
     surely: bool
 
     @property
-    def why(self) -> str:
+    def sentence_start(self) -> str:
         """The beginning of the sentence about it."""
         return f"These photos {'cannot' if self.surely else 'can hardly'} be of the same place"
 
@@ -73,7 +73,7 @@ def photos_apart(
     priors = world.clues.weigher.priors
     beliefs = [one.read.belief for one in each if one.read is not None]
     pairs = [(a, b) for a, b in combinations(beliefs, 2) if _away_km(a, b) > _NEIGHBOURS_KM]
-    surely = any(_two_towns(a, b) or _together(a, b, priors) < _TOGETHER for a, b in pairs)
+    surely = any(_two_towns(a, b) or _joint_likelihood(a, b, priors) < _TOGETHER for a, b in pairs)
     if surely or any(_best_together(a, b, priors) < _BEST_TOGETHER for a, b in pairs):
         return DifferentPlaces(each, surely)
     return None
@@ -146,7 +146,7 @@ def _two_towns(one: Belief, other: Belief) -> bool:
     return sure and _away_km(one, other) > _APART_KM
 
 
-def _together(one: Belief, other: Belief, priors: Priors) -> float:
+def _joint_likelihood(one: Belief, other: Belief, priors: Priors) -> float:
     """How much likelier both readings are in one country than in two drawn by chance."""
     return sum(
         share * other.countries.get(code, 0.0) / max(_LEAST_PRIOR, priors.country_share(code))
@@ -157,8 +157,8 @@ def _together(one: Belief, other: Belief, priors: Priors) -> float:
 def _best_together(one: Belief, other: Belief, priors: Priors) -> float:
     """How well the country that fits both readings best fits them, against the best country of each alone; in [0, 1].
 
-    `_together` compares with two countries drawn by chance, nearly all of which fit a single word as badly as the
-    other's country does. It therefore says little against a photo that shows only a word.
+    `_joint_likelihood` compares with two countries drawn by chance, nearly all of which fit a single word as badly as
+    the other's country does. It therefore says little against a photo that shows only a word.
     """
     both = [_fit(belief, priors) for belief in (one, other)]
     best = max(fit * both[1].get(code, 0.0) for code, fit in both[0].items())

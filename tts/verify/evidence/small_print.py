@@ -37,7 +37,7 @@ def detail_checks(
     lines = [line for line in read if is_small_print(line)]
     seen: set[str] = set()
     for source in sources:
-        if not _about(source, best, point):
+        if not _is_about(source, best, point):
             continue
         statement = f" {normalise(statement_of(source.fact))} "
         line = next((line for line in lines if f" {normalise(line)} " in statement), None)
@@ -63,11 +63,11 @@ def _is_address(line: str) -> bool:
     return len(numbers) == 1 and _YEAR.fullmatch(numbers[0]) is None and named
 
 
-def _about(source: Source, best: Hypothesis, point: LatLon) -> bool:
+def _is_about(source: Source, best: Hypothesis, point: LatLon) -> bool:
     """A place near the point that the rollout did not put in itself, or a page that names its town or place."""
     fact = source.fact
     if isinstance(fact, PlaceFact):
-        return fact.point is not None and distance_km(fact.point, point) <= NEAR_KM and not source.echo
+        return fact.point is not None and distance_km(fact.point, point) <= NEAR_KM and not source.is_echo
     if not isinstance(fact, WebFact):
         return False
     words = f" {normalise(statement_of(fact))} "

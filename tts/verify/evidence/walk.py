@@ -14,7 +14,7 @@ import numpy as np
 
 from tts.clues.belief import Belief
 from tts.clues.clue_reader import ClueReader
-from tts.clues.conclusion import answers, conclusion
+from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, distance_km, sphere_km_from_degrees
@@ -54,7 +54,7 @@ def walk_of(
     priors = world.clues.weigher.priors
     beliefs, prior = _points(readable, priors)
     numbers = [one.number for one in readable]
-    limits = reach.taken[np.ix_(numbers, numbers)]
+    limits = reach.town_limits_km[np.ix_(numbers, numbers)]
     pairs = [
         (readable[i].number, readable[j].number)
         for i, j in combinations(range(len(readable)), 2)
@@ -68,7 +68,7 @@ def walk_of(
     joint = joint_belief(beliefs, prior, limits)
     if pairs or not joint.possible:
         return Walk(alone, tuple(pairs) or tuple(combinations(numbers, 2)))
-    given = {one.number: one for one in _given(readable, joint, trajectories, readings, world)}
+    given = {one.number: one for one in _given_the_others(readable, joint, trajectories, readings, world)}
     return Walk(tuple(given.get(one.number, one) for one in alone))
 
 
@@ -89,20 +89,20 @@ def _points(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points],
     """
     reads = [one.read for one in readable if one.read is not None]
     named = {place.id: place for read in reads for place, _ in read.belief.places}
-    lat, lon, share = priors.everywhere
-    new = [place for place in named.values() if not _has(place, lat, lon)]
+    lat, lon, share = priors.all_towns
+    new = [place for place in named.values() if not _has_point(place, lat, lon)]
     usual = np.array([priors.photo_share(place) for place in new])
-    prior = Points(*_with(lat, lon, share, new, usual))
+    prior = Points(*_with_places(lat, lon, share, new, usual))
     beliefs = []
     for read in reads:
         belief = read.belief
-        missing = [place for place in named.values() if not _has(place, belief.lat, belief.lon)]
+        missing = [place for place in named.values() if not _has_point(place, belief.lat, belief.lon)]
         shares = np.array([belief.rest.get(place.country_code, 0.0) * priors.town_share(place) for place in missing])
-        beliefs.append(Points.of(*_with(belief.lat, belief.lon, belief.share, missing, shares)))
+        beliefs.append(Points.likeliest(*_with_places(belief.lat, belief.lon, belief.share, missing, shares)))
     return beliefs, prior
 
 
-def _with(
+def _with_places(
     lat: Floats, lon: Floats, share: Floats, places: Sequence[Place], shares: Floats
 ) -> tuple[Floats, Floats, Floats]:
     more = [np.array([p.point.lat for p in places]), np.array([p.point.lon for p in places]), shares]
@@ -110,11 +110,11 @@ def _with(
     return whole[0], whole[1], whole[2]
 
 
-def _has(place: Place, lat: Floats, lon: Floats) -> bool:
+def _has_point(place: Place, lat: Floats, lon: Floats) -> bool:
     return bool((sphere_km_from_degrees(place.point, lat, lon) < _SAME_KM).any())
 
 
-def _given(
+def _given_the_others(
     readable: Sequence[OnePhoto],
     joint: JointBelief,
     trajectories: Sequence[Trajectory],
@@ -140,17 +140,19 @@ def _given(
 def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
     countries: dict[str, float] = {}
     for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
-        at = reader.countries.at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
+        at = reader.countries.country_at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
         if at is not None:
             countries[at.code] = countries.get(at.code, 0.0) + float(share)
-    at_places = [(place, float(points.share[_at(place, points)].sum())) for place in places.values()]
+    at_places = [(place, float(points.share[_near_mask(place, points)].sum())) for place in places.values()]
     ranked = sorted((pair for pair in at_places if pair[1] > 0), key=lambda pair: (-pair[1], pair[0].id))
     belief = Belief(
         countries or read.belief.countries, tuple(ranked[:12]), points.lat, points.lon, points.share, len(ranked)
     )
-    hypothesis: Hypothesis | None = conclusion(belief, reader.countries) if answers(belief, read.leads) else None
+    hypothesis: Hypothesis | None = (
+        conclusion(belief, reader.countries) if is_worth_a_point(belief, read.leads) else None
+    )
     return replace(read, belief=belief, hypothesis=hypothesis)
 
 
-def _at(place: Place, points: Points) -> Mask:
+def _near_mask(place: Place, points: Points) -> Mask:
     return np.asarray(sphere_km_from_degrees(place.point, points.lat, points.lon) < _SAME_KM)

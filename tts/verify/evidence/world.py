@@ -32,42 +32,42 @@ class World:
 
     def at_sea(self, point: LatLon) -> bool:
         """Farther than 15 km from any land."""
-        if self.countries.at(point) is not None:
+        if self.countries.country_at(point) is not None:
             return False
-        return all(near is None for near in self._around(point, _COAST_KM))
+        return all(near is None for near in self._countries_around(point, _COAST_KM))
 
     def country_near(self, point: LatLon) -> Country | None:
         """The country at a point, or the nearest within 15 km of a coast."""
-        here = self.countries.at(point)
+        here = self.countries.country_at(point)
         if here is not None:
             return here
-        return next((near for near in self._around(point, _COAST_KM) if near is not None), None)
+        return next((near for near in self._countries_around(point, _COAST_KM) if near is not None), None)
 
     def town(self, point: LatLon, *, max_km: float) -> tuple[Place, float] | None:
         """The most important town within reach: larger towns may be farther away."""
         near = self.gazetteer.nearest(point, limit=24, max_km=max_km)
         return min(near, key=_distance_for_size, default=None)
 
-    def named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
+    def place_named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
         """The place with this name that lies near a point; None when there is none."""
         found = self.gazetteer.nearest_named(name, point, within_km=within_km)
         return None if found is None else found[0]
 
-    def _around(self, point: LatLon, km: float) -> list[Country | None]:
-        return _around(point, km, self.countries)
+    def _countries_around(self, point: LatLon, km: float) -> list[Country | None]:
+        return _countries_around(point, km, self.countries)
 
 
 def is_near_country(point: LatLon, code: str, countries: Countries, *, tolerance_km: float) -> bool:
     """Whether a point lies in a country or within some kilometres of it."""
-    here = countries.at(point)
+    here = countries.country_at(point)
     if here is not None and here.code == code:
         return True
-    return any(near is not None and near.code == code for near in _around(point, tolerance_km, countries))
+    return any(near is not None and near.code == code for near in _countries_around(point, tolerance_km, countries))
 
 
-def _around(point: LatLon, km: float, countries: Countries) -> list[Country | None]:
+def _countries_around(point: LatLon, km: float, countries: Countries) -> list[Country | None]:
     ring = [destination(point, bearing_deg=bearing, distance_km=km) for bearing in range(0, 360, 45)]
-    return [countries.at(near) for near in ring]
+    return [countries.country_at(near) for near in ring]
 
 
 def _distance_for_size(pair: tuple[Place, float]) -> float:

@@ -27,7 +27,7 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
-from tts.verify.inquiry.statements import Statement, Statements, holds
+from tts.verify.inquiry.statements import Statement, Statements, contains_phrase
 
 _MOST_PASSED_BY = 2
 _TOWN_KM = weights("inquiry")["town_km"]
@@ -83,7 +83,7 @@ def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> 
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
     leader = stated.borne_at(beside[0].is_named_in)
     found: list[Candidate] = []
-    for rollout_id, hypothesis in [*_believed(scene), *_named(scene, stated, leader)]:
+    for rollout_id, hypothesis in [*_believed_places(scene), *_named_places(scene, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
             made = _candidate(scene, stated, rollout_id, hypothesis)
@@ -115,15 +115,17 @@ def _town_of(page: Statement, world: World) -> Place | None:
         return None
     towns: list[tuple[bool, Place]] = []
     for mention in world.clues.leads({fact.title: 1.0, fact.snippet: 1.0}).mentions:
-        if any(holds(normalise(line), mention.name) for line in page.lines):
+        if any(contains_phrase(normalise(line), mention.name) for line in page.lines):
             continue
         for place in (match.place for match in mention.matches if match.place.kind == "city"):
-            beside = holds(page.words, place.admin1) or holds(page.words, world.countries.name(place.country_code))
+            beside = contains_phrase(page.words, place.admin1) or contains_phrase(
+                page.words, world.countries.name(place.country_code)
+            )
             towns.append((not beside, place))
     return min(towns, key=lambda found: found[0], default=(True, None))[1]
 
 
-def _believed(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
+def _believed_places(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
     """What rollouts believed in a turn and left."""
     for trajectory in scene.trajectories:
         for turn in trajectory.turns:
@@ -132,7 +134,7 @@ def _believed(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
                     yield trajectory.rollout_id, hypothesis
 
 
-def _named(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
+def _named_places(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
     """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
     telling = [one for one in stated.every if one.lines - leader]
     for one in sorted(telling, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):

@@ -48,7 +48,7 @@ class Comparison(Generic[PlaceT]):
 
     def next_calls(self) -> tuple[ToolCall, ...]:
         """The calls of the next round, at most what is left; none when there is nothing more to ask."""
-        self._pending = None if self._decided() else next(self._possible(), None)
+        self._pending = None if self._is_decided() else next(self._possible(), None)
         if self._pending is None:
             return ()
         self._tried.add(self._pending.question)
@@ -62,22 +62,24 @@ class Comparison(Generic[PlaceT]):
         outcomes = {i: self._outcome(i, pending.question, call, results.get(call.id)) for i, call in pending.of.items()}
         self.rounds.append(Round(pending.question, outcomes))
 
-    def counted(self) -> list[frozenset[int]]:
+    def counted_places(self) -> list[frozenset[int]]:
         """For each round the places that count in it."""
         return [frozenset(i for i in one.outcomes if self._counts(i, one.question.line)) for one in self.rounds]
 
     def gains(self) -> dict[int, float]:
         """The log-likelihood ratio of each place after rounds that said something, in nats."""
-        return gains_of(self.rounds, self.counted(), range(len(self.candidates)))
+        return gains_of(self.rounds, self.counted_places(), range(len(self.candidates)))
 
     def gain_of_others(self) -> float:
         """What an answer gains that is none of the candidates: nothing, or as much as a candidate lost at which a line
         was found, so that it does not overtake this candidate."""
         gains = self.gains()
-        deciding = ((one, each) for one, each in zip(self.rounds, self.counted(), strict=True) if one.gains(each))
+        deciding = (
+            (one, each) for one, each in zip(self.rounds, self.counted_places(), strict=True) if one.gains(each)
+        )
         return min([0.0, *(gains[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
 
-    def _decided(self) -> bool:
+    def _is_decided(self) -> bool:
         """Whether no question is needed any more."""
         return False
 
@@ -90,14 +92,14 @@ class Comparison(Generic[PlaceT]):
     def _open_lines(self) -> list[str]:
         """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
         longest."""
-        askers = self._stated.askers
-        settled = {one.question.line for one in self.rounds if not one.void}
+        askers = self._stated.asker_counts
+        settled = {one.question.line for one in self.rounds if not one.is_void}
         unsettled = [line for line in self._stated.lines if line not in settled]
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
     def _of_each(self, line: str) -> Iterator[PendingCalls]:
         """The question of the first place, of those that bear the line, then of the others."""
-        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne(i)]
+        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne_lines(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in bearing]
         for form in forms_for(line, self._offered):
             question = Question(line=line, form=form)
@@ -111,14 +113,14 @@ class Comparison(Generic[PlaceT]):
         """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
         about = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
         keys = {i: key_of(given) for i, given in about.items()}
-        chosen = self._chosen(keys, {i for i in numbers if self._has_to_be_asked(i)})
+        chosen = self._choose_places(keys, {i for i in numbers if self._has_to_be_asked(i)})
         if len(chosen) < FEWEST_PLACES:
             return None
         made: dict[bytes, ToolCall] = {}
         of = {i: made.setdefault(keys[i], self._call(question, about[i], len(made))) for i in about if i in chosen}
         return PendingCalls(question, tuple(made.values()), of)
 
-    def _chosen(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
+    def _choose_places(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
         """The required places, and others as far as calls and places allow; none where a required one has to be left
         out. `keys` has those that can be asked, the most telling first."""
         chosen = set(required)
@@ -134,7 +136,7 @@ class Comparison(Generic[PlaceT]):
 
     def _arguments(self, question: Question, i: int) -> dict[str, JsonValue] | None:
         """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""
-        return question.about(self.candidates[i]) if self._counts(i, question.line) else None
+        return question.arguments_about(self.candidates[i]) if self._counts(i, question.line) else None
 
     def _has_to_be_asked(self, i: int) -> bool:
         """Whether no round takes place without this place. It is so for each that could win without being asked."""
@@ -147,7 +149,7 @@ class Comparison(Generic[PlaceT]):
         if result is None:
             return Outcome(None, "")
         statements, place = question.statements(call, result, self._stated.lines), self.candidates[i]
-        found = question.found(statements, place)
+        found = question.line_was_found(statements, place)
         bearing = [one for one in statements if question.line in one.lines and place.is_named_in(one)]
         url = getattr(bearing[0].fact, "url", None) if bearing else None
         return Outcome(found, result.call_id, url, result.retrieved_at)
@@ -155,17 +157,17 @@ class Comparison(Generic[PlaceT]):
     def _counts(self, i: int, line: str) -> bool:
         """Whether a line that is found at a place, or not, says something about it. A place that nothing but this
         line led to was chosen because the line stands there."""
-        return line not in self.candidates[i].found_by or bool(self._borne(i) - {line})
+        return line not in self.candidates[i].found_by or bool(self._borne_lines(i) - {line})
 
     def _separates(self, line: str) -> bool:
         return 0 < self._bearers(line) < len(self.candidates)
 
     def _bearers(self, line: str) -> int:
-        return sum(line in self._borne(i) for i in range(len(self.candidates)))
+        return sum(line in self._borne_lines(i) for i in range(len(self.candidates)))
 
-    def _borne(self, i: int) -> frozenset[str]:
+    def _borne_lines(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
-        found = {r.question.line for r in self.rounds if not r.void and i in r.outcomes and r.outcomes[i].found}
+        found = {r.question.line for r in self.rounds if not r.is_void and i in r.outcomes and r.outcomes[i].found}
         return self._stated.borne_at(self.candidates[i].is_named_in) | found
 
 

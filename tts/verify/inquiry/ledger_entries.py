@@ -14,11 +14,11 @@ from tts.verify.inquiry.rounds import Outcome, Round
 
 def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
     """The ledgers of the rollouts, with the entries that their votes have now."""
-    asked = {vote.ledger.rollout_id: _asked(vote.ledger) for vote in votes if vote.ledger.answered}
+    asked = {vote.ledger.rollout_id: _asked_entries(vote.ledger) for vote in votes if vote.ledger.is_answer}
     return tuple(ledger.with_entries(asked.get(ledger.rollout_id, ())) for ledger in ledgers)
 
 
-def _asked(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
+def _asked_entries(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
     return tuple(entry for entry in ledger.entries if entry.about == "asked")
 
 
@@ -32,23 +32,23 @@ def with_undecided(
     """
     if not ledgers:
         return ()
-    entered = {entry.call_id for vote in votes for entry in _asked(vote.ledger)}
+    entered = {entry.call_id for vote in votes for entry in _asked_entries(vote.ledger)}
     there = {ledger.rollout_id for ledger in ledgers}
     found: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
     first = ledgers[0].rollout_id
     found[first] += map(_of_open_search, inquiry.open_searches)
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
+    for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         for number, outcome in one.outcomes.items():
             if not outcome.call_id or outcome.call_id in entered:
                 continue
             candidate = inquiry.candidates[number]
             owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & there
             for rollout_id in owners or {first}:
-                found[rollout_id].append(_undecided(inquiry, one, number, counted))
+                found[rollout_id].append(_undecided_entry(inquiry, one, number, counted))
     return tuple(ledger.with_entries(found[ledger.rollout_id]) for ledger in ledgers)
 
 
-def _undecided(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
+def _undecided_entry(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
     outcome, line = one.outcomes[number], one.question.line
     if _decides(one, number, counted):
         found = "found, which is not enough" if outcome.found else "not found"
@@ -96,7 +96,7 @@ def _reason(one: Round) -> str:
 def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEntry]:
     """What the verifier found out about a candidate, in rounds that distinguish it from another."""
     name = inquiry.candidates[number].name
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
+    for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         if not _decides(one, number, counted):
             continue
         outcome, line = one.outcomes[number], one.question.line

@@ -17,7 +17,7 @@ from tts.domain.value import Value
 from tts.verify.evidence.evidence_sources import Source
 from tts.verify.evidence.prompt_injection import trustworthy_facts
 from tts.verify.evidence.small_print import is_small_print
-from tts.verify.inquiry.statements import Statement, stated
+from tts.verify.inquiry.statements import Statement, make_statement
 
 Form = Literal["web_search", "poi_keyword_search"]
 ASKER = -3  # in place of a rollout's number, for results of the verifier's own calls
@@ -55,22 +55,22 @@ class Question(Value):
     line: str
     form: Form
 
-    def about(self, candidate: AskedPlace) -> dict[str, JsonValue] | None:
+    def arguments_about(self, candidate: AskedPlace) -> dict[str, JsonValue] | None:
         """The arguments of the call about a candidate; None where it cannot be asked of it."""
         if self.form == "web_search":
             return {"query": f"{self.line} {candidate.city}"} if candidate.city else None
         return {"query": self.line, "country": candidate.country_code} if candidate.country_code else None
 
-    def openly(self) -> dict[str, JsonValue]:
+    def open_arguments(self) -> dict[str, JsonValue]:
         """The arguments of the call that names no candidate."""
         return {"query": self.line}
 
     def statements(self, call: ToolCall, result: ToolResult, lines: Sequence[str]) -> tuple[Statement, ...]:
         """What the tool answered; nothing when the call failed."""
         facts = trustworthy_facts(result)
-        return tuple(stated(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
+        return tuple(make_statement(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
-    def found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
+    def line_was_found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
         """Whether the result about a candidate bears the line there; None without a result."""
         if not statements:
             return None

@@ -44,7 +44,7 @@ class Inquiry(Comparison[Candidate]):
     def __init__(self, scene: Scene, clusters: Sequence[Cluster], offered: Sequence[str], budget: int) -> None:
         self._scene = scene
         self._rollouts = scene.trajectories
-        stated = Statements.of(scene.trajectories, scene.readings)
+        stated = Statements.from_trajectories(scene.trajectories, scene.readings)
         self._finals = answers(clusters, stated, scene.world)
         beside = passed_by(scene, stated, self._finals)
         super().__init__([*self._finals[: MOST_PLACES - len(beside)], *beside], stated, offered, budget)
@@ -60,14 +60,14 @@ class Inquiry(Comparison[Candidate]):
         else:
             super().take(results)
 
-    def admitted(self) -> frozenset[int]:
+    def admitted_places(self) -> frozenset[int]:
         """The places that were passed by and that questions make likelier by far than each answer asked about."""
         gains = self.gains()
         rival = max((nats for i, nats in gains.items() if not self.candidates[i].passed_by), default=math.inf)
         return frozenset(i for i in gains if self.candidates[i].passed_by and gains[i] - rival >= ADMITS)
 
-    def _decided(self) -> bool:
-        gains, admitted = self.gains(), self.admitted()
+    def _is_decided(self) -> bool:
+        gains, admitted = self.gains(), self.admitted_places()
         if not gains:
             return False
         ranked = sorted(
@@ -84,8 +84,8 @@ class Inquiry(Comparison[Candidate]):
             yield from self._of_each(line)
         if self._calls_left > FEWEST_PLACES:
             for line in lines:
-                if not self._stated.askers[line] and not self._bearers(line):
-                    yield from self._openly(line)
+                if not self._stated.asker_counts[line] and not self._bearers(line):
+                    yield from self._open_question(line)
         for line in lines:
             yield from self._of_each(line)
 
@@ -93,16 +93,16 @@ class Inquiry(Comparison[Candidate]):
         """An answer. A place that was passed by has no vote, and without being asked it gets none."""
         return not self.candidates[i].passed_by
 
-    def _openly(self, line: str) -> Iterator[PendingCalls]:
+    def _open_question(self, line: str) -> Iterator[PendingCalls]:
         """The question that names no place, if the calls that remain are then enough for all answers."""
         finals = [one for one in self.candidates if not one.passed_by]
         for form in forms_for(line, self._offered):
             question = Question(line=line, form=form)
-            calls = {key_of(about) for one in finals if (about := question.about(one)) is not None}
+            calls = {key_of(about) for one in finals if (about := question.arguments_about(one)) is not None}
             if len(finals) == MOST_PLACES or len(calls) >= self._calls_left:
                 continue
             if all(turn.text != question.json_bytes().decode() for turn in self._open):
-                yield PendingCalls(question, (self._call(question, question.openly(), 0),), {})
+                yield PendingCalls(question, (self._call(question, question.open_arguments(), 0),), {})
 
     def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
         made = len(self.rounds) + len(self._open)
@@ -117,7 +117,7 @@ class Inquiry(Comparison[Candidate]):
         self._open.append(Turn(index=len(self._open), text=text, calls=calls, results=results))
         own = Trajectory(rollout_id=ASKER, turns=tuple(self._open))
         self._scene = replace(self._scene, trajectories=(*self._rollouts, own))
-        self._stated = Statements.of(self._scene.trajectories, self._scene.readings)
+        self._stated = Statements.from_trajectories(self._scene.trajectories, self._scene.readings)
         before = len(self.candidates)
         for new in passed_by(self._scene, self._stated, self._finals):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):

@@ -13,9 +13,9 @@ from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.rounds import PASSED_BY
 
 
-def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
+def reweigh_votes(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     """The votes with what questions say about their places. Unchanged, to the object, where they say nothing."""
-    gains, admitted = inquiry.gains(), inquiry.admitted()
+    gains, admitted = inquiry.gains(), inquiry.admitted_places()
     if not admitted and not any(gains.values()):
         return list(votes)
     others = inquiry.gain_of_others()
@@ -24,13 +24,13 @@ def reweighed(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
     for vote in votes:
         i = next((i for i, one in enumerate(inquiry.candidates) if not one.passed_by and vote in one.votes), None)
         if i is None:
-            found.append(_weighed(vote, others, ()) if others else vote)
+            found.append(_reweigh_vote(vote, others, ()) if others else vote)
         else:
-            found.append(_weighed(vote, gains.get(i, 0.0), entries[i]))
+            found.append(_reweigh_vote(vote, gains.get(i, 0.0), entries[i]))
     for i in sorted(admitted):
-        found += [_weighed(vote, gains[i] + PASSED_BY, entries[i]) for vote in inquiry.candidates[i].votes]
+        found += [_reweigh_vote(vote, gains[i] + PASSED_BY, entries[i]) for vote in inquiry.candidates[i].votes]
     return found
 
 
-def _weighed(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
+def _reweigh_vote(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:
     return replace(vote, weight=vote.weight * math.exp(nats), ledger=vote.ledger.with_entries(entries))

@@ -42,14 +42,14 @@ class Round:
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
 
     @property
-    def void(self) -> bool:
+    def is_void(self) -> bool:
         """Whether it says nothing: a call failed or returned nothing, or fewer than two candidates were asked about."""
         return len(self.outcomes) < 2 or any(one.found is None for one in self.outcomes.values())
 
     def gains(self, counted: frozenset[int]) -> dict[int, float]:
         """What each candidate gains; only those that count, of which there have to be two."""
         asked = {i: one for i, one in self.outcomes.items() if i in counted}
-        if self.void or len(asked) < 2:
+        if self.is_void or len(asked) < 2:
             return {}
         nats = {i: _FOUND if one.found else _MISSED for i, one in asked.items()}
         mean = sum(nats.values()) / len(nats)

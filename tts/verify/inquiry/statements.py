@@ -15,7 +15,7 @@ from tts.domain.reading import Reading
 from tts.domain.tooling import Fact, PlaceFact, TextFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.geodata.names import normalise
-from tts.verify.evidence.evidence_sources import Source, read_lines, sources_of, statement_of, telling
+from tts.verify.evidence.evidence_sources import Source, is_distinctive, read_lines, sources_of, statement_of
 from tts.verify.evidence.grounding import NEAR_KM
 
 _W = weights("inquiry")
@@ -44,13 +44,13 @@ class Statement:
         fact = self.fact
         if isinstance(fact, PlaceFact):
             return fact.point is not None and distance_km(fact.point, point) <= NEAR_KM
-        return isinstance(fact, WebFact) and telling(normalise(city)) and holds(self.words, city)
+        return isinstance(fact, WebFact) and is_distinctive(normalise(city)) and contains_phrase(self.words, city)
 
 
 IsAbout = Callable[[Statement], bool]  # whether a statement is about a place
 
 
-def holds(words: str, phrase: str) -> bool:
+def contains_phrase(words: str, phrase: str) -> bool:
     """Whether normalised words hold a phrase as whole words."""
     wanted = normalise(phrase)
     return bool(wanted) and f" {wanted} " in f" {words} "
@@ -64,18 +64,18 @@ class Statements:
     lines: tuple[str, ...]
 
     @classmethod
-    def of(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
+    def from_trajectories(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
         """The lines in an order that does not depend on that of the rollouts."""
         found = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
         readings = tuple(readings)
         faint = {line.text for one in readings for line in one.lines if line.confidence < _LEGIBLE}
         read = [line for line in read_lines([source for _, source in found], readings) if line not in faint]
-        lines = sorted(line for line in read if telling(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
-        return cls(tuple(stated(i, source, lines) for i, source in found if _states(source)), tuple(lines))
+        lines = sorted(line for line in read if is_distinctive(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
+        return cls(tuple(make_statement(i, source, lines) for i, source in found if _states(source)), tuple(lines))
 
     def led_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
         """The lines that led to a place: a tool was asked for them when it stated the place, or they name it."""
-        named = frozenset(line for line in self.lines if holds(normalise(line), name))
+        named = frozenset(line for line in self.lines if contains_phrase(normalise(line), name))
         return named.union(*(one.found_by for one in self.every if is_about(one)))
 
     def borne_at(self, is_about: IsAbout) -> frozenset[str]:
@@ -83,7 +83,7 @@ class Statements:
         return frozenset().union(*(one.lines for one in self.every if is_about(one)))
 
     @cached_property
-    def askers(self) -> dict[str, int]:
+    def asker_counts(self) -> dict[str, int]:
         """How many rollouts asked a tool for a line."""
         by_line: dict[str, set[int]] = {line: set() for line in self.lines}
         for one in self.every:
@@ -93,14 +93,14 @@ class Statements:
         return {line: len(rollouts) for line, rollouts in by_line.items()}
 
 
-def stated(rollout_id: int, source: Source, lines: Iterable[str]) -> Statement:
+def make_statement(rollout_id: int, source: Source, lines: Iterable[str]) -> Statement:
     """A statement with the lines that it repeats."""
     lines, words = tuple(lines), normalise(statement_of(source.fact))
-    repeated = frozenset(line for line in lines if holds(words, line))
+    repeated = frozenset(line for line in lines if contains_phrase(words, line))
     return Statement(
-        rollout_id, source, words, repeated, frozenset(line for line in lines if holds(source.query, line))
+        rollout_id, source, words, repeated, frozenset(line for line in lines if contains_phrase(source.query, line))
     )
 
 
 def _states(source: Source) -> bool:
-    return not source.echo and not isinstance(source.fact, TextFact)
+    return not source.is_echo and not isinstance(source.fact, TextFact)

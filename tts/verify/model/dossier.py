@@ -138,19 +138,19 @@ def _headline(branch: Branch, model: int | None) -> str:
     if speaks_to_the_model(names):
         names = ""
     where = f"{branch.point.lat:.4f}, {branch.point.lon:.4f}"
-    named = f" {_quoted(names)}" if names else ""
+    named = f" {_quote(names)}" if names else ""
     return f"Branch {branch.label}: {where}{named}{'' if model is None else f' (model {model})'}"
 
 
 def _line(exhibit: Exhibit) -> str:
     entry = exhibit.entry
-    source = f" ({entry.tool}: {_quoted(entry.quote)})" if entry.tool and entry.quote else ""
+    source = f" ({entry.tool}: {_quote(entry.quote)})" if entry.tool and entry.quote else ""
     if not source and entry.quote:
-        source = f" (photo: {_quoted(entry.quote)})"
-    return f"  [{exhibit.id}] {_quoted(entry.claim)}{source}: {_FINDING_TEXT[entry.finding]}"
+        source = f" (photo: {_quote(entry.quote)})"
+    return f"  [{exhibit.id}] {_quote(entry.claim)}{source}: {_FINDING_TEXT[entry.finding]}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """One line of JSON string: whatever it contains, it cannot end the quotation."""
     flat = " ".join(text.split())
     return json.dumps(flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…", ensure_ascii=False)

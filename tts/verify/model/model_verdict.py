@@ -39,7 +39,7 @@ def verdict_of_model(
     """The chosen cluster (`winner_of`) first. Radius and confidence stay calibrated. `moved` has the ledgers of the
     rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
     moved = moved or {}
-    ledgers = [moved.get(ledger.rollout_id, ledger) if _in(winner, ledger) else ledger for ledger in ledgers]
+    ledgers = [moved.get(ledger.rollout_id, ledger) if _is_in_cluster(winner, ledger) else ledger for ledger in ledgers]
     ours = {vote.ledger.rollout_id for vote in winner.members}
     others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
     spread = spread_of(winner, votes, rollouts, world)
@@ -64,7 +64,7 @@ def verdict_of_model(
     )
 
 
-def _in(cluster: Cluster, ledger: RolloutLedger) -> bool:
+def _is_in_cluster(cluster: Cluster, ledger: RolloutLedger) -> bool:
     return any(vote.ledger.rollout_id == ledger.rollout_id for vote in cluster.members)
 
 
@@ -79,12 +79,12 @@ def winner_of(
     centre = adjudication.point or chosen.point
     for cluster in clusters:
         if any(vote is chosen for vote in cluster.members):
-            return Cluster(centre, _at(cluster.members, moved), cluster.support, cluster.utility)
+            return Cluster(centre, _members_at_answer(cluster.members, moved), cluster.support, cluster.utility)
     total = sum(vote.weight for vote in votes)
-    return Cluster(centre, _at((chosen,), moved), chosen.weight / total, 0.0)
+    return Cluster(centre, _members_at_answer((chosen,), moved), chosen.weight / total, 0.0)
 
 
-def _at(members: Sequence[Vote], moved: Mapping[int, RolloutLedger]) -> tuple[Vote, ...]:
+def _members_at_answer(members: Sequence[Vote], moved: Mapping[int, RolloutLedger]) -> tuple[Vote, ...]:
     """The members with what their ledgers say of the answer; what was read together speaks of its own point only."""
     if not moved:
         return tuple(members)

@@ -46,12 +46,12 @@ def _take_string(buffer: str) -> tuple[str, str, bool]:
         if buffer[at] == "\\":
             width = _escape_width(buffer, at)
             if at + width > len(buffer):
-                return _decoded(buffer[:at]), buffer[at:], False
+                return _decode(buffer[:at]), buffer[at:], False
             at += width
         else:
             at += 1
     ended = at < len(buffer)
-    return _decoded(buffer[:at]), buffer[at + 1 :] if ended else "", ended
+    return _decode(buffer[:at]), buffer[at + 1 :] if ended else "", ended
 
 
 def _escape_width(buffer: str, at: int) -> int:
@@ -62,7 +62,7 @@ def _escape_width(buffer: str, at: int) -> int:
     return 12 if high and "\\u".startswith(buffer[at + 6 : at + 8]) else 6
 
 
-def _decoded(raw: str) -> str:
+def _decode(raw: str) -> str:
     try:
         return str(json.loads(f'"{raw}"', strict=False)).encode("utf-8", "replace").decode()
     except ValueError:

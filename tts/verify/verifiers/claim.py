@@ -78,20 +78,20 @@ class ClaimVerifier:
                 context = request.context.model_copy(update={"remaining_s": max(0.0, deadline.remaining_s())})
                 known = replace(request, inquiry=asked.inquiry, context=context)
                 weighing = await asyncio.to_thread(self.weigh, known)
-                compared = await self._compared(known, item, weighing, send)
+                compared = await self._compare_places(known, item, weighing, send)
                 check = await asyncio.to_thread(self.check, known, item, weighing, compared)
                 await send(item.model_copy(update={"check": check}))
 
-    async def _compared(
+    async def _compare_places(
         self, request: VerifyRequest, verdict: Verdict, weighing: Weighing, send: Send[VerifierItem]
     ) -> Comparison[PlaceInQuestion] | None:
         """The questions of the places in question; None before rollouts have tested the claim."""
         if self._questioner is None or not request.testing:
             return None
-        stated = Statements.of(request.trajectories, request.readings)
+        stated = Statements.from_trajectories(request.trajectories, request.readings)
         between = in_question(request.claimed, verdict)
         places = asked_places(between, weighing.rival, verdict.point, stated, self._world)
-        return await self._questioner.compared(request, places, stated, send)
+        return await self._questioner.compare_places(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
         """The mass of what is claimed, by the blind rollouts and the lettering alone; the claim enters neither."""
@@ -101,7 +101,7 @@ class ClaimVerifier:
         photos = max(1, len(request.photos))
         judged = judge(request.trajectories, request.readings, world, photos=photos, trust=trust)
         if self._questioner is not None:
-            judged = self._questioner.repeated(request, judged)
+            judged = self._questioner.apply_recorded_calls(request, judged)
         read = read_belief(request.trajectories, request.readings, world.clues)
         belief = belief_about(judged.clusters, judged.spread, read, self._calibration)
         return weigh_claim(request.claimed, belief, world)

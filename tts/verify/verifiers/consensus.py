@@ -24,7 +24,7 @@ from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.area_constraint import FIRM, ResultsOutsideArea, lies_inside, outside_verdict, speaks_against
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
-from tts.verify.consensus.pooled_lines import PooledVote, pooled, read_vote
+from tts.verify.consensus.pooled_lines import PooledVote, pool_lines, read_vote
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.consensus.ruled_out_evidence import RejectedPlace, held_by, rejected_of, with_rejected
 from tts.verify.consensus.spread_features import Spread, spread_of
@@ -96,7 +96,7 @@ class ConsensusVerifier:
             within=request.options.within,
             hint=request.options.hint,
             photos=1 if reach_of(request.options, len(request.photos)) else max(1, len(request.photos)),
-            ruled_out=RuledOut.of(request.options),
+            ruled_out=RuledOut.from_options(request.options),
             trust=trust_in(request.trajectories, self._reliability),
         )
 
@@ -125,7 +125,7 @@ class ConsensusVerifier:
     def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
         if judged.apart is not None:
-            return self._apart(judged.apart, request.options)
+            return self._verdict_of_each(judged.apart, request.options)
         if judged.outside is not None and within is not None:
             outside = judged.outside
             found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
@@ -155,7 +155,7 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _apart(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
+    def _verdict_of_each(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
         target_km = options.target_radius_km
         answers = []
@@ -169,7 +169,7 @@ class ConsensusVerifier:
             )
             answers.append(photo_answer(one.number, found))
         blank = abstention((), target_km, self._world)
-        return photos_verdict(answers, apart.photos, blank, apart.why, options, self._world)
+        return photos_verdict(answers, apart.photos, blank, apart.sentence_start, options, self._world)
 
 
 def trust_in(
@@ -178,7 +178,7 @@ def trust_in(
     """How reliable the source of each rollout is; None where nothing is known of sources."""
     if reliability is None:
         return None
-    return {one.rollout_id: reliability.of(one.source) for one in trajectories if one.source} or None
+    return {one.rollout_id: reliability.factors_of(one.source) for one in trajectories if one.source} or None
 
 
 def judge(
@@ -214,10 +214,10 @@ def judge(
         outside = _outside(trajectories, readings, beyond, read, within, world)
         if speaks_against(within, votes, beyond, read, world):
             return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
-    together = pooled(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
+    together = pool_lines(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
     if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
         together = PooledVote()
-    found = weighed(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
+    found = weigh_votes(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
     lines = None if within is not None and not isinstance(within, Countries) else together.belief
     outside = None if found.clusters else outside
     return replace(found, read=read, outside=outside, rejected=rejected, lines=lines)
@@ -230,10 +230,10 @@ def _may_count(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:
     """From ledgers on: votes, clusters, spread. `rollouts` counts all that ended, also those without a ledger."""
     votes = votes_from([ledger for ledger in ledgers if lies_inside(ledger, within, world)], world)
-    return weighed(ledgers, votes, None, rollouts, world)
+    return weigh_votes(ledgers, votes, None, rollouts, world)
 
 
-def weighed(
+def weigh_votes(
     ledgers: Sequence[RolloutLedger], votes: Sequence[Vote], together: Vote | None, rollouts: int, world: World
 ) -> Judgement:
     """From votes on. The agreement of votes is that of the rollouts, as far as there are any; `together` is the
@@ -257,5 +257,5 @@ def _outside(
     """What votes outside the area and everything that was read lead to, weighed as if no area had been given."""
     own = read_vote(trajectories, readings, read, world)
     allowed = own is not None and not lies_inside(own.ledger, within, world)
-    found = weighed((), beyond, own if allowed else None, len(trajectories), world)
+    found = weigh_votes((), beyond, own if allowed else None, len(trajectories), world)
     return ResultsOutsideArea(False, found.clusters, found.spread)

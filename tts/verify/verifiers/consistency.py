@@ -33,7 +33,7 @@ from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRequest
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
-from tts.verify.assembly.radius_consistency import doubted
+from tts.verify.assembly.radius_consistency import lower_confidence
 from tts.verify.evidence.world import World
 
 _TASK = """\
@@ -184,7 +184,7 @@ class ConsistencyVerifier:
             return verdict, ""
         score = sum(one.score for one in rated) / len(rated)
         scaled = verdict.confidence * (1.0 - self._config.weight * (1.0 - score))
-        return doubted(verdict, scaled), _agreement(score)
+        return lower_confidence(verdict, scaled), _agreement(score)
 
 
 def _agreement(score: float) -> str:

@@ -36,7 +36,7 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
     so."""
     ordered = sorted(request.trajectories, key=lambda t: t.rollout_id)
     pointed = [best for t in ordered if (best := t.best) is not None and best.point is not None]
-    stated = _allowed(pointed, request.options)
+    stated = _allowed_hypotheses(pointed, request.options)
     target = request.options.target_radius_km
     warnings = (problem, "nothing was checked")
     if not stated:
@@ -49,7 +49,7 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
             confidence=0.0,
             target_radius_km=target,
             warnings=(*warnings, _EXCLUDED) if pointed else warnings,
-            hint=_unchecked(request.options.hint),
+            hint=_unchecked_hint(request.options.hint),
             calibration=_UNCALIBRATED,
         )
     km = distance_matrix_km([h.point for h in stated if h.point is not None])
@@ -72,19 +72,19 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
         confidence=exact.confidence,
         target_radius_km=target,
         warnings=warnings,
-        hint=_unchecked(request.options.hint),
+        hint=_unchecked_hint(request.options.hint),
         calibration=_UNCALIBRATED,
     )
 
 
-def _unchecked(hint: str | None) -> HintOutcome | None:
+def _unchecked_hint(hint: str | None) -> HintOutcome | None:
     if not hint:
         return None
     return HintOutcome(outcome="unchecked", text="Your hint was not checked, because nothing was.")
 
 
-def _allowed(stated: Iterable[Hypothesis], options: LocateOptions) -> list[Hypothesis]:
-    within, excluded = options.within, RuledOut.of(options).places
+def _allowed_hypotheses(stated: Iterable[Hypothesis], options: LocateOptions) -> list[Hypothesis]:
+    within, excluded = options.within, RuledOut.from_options(options).places
     return [
         one
         for one in stated

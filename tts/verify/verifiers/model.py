@@ -101,7 +101,7 @@ class ModelVerifier:
                 yield piece
 
 
-def adjudicated(
+def verdict_for_branch(
     consensus: ConsensusVerifier, request: VerifyRequest, judged: Judgement, adjudication: Adjudication
 ) -> Verdict:
     """The verdict for the branch that a verifier model chose. `judged` is what `consensus` made of the request."""
@@ -155,7 +155,7 @@ class _Case:
         self._send = send
         judged = self._consensus.judge(self._request)
         if self._questioner is not None:
-            judged = await self._questioner.settled(self._request, judged, send)
+            judged = await self._questioner.ask_open_questions(self._request, judged, send)
         verdict = self._consensus.decide(self._request, judged)
         if judged.spread is None:
             await send(VerdictText(text=verdict.explanation))
@@ -179,7 +179,7 @@ class _Case:
             verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, adjudication.problem)})
             await send(VerdictText(text=verdict.explanation))
         else:
-            verdict = adjudicated(self._consensus, self._request, judged, adjudication)
+            verdict = verdict_for_branch(self._consensus, self._request, judged, adjudication)
         await send(verdict)
 
     def _may_answer(self, point: LatLon) -> bool:
@@ -249,7 +249,7 @@ class _Case:
         """Each branch before its own judge; consensus among those that are upheld."""
         dossiers = [self._dossier([ledger], f"self{i}") for i, ledger in enumerate(ledgers)]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._upheld(dossier)) for dossier in dossiers]
+            tasks = [group.create_task(self._is_upheld(dossier)) for dossier in dossiers]
         upheld = [ledger for ledger, task in zip(ledgers, tasks, strict=True) if task.result()]
         await send(VerdictText(text=f"The evidence supports {len(upheld)} of {len(ledgers)} candidates."))
         if not upheld:
@@ -260,7 +260,7 @@ class _Case:
         reason = f"The evidence supports {len(upheld)} of {len(ledgers)} candidates"
         return Adjudication(chosen=chosen, reasons=((reason, ()),))
 
-    async def _upheld(self, dossier: Dossier) -> bool:
+    async def _is_upheld(self, dossier: Dossier) -> bool:
         """A judge that fails says nothing against the branch."""
         try:
             opinion = await self._ask(dossier, None)

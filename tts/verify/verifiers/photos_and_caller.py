@@ -44,7 +44,7 @@ def allowed_answers(
     excluded: list[Contradiction] = []
     for answer, photo in zip(answers, photos, strict=True):
         contradiction = _contradiction(answer, photo, options, world)
-        allowed.append(answer if contradiction is None else _withheld(answer, contradiction.text))
+        allowed.append(answer if contradiction is None else _withhold_place(answer, contradiction.text))
         excluded += [] if contradiction is None else [contradiction]
     return tuple(allowed), tuple(excluded)
 
@@ -102,12 +102,12 @@ def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions,
     says = says[0].upper() + says[1:]
     if options.within is not None and not in_caller_area(point, options.within, world.countries):
         return Contradiction(about="within", text=f"{says}, outside {area_words(options.within, world)}.")
-    if RuledOut.of(options).holding(point, world) is not None:
+    if RuledOut.from_options(options).place_at(point, world) is not None:
         return Contradiction(about="not_there", text=f"{says}, which you ruled out.")
     return None
 
 
-def _withheld(answer: PhotoAnswer, why: str) -> PhotoAnswer:
+def _withhold_place(answer: PhotoAnswer, why: str) -> PhotoAnswer:
     return answer.model_copy(
         update={
             **dict.fromkeys(("lat", "lon", "radius_km")),

@@ -50,7 +50,7 @@ class TrajectoryTexts:
     prompt: str = ""
 
     @classmethod
-    def imported(cls, texts: Mapping[str, str], prompt: str) -> TrajectoryTexts:
+    def from_imported(cls, texts: Mapping[str, str], prompt: str) -> TrajectoryTexts:
         """The authors' texts where the user has imported them."""
         return cls(texts.get("verifier_system", _SYSTEM), texts.get("verifier_task", _TASK), prompt)
 

@@ -26,9 +26,9 @@ class QuestionLimitVerifier:
         wanted = request.options.verifier_questions or 0
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:
-                yield self._warned(item, wanted) if isinstance(item, Verdict) else item
+                yield self._add_warning(item, wanted) if isinstance(item, Verdict) else item
 
-    def _warned(self, verdict: Verdict, wanted: int) -> Verdict:
+    def _add_warning(self, verdict: Verdict, wanted: int) -> Verdict:
         if wanted <= self._max_questions:
             return verdict
         warning = (

@@ -27,16 +27,16 @@ from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ToolError
 from tts.ports.toolbox import Toolbox, ToolContext
 from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
-from tts.toolkit.toolbox import failed
+from tts.toolkit.toolbox import failure_outcome
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene
 from tts.verify.inquiry.comparison import Comparison, PlaceT
 from tts.verify.inquiry.ledger_entries import with_entries, with_undecided
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
-from tts.verify.inquiry.reweighing import reweighed
+from tts.verify.inquiry.reweighing import reweigh_votes
 from tts.verify.inquiry.statements import Statements
-from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weighed
+from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weigh_votes
 
 _SHARE = weights("inquiry")["time_share"]  # of the verifier's time
 _OF_A_CHECK = "check"  # how the ids of calls begin that a check asked for
@@ -62,26 +62,28 @@ class Questioner:
             most = min(most, options.max_tool_calls - others)
         return max(0, most)
 
-    async def settled(self, request: VerifyRequest, judged: Judgement, send: Send[VerifierItem]) -> Judgement:
+    async def ask_open_questions(
+        self, request: VerifyRequest, judged: Judgement, send: Send[VerifierItem]
+    ) -> Judgement:
         """The judgement after the questions that it leaves open; the same where there are none."""
         if not self.budget(request) or judged.spread is None:
             return judged
         toolbox = await self._toolbox()
         if toolbox is None:
-            return self.repeated(request, judged)
-        inquiry = self._inquiry(request, judged, _offered(toolbox, request))
+            return self.apply_recorded_calls(request, judged)
+        inquiry = self._inquiry(request, judged, _offered_tools(toolbox, request))
         await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
-        return _after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judged, self._world)
 
-    def repeated(self, request: VerifyRequest, judged: Judgement) -> Judgement:
+    def apply_recorded_calls(self, request: VerifyRequest, judged: Judgement) -> Judgement:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
         if not request.inquiry or not self.budget(request) or judged.spread is None:
             return judged
-        inquiry = self._inquiry(request, judged, _used(request))
+        inquiry = self._inquiry(request, judged, _used_tools(request))
         _repeat(inquiry, request)
-        return _after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judged, self._world)
 
-    async def compared(
+    async def compare_places(
         self, request: VerifyRequest, places: Sequence[PlaceT], stated: Statements, send: Send[VerifierItem]
     ) -> Comparison[PlaceT]:
         """The same questions of the places of a check, after those about the answer, with as many calls again at most.
@@ -94,16 +96,16 @@ class Questioner:
         budget = self._within_limits(request, rollouts + asked)
         toolbox = await self._toolbox() if budget else None
         if toolbox is None:
-            comparison = Comparison(places, stated, _used(request), budget)
+            comparison = Comparison(places, stated, _used_tools(request), budget)
             _repeat(comparison, request)
         else:
-            comparison = Comparison(places, stated, _offered(toolbox, request), budget)
+            comparison = Comparison(places, stated, _offered_tools(toolbox, request), budget)
             await _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK).ask_all(comparison)
         return comparison
 
     def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
-        ruled_out = RuledOut.of(options)
+        ruled_out = RuledOut.from_options(options)
         scene = Scene(request.trajectories, request.readings, self._world, options.within, ruled_out)
         return Inquiry(scene, judged.clusters, offered, self.budget(request))
 
@@ -134,7 +136,7 @@ class InquiryVerifier:
 
     async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
         judged = await asyncio.to_thread(self._consensus.judge, request)
-        judged = await self._questioner.settled(request, judged, send)
+        judged = await self._questioner.ask_open_questions(request, judged, send)
         verdict = await asyncio.to_thread(self._consensus.decide, request, judged)
         await send(VerdictText(text=verdict.explanation))
         await send(verdict)
@@ -158,7 +160,7 @@ class _Asker:
         self._request = request
         self._send = send
         self._ids = ids
-        self._known = recorded(request.inquiry)
+        self._known = recorded_results(request.inquiry)
         self._calls_left = budget - sum(len(turn.calls) for turn in own)
         self._turn = len(request.inquiry)
         every = (*request.trajectories, *request.testing)
@@ -195,9 +197,9 @@ class _Asker:
             async with asyncio.timeout(remaining_s):
                 outcome = await self._toolbox.call(call, tool_context)
         except TimeoutError:
-            outcome = failed(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
+            outcome = failure_outcome(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
         except GeoTTSError as error:
-            outcome = failed(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
+            outcome = failure_outcome(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
         self._known[call_key(call)] = outcome.result
         await self._send(ToolResulted(rollout_id=self._lane, turn=turn, result=outcome.result, asker="verifier"))
 
@@ -208,7 +210,7 @@ def most_questions(options: LocateOptions, config: VerifierConfig) -> int:
     return min(wanted, config.max_questions)
 
 
-def recorded(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
+def recorded_results(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
     """The results of earlier calls by tool and arguments."""
     results = {result.call_id: result for turn in turns for result in turn.results}
     calls = (call for turn in turns for call in turn.calls)
@@ -217,31 +219,31 @@ def recorded(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
 
 def _repeat(comparison: Comparison[PlaceT], request: VerifyRequest) -> None:
     """Answer the questions of a comparison from the calls that were recorded for a request."""
-    known = recorded(request.inquiry)
+    known = recorded_results(request.inquiry)
     while calls := comparison.next_calls():
         comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
 
 
-def _used(request: VerifyRequest) -> list[str]:
+def _used_tools(request: VerifyRequest) -> list[str]:
     used = {call.name for turn in request.inquiry for call in turn.calls}
     return [name for name in FORMS if name in used]
 
 
-def _offered(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
+def _offered_tools(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
     here = {schema.name for schema in toolbox.schemas()}
-    return [name for name in FORMS if name in here and _allowed(name, request)]
+    return [name for name in FORMS if name in here and _is_allowed(name, request)]
 
 
-def _allowed(name: str, request: VerifyRequest) -> bool:
+def _is_allowed(name: str, request: VerifyRequest) -> bool:
     return request.options.tools is None or ability_of(name) in request.options.tools
 
 
-def _after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
+def _judgement_after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
     """The judgement with what the inquiry found. Where that changes no vote, only its ledgers have more entries."""
-    votes = reweighed(inquiry, judged.votes)
+    votes = reweigh_votes(inquiry, judged.votes)
     ledgers = with_undecided(judged.ledgers, inquiry, votes)
     if all(new is old for new, old in zip(votes, judged.votes, strict=False)) and len(votes) == len(judged.votes):
         return replace(judged, ledgers=ledgers)
-    found = weighed(with_entries(ledgers, votes), votes, None, len(request.trajectories), world)
+    found = weigh_votes(with_entries(ledgers, votes), votes, None, len(request.trajectories), world)
     changed = {name: getattr(found, name) for name in ("ledgers", "votes", "clusters", "spread")}
     return replace(judged, **changed, lines=None)  # the belief from the lines knows nothing of the questions

@@ -13,7 +13,7 @@ from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
 from tts.domain.reach import Reach, reach_of
 from tts.ports.closable import close_each
 from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
-from tts.verify.assembly.radius_consistency import rough_exactness, widened, without_names_beyond
+from tts.verify.assembly.radius_consistency import rough_exactness, widen_radius, without_names_beyond
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.consensus.calibration import Calibration
@@ -54,23 +54,25 @@ class WalkVerifier:
         """The verdict with an answer for each photo, or with the photos that contradict each other."""
         walk = walk_of(request.trajectories, request.readings, len(request.photos), reach, self._world)
         target_km = request.options.target_radius_km
-        answers = [self._alone(one, target_km) for one in walk.photos]
+        answers = [self._answer_alone(one, target_km) for one in walk.photos]
         if walk.contradicting:
             blank = abstention((), target_km, self._world)
-            return photos_verdict(answers, walk.photos, blank, _why(walk, reach), request.options, self._world)
+            return photos_verdict(
+                answers, walk.photos, blank, _contradiction_text(walk, reach), request.options, self._world
+            )
         if all(one.lat is None for one in answers):
             return _reaching(verdict, float(reach.limits_km.max()))
         named = {one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None}
         allowed = {n for n in named if may_answer(_point(answers[n]), request.options, self._world)}
         firm = {number: answers[number] for number in allowed}
-        whole = tuple(one if one.photo in named else _beside(one, firm, reach, target_km) for one in answers)
+        whole = tuple(one if one.photo in named else _answer_beside(one, firm, reach, target_km) for one in answers)
         away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
         whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
         text = f"{verdict.explanation} {own_answers_text(whole)}".strip()
         found = _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
         return with_excluded(found, excluded)
 
-    def _alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
+    def _answer_alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
         """The whole way from the ledger of a photo to its answer."""
         found = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
         if found.spread is None:
@@ -86,7 +88,7 @@ class WalkVerifier:
         return photo_answer(one.number, verdict)
 
 
-def _why(walk: Walk, reach: Reach) -> str:
+def _contradiction_text(walk: Walk, reach: Reach) -> str:
     """Which photos contradict each other, counted from 1, and how far apart they could be."""
     first, second = walk.contradicting[0]
     one = f"Photos {first + 1} and {second + 1} cannot be within {reach.between(first, second):,.3g} km of each other"
@@ -100,7 +102,7 @@ def _names_its_place(one: OnePhoto) -> bool:
     return one.read is not None and found is not None and one.read.names(found)
 
 
-def _beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target_km: float) -> PhotoAnswer:
+def _answer_beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target_km: float) -> PhotoAnswer:
     """Where a photo is by the nearest other that names its place: there, as much wider as the two can be apart. Its own
     answer where there is no other."""
     others = [one for one in firm.values() if one.radius_km is not None]
@@ -140,7 +142,7 @@ def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
 
 def _reaching(verdict: Verdict, km: float) -> Verdict:
     """The answer for all photos stands for all of their places."""
-    return verdict if km == math.inf else widened(verdict, km)
+    return verdict if km == math.inf else widen_radius(verdict, km)
 
 
 def _point(one: PhotoAnswer) -> LatLon:

@@ -13,11 +13,11 @@ from support.geotts_process import geotts
 from support.service import PHOTO, an_app, serving
 
 from deployments.config import AppArgs, GatewayConfig
-from deployments.wiring.bundle_replay import replayed
+from deployments.wiring.bundle_replay import replay_bundle
 from deployments.wiring.local import local_tools
-from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derived, root_hash
+from tts.bundle.bundle_files import MANIFEST, SIGNATURE, derive_files, root_hash
 from tts.bundle.check_bundle import checked_entries
-from tts.bundle.signature import signed, signer_of
+from tts.bundle.signature import sign_files, signer_of
 from tts.bundle.zip_archive import pack, unpack
 from tts.errors import DataError
 from tts.package_files import sample_photos
@@ -123,9 +123,9 @@ async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_rep
     answered["answer"]["lat"] += 1.0
     lines = [json.dumps(event).encode() for event in events]
     forged = {**entries, "events.ndjson": b"\n".join(lines) + b"\n"}
-    forged |= derived(forged)
-    found = await replayed(checked_entries(pack(forged)), an_app())
-    assert not found.equal
+    forged |= derive_files(forged)
+    found = await replay_bundle(checked_entries(pack(forged)), an_app())
+    assert not found.is_equal
     assert root_hash(forged) != root_hash(entries)
 
 
@@ -137,7 +137,7 @@ async def test_another_version_of_the_data_is_named(small, monkeypatch):
     monkeypatch.setattr(
         bundle_replay, "make_identity", lambda args: type(here)(**{**_fields(here), "data_versions": other})
     )
-    found = await replayed(checked_entries(small), an_app())
+    found = await replay_bundle(checked_entries(small), an_app())
     assert len(found.differing) == 1
     assert found.differing[0].endswith("0 here")
 
@@ -151,16 +151,16 @@ async def test_a_real_request_with_tools_is_replayed_to_the_byte(data_store):
     photo = next(path for name, path in sample_photos().items() if "town-sign-latin" in name).read_bytes()
     data = await bundled(args, photo, tools=local_tools(args), n_parallel=3, depth="deep", hint="in the Alps")
     entries = checked_entries(data)
-    found = await replayed(entries, args)
+    found = await replay_bundle(entries, args)
     assert found.recorded.city == "Bellinzona"
-    assert found.equal
+    assert found.is_equal
     assert entries["tape.jsonl"].count(b"\n") > 2
 
 
 async def test_a_check_of_a_claim_is_bundled_and_not_replayed(data_store):
     entries = checked_entries(await bundled(an_app(), PHOTO, path="/check", claim="Paris", n_parallel=1))
     assert json.loads(entries["answer.json"])["check"]["verdict"]
-    assert (await replayed(entries, an_app())).answer is None
+    assert (await replay_bundle(entries, an_app())).answer is None
 
 
 async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
@@ -216,7 +216,7 @@ def test_a_signature_of_another_or_of_another_bundle_is_found(small):
     pem = ed25519.Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    made = checked_entries(pack(signed(entries, pem)))
+    made = checked_entries(pack(sign_files(entries, pem)))
     assert signer_of(made)
     signature = json.loads(made[SIGNATURE])
     for path in leaves(signature):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from PIL import Image
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 
 from deployments.cli.eval import command
 from tts.dialects.released.imported_texts import ImportedTexts
@@ -20,7 +20,7 @@ from tts.errors import ToolErrorKind
 from tts.eval.datasets import load_dataset
 from tts.eval.rewarding.reward_inputs import RewardInputs
 from tts.eval.rewarding.rewarded_output import Case
-from tts.eval.rewarding.systems import SYSTEMS, rewarded
+from tts.eval.rewarding.systems import SYSTEMS, compute_reward
 
 TRUTH = {"lat": 10.0, "lon": 20.0, "city": "Town", "country": "Land"}
 REASON = "r" * 250
@@ -152,7 +152,7 @@ async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
         question = json.loads(content if isinstance(content, str) else content[0]["text"])
         asked.append(question)
         wrong = question["stage"] == "PreciseLocalization"
-        return saying(json.dumps({"id": "another" if wrong else question["id"], "Conclusion": f"C{len(asked)}"}))
+        return text_chunks(json.dumps({"id": "another" if wrong else question["id"], "Conclusion": f"C{len(asked)}"}))
 
     row = {"id": "a", "response": GEOAGENT, "ground_truth": TRUTH}
     ImportedTexts(texts={"consistency_system": "Read it again."}).write(tmp_path / "profiles" / "geoagent")
@@ -256,7 +256,7 @@ def test_thinking_with_map_states_what_unusable_boxes_cost():
     )
     turns = (Turn(index=0, results=results[:1]), Turn(index=1, results=results[1:]))
     case = Case("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
-    made = rewarded(case, "thinking_with_map", RewardInputs())
+    made = compute_reward(case, "thinking_with_map", RewardInputs())
     assert made.parts["call_penalty"] == pytest.approx(0.1)
-    without = rewarded(replace(case, turns=()), "thinking_with_map", RewardInputs())
+    without = compute_reward(replace(case, turns=()), "thinking_with_map", RewardInputs())
     assert (without.parts["call_penalty"], without.reward) == (0.0, made.reward)

@@ -14,7 +14,7 @@ from rich.console import Console
 from support.basics import sign_bytes
 
 from deployments.cli.inputs import Input
-from deployments.cli.text_console import TextConsole, styled
+from deployments.cli.text_console import TextConsole, styled_text
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +92,7 @@ def test_strings_are_text_on_the_console():
     console = TextConsole()
     console.file = out = io.StringIO()
     console._force_terminal = True
-    console.print(MARKUP, styled((ESCAPES, "bold"), " :smile:"))
+    console.print(MARKUP, styled_text((ESCAPES, "bold"), " :smile:"))
     assert not LINK.search(out.getvalue())
     assert ":smile:" in out.getvalue()
     assert isinstance(console, Console)

@@ -94,7 +94,7 @@ def test_a_checkout_is_read_and_the_profile_speaks_its_words(checkout, folder):
     assert done.exception is None, done.exception
     assert done.stdout.strip() == str(folder / "thinking_with_map")
     settings = load_profile("thinking-with-map").dialect_settings
-    dialect = DIALECTS["thinking_with_map"].configured(settings.model_copy(update={"tool_set": "amap"}))
+    dialect = DIALECTS["thinking_with_map"].with_settings(settings.model_copy(update={"tool_set": "amap"}))
     assert isinstance(dialect, ReleasedDialect)
     assert [message.text for message in dialect.opening(Task(photos=()))] == ["Made-up system.", "Where is this?"]
     assert dialect.schema_overrides is not None
@@ -243,7 +243,7 @@ def test_reverse_speaks_the_words_of_its_evaluation(tmp_path, folder):
     done = imported("reverse", made_checkout(tmp_path / "checkout", REVERSE_FILES))
     assert done.exception is None, done.exception
     settings = load_profile("reverse").dialect_settings
-    dialect = DIALECTS["reverse"].configured(settings)
+    dialect = DIALECTS["reverse"].with_settings(settings)
     assert isinstance(dialect, ReleasedDialect)
     opening = dialect.opening(Task(photos=()))
     assert [message.text for message in opening] == ["Made-up system.", "Where is it? Say <answer>."]
@@ -271,7 +271,7 @@ def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
     monkeypatch.setattr(profile_command, "_say", lines.append)
     done = imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     assert done.exception is None, done.exception
-    dialect = DIALECTS["geoagent"].configured(load_profile("geoagent").dialect_settings)
+    dialect = DIALECTS["geoagent"].with_settings(load_profile("geoagent").dialect_settings)
     assert isinstance(dialect, ReleasedDialect)
     assert [message.text for message in dialect.opening(Task(photos=()))] == ["Locate\n        it.", "Tell me where"]
     assert dialect.texts == {"training_system": "Think first.\n", "consistency_system": "Read again."}

@@ -17,7 +17,7 @@ from tts.domain.calibration import CalibrationState
 from tts.domain.hypothesis import Level
 from tts.domain.kind_of_n import FittedKind
 from tts.report.sections import headline, per_photo
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 from tts.verify.consensus.installed_calibrations import calibration_key, install
 
@@ -66,14 +66,14 @@ def locate(folder, *options):
 def test_the_embedded_engine_answers_with_what_was_fitted_to_it(data_store, calibrations, tmp_path):
     answer = json.loads(locate(tmp_path, "--json", "-n", "1").stdout)["answer"]
     assert answer["calibration"]["state"] == "fitted"
-    assert answer["calibration"]["photos"] == shipped("clues").runs
+    assert answer["calibration"]["photos"] == shipped_calibration("clues").runs
 
 
 def test_another_engine_says_transferred_until_a_calibration_is_installed(data_store, calibrations, tmp_path):
     before = json.loads(locate(tmp_path, "--json", *SCRIPTED).stdout)["answer"]
     assert before["calibration"]["state"] == "transferred"
     assert "calibration: transferred" in locate(tmp_path, *SCRIPTED).stdout
-    made = shipped("default").model_copy(update={"origin": "mine", "runs": 41})
+    made = shipped_calibration("default").model_copy(update={"origin": "mine", "runs": 41})
     args = AppArgs.model_validate({"engine": {"name": "scripted"}})
     path = install(made, args)
     assert path.parent == calibrations
@@ -104,9 +104,9 @@ def test_models_endpoints_dialects_and_providers_have_calibrations_of_their_own(
 
 def test_a_named_calibration_wins_over_an_installed_one(calibrations, tmp_path):
     named = tmp_path / "named.yaml"
-    shipped("default").model_copy(update={"origin": "named"}).write(named)
+    shipped_calibration("default").model_copy(update={"origin": "named"}).write(named)
     args = AppArgs.model_validate({"verifier": {"calibration": str(named)}})
-    install(shipped("default").model_copy(update={"origin": "installed"}), args)
+    install(shipped_calibration("default").model_copy(update={"origin": "installed"}), args)
     assert calibration_in_use(args).state.origin == "named"
 
 
@@ -116,7 +116,7 @@ def test_a_named_calibration_wins_over_an_installed_one(calibrations, tmp_path):
 ])  # fmt: skip
 def test_a_named_calibration_of_the_other_kind_of_n_is_transferred(kind, of_one_model, of_a_mixture, tmp_path):
     named = tmp_path / "named.yaml"
-    shipped("default").model_copy(update={"kind_of_n": kind}).write(named)
+    shipped_calibration("default").model_copy(update={"kind_of_n": kind}).write(named)
     verifier = {"verifier": {"calibration": str(named)}}
     members = [{"name": name, "engine": {"name": "clues"}} for name in "ab"]
     one, mixture = AppArgs.model_validate(verifier), AppArgs.model_validate({**verifier, "engines": members})

@@ -8,7 +8,7 @@ from support.ports import free_port
 from deployments.cli import cli
 from deployments.config import AppArgs, GatewayConfig
 from deployments.doctor import installation as doctor
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.sizing.gpu_plan import Gpus
 from tts.config import ToolsConfig
 from tts.perception.alphabets import SCRIPT_OF
@@ -18,7 +18,7 @@ from tts.perception.tesseract import InstalledModels
 @pytest.fixture
 def by_what(monkeypatch, data_store):
     def look(**changes):
-        return {finding.what: finding for finding in examine(AppArgs(**changes))}
+        return {finding.what: finding for finding in check_installation(AppArgs(**changes))}
 
     return look
 

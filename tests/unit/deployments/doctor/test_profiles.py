@@ -23,10 +23,10 @@ def test_there_is_a_profile_for_every_dialect():
 def test_a_profile_says_what_its_dialect_does(name):
     profile = load_profile(name)
     settings = profile.dialect_settings
-    made = DIALECTS[profile.dialect].configured(settings)
+    made = DIALECTS[profile.dialect].with_settings(settings)
     # what the profile adds to the dialect of that behaviour must be what the dialect does anyway
     kept = settings.model_dump(include={"behaviour", "released_path", "tool_set"})
-    dialect = DIALECTS[profile.dialect].configured(DialectSettings(**kept))
+    dialect = DIALECTS[profile.dialect].with_settings(DialectSettings(**kept))
     if dialect.published:
         assert profile.limits == made.limits, "limits of the plan must not tighten the model's own"
     for rollout_id in (0, 1):

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 from click.testing import CliRunner
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 from support.ports import free_port
 from support.profile_scripts import HEFEI, OTARU, TURNS, play_of, verifies
 from support.service import PHOTO, serving
@@ -87,7 +87,7 @@ async def test_the_loop_of_the_notebook_has_its_own_number_of_turns(data_store):
 
     def play(body, number):
         turns_so_far = sum(message["role"] == "assistant" for message in body["messages"])
-        return saying(answer if verifies(body) or turns_so_far == 12 else search)
+        return text_chunks(answer if verifies(body) or turns_so_far == 12 else search)
 
     async with an_endpoint(play) as endpoint:
         tree = load_profile("thinking_with_map").tree(model="", endpoint=endpoint.url)

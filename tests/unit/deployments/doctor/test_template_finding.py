@@ -12,7 +12,7 @@ from support.dialect_rollouts import toolbox
 from support.endpoint import serving, serving_in_a_thread
 
 from deployments.config import load_config
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.doctor.template_finding import template_finding
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
@@ -65,7 +65,7 @@ def test_a_server_that_is_not_there_is_not_its_matter():
 def test_the_doctor_says_it(data_store):
     with served(BY_NAME["vllm"], "system_with_tools_only") as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "qwen3-vl"}
-        findings = examine(load_config(None, {"engine": engine}))
+        findings = check_installation(load_config(None, {"engine": engine}))
     assert any("loses the system text" in finding.detail for finding in findings)
 
 

@@ -32,7 +32,7 @@ def play(body, number):
 @pytest.fixture(autouse=True)
 def nothing_is_drained_afterwards():
     yield
-    STATES.obey(Orders(at=STATES.orders.at + 1))
+    STATES.apply_orders(Orders(at=STATES.orders.at + 1))
     STATES.drain([])
 
 
@@ -150,9 +150,9 @@ async def test_where_access_wants_keys_only_an_operators_key_changes_anything(da
 def test_the_latest_orders_hold_whoever_brings_them():
     states = EndpointStates()
     newer, older = Orders(at=2.0, draining=("http://a/v1",)), Orders(at=1.0, draining=("http://b/v1",))
-    assert states.obey(newer) == newer
-    assert states.obey(older) == states.obey(Orders()) == newer
+    assert states.apply_orders(newer) == newer
+    assert states.apply_orders(older) == states.apply_orders(Orders()) == newer
     assert (states.is_draining("http://a/v1/"), states.is_draining("http://b/v1")) == (True, False)
     states.drain(["http://b/v1"])
-    assert states.obey(Orders(at=3.0)).draining == ()
+    assert states.apply_orders(Orders(at=3.0)).draining == ()
     assert (states.is_draining("http://a/v1"), states.is_draining("http://b/v1")) == (False, True)

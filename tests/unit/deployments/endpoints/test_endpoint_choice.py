@@ -162,7 +162,7 @@ def test_a_mistake_in_what_an_operator_sets_is_logged_and_costs_nothing(caplog, 
 def test_a_look_is_believed_for_a_while_only():
     now = 0.0
     states = EndpointStates(clock=lambda: now)
-    states.looked("http://u:secret@h/v1", dead=True)
+    states.note_check("http://u:secret@h/v1", dead=True)
     assert states.is_dead("http://h/v1/")
     now = 60.0
     assert not states.is_dead("http://h/v1")

@@ -66,7 +66,7 @@ async def test_a_refused_request_keeps_nobody_out(data_store, monkeypatch):
         async with asyncio.timeout(30):
             for _ in range(2):
                 with pytest.raises(RequestError):
-                    async with gateway.arriving(Caller()) as arrival:
+                    async with gateway.receive_request(Caller()) as arrival:
                         await gateway.start(PHOTOS[:1], options, arrival=arrival)
     finally:
         await gateway.aclose()

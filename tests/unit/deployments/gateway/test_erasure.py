@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import sign_bytes
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import rude_server
 from support.service import PHOTO, an_app, with_tools
 
@@ -65,7 +65,7 @@ async def kept(data_store, tmp_path):
     export_reverse(sights, tmp_path / "sights")
     folder = tmp_path / "kept"
     folder.mkdir()
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         config = config_for(server, "serper", "tape", "offline")
         settings = {**config.settings, "tape": ProviderSettings(path=str(tmp_path / "sights"))}
         config = config.model_copy(

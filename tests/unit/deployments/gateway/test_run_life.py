@@ -226,7 +226,7 @@ async def test_a_store_that_is_away_for_a_moment_costs_no_reader_its_request(dat
     store = Shaky(failing, failures=0)
     gateway, _ = a_gateway(an_app(ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.5)), store)
     started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, resume_grace_s=0.1))
-    with gateway.attended(started.request_id, 0.1):
+    with gateway.attach_reader(started.request_id, 0.1):
         await asyncio.sleep(0.05)
         store.failures = 2
         assert (await gateway.result(started.request_id)).answer is not None
@@ -303,7 +303,7 @@ async def test_nobody_reads_for_the_grace_time_and_the_work_stops(data_store, mo
     monkeypatch.setattr("deployments.gateway.runner.ATTENDED_S", 0.1)
     gateway, _ = a_gateway(an_app(SLOW))
     started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, resume_grace_s=0.2))
-    with gateway.attended(started.request_id, 0.2):
+    with gateway.attach_reader(started.request_id, 0.2):
         await asyncio.sleep(0.05)
     run = await asyncio.wait_for(gateway.result(started.request_id), 10)
     assert run.stop_reason == "cancelled"

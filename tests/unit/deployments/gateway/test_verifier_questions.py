@@ -21,7 +21,7 @@ from support.verifier_runs import even_runs
 from deployments.cli import cli
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
-from deployments.wiring.bundle_replay import replayed
+from deployments.wiring.bundle_replay import replay_bundle
 from deployments.wiring.local import local_tools
 from deployments.wiring.parts import make_verifier
 from tts.bundle.bundle_files import REPORT
@@ -157,7 +157,7 @@ def test_a_request_for_more_than_the_operator_allows_gets_a_warning_in_its_answe
 async def test_the_bundle_replays_to_the_byte_without_the_service(runs):
     for questions in (0, 9):
         entries = checked_entries(runs[questions][1])
-        assert (await replayed(entries, runs["args"])).equal
+        assert (await replay_bundle(entries, runs["args"])).is_equal
         assert ("<summary>Comparison " in entries[REPORT].decode()) == bool(questions)
 
 

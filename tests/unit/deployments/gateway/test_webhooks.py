@@ -146,10 +146,10 @@ STRANGE = ["https://evil.example/", "http://10.0.0.1/", "https://127.0.0.1:9/", 
 async def test_a_host_that_is_not_allowed_is_refused_before_anything_else(data_store, given):
     sender = WebhookSender(WebhookConfig(hosts=("ok.example", "127.0.0.1:8080")), MemoryRunStore(60))
     with pytest.raises(WebhookRefused):
-        sender.checked(given)
-    assert sender.checked("https://ok.example/hook") == "https://ok.example/hook"
-    assert sender.checked("http://127.0.0.1:8080/a") == "http://127.0.0.1:8080/a"
-    assert sender.checked(None) == ""
+        sender.check_url(given)
+    assert sender.check_url("https://ok.example/hook") == "https://ok.example/hook"
+    assert sender.check_url("http://127.0.0.1:8080/a") == "http://127.0.0.1:8080/a"
+    assert sender.check_url(None) == ""
 
 
 async def test_by_default_nothing_is_reported_anywhere(data_store):

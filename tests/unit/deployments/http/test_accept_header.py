@@ -3,7 +3,7 @@
 import pytest
 from support.service import PHOTO, an_app, talking_to
 
-from deployments.http.accept_header import preferred
+from deployments.http.accept_header import choose_media_type
 from deployments.http.replies import ANSWERS, GEOJSON, JSON, NDJSON, SSE, STREAMS
 
 HTML = "text/html"
@@ -140,7 +140,7 @@ async def test_monitoring_is_answered_whatever_it_accepts(data_store, path):
 
 @pytest.mark.parametrize(("accept", "form"), FORMS)
 def test_the_form_that_is_wanted_most_is_chosen(accept, form):
-    assert preferred(accept, (*ANSWERS, *STREAMS)) == form
+    assert choose_media_type(accept, (*ANSWERS, *STREAMS)) == form
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_the_form_that_is_wanted_most_is_chosen(accept, form):
     ],
 )
 def test_what_is_no_range_asks_for_nothing(accept):
-    assert preferred([accept], (*ANSWERS, *STREAMS)) == JSON
+    assert choose_media_type([accept], (*ANSWERS, *STREAMS)) == JSON
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_is_no_range_asks_for_nothing(accept):
     [([], HTML), ([BROWSER], HTML), (["*/*"], HTML), ([JSON], JSON), (["text/html;q=0.1, application/json"], JSON)],
 )
 def test_the_page_is_for_who_does_not_prefer_the_index(accept, form):
-    assert preferred(accept, (HTML, JSON)) == form
+    assert choose_media_type(accept, (HTML, JSON)) == form
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ async def test_emoji_and_right_to_left_hints_are_fine(http):
 
 async def test_a_reader_that_disconnects_cancels_the_work(gateway, args):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=4))).request_id
-    with gateway.attended(id_, 0):
+    with gateway.attach_reader(id_, 0):
         async for entry in gateway.follow(id_):
             if entry is not None and entry.kind == "text":
                 break
@@ -223,7 +223,7 @@ async def test_a_reader_that_disconnects_cancels_the_work(gateway, args):
 
 async def test_a_grace_time_lets_the_work_finish(gateway):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=1))).request_id
-    with gateway.attended(id_, 5.0):
+    with gateway.attach_reader(id_, 5.0):
         pass
     run = await gateway.result(id_)
     assert run.answer is not None

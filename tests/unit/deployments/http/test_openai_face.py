@@ -8,8 +8,8 @@ from pathlib import Path
 
 import openai
 import pytest
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 from support.service import PHOTO, an_app, serving
 
 from deployments.config import AppArgs
@@ -197,7 +197,7 @@ NOT_FOUND = '{"lat": null, "lon": null, "level": "none"}'
 async def test_the_example_prints_what_an_answer_means(data_store, tmp_path, model_reply, printed):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)
-    async with an_endpoint(lambda body, number: saying(model_reply)) as endpoint:
+    async with an_endpoint(lambda body, number: text_chunks(model_reply)) as endpoint:
         args = AppArgs(engine=OpenAIEngine(base_url=endpoint.url, model="m"), routing=RoutingConfig(method="fixed"))
         async with serving(args, ports=local_ports(args)) as (url, _):
             ran = await asyncio.create_subprocess_exec(

@@ -10,7 +10,7 @@ from support.basics import sign_bytes
 from support.service import an_app, talking_to
 
 from deployments.cli import cli
-from deployments.wiring.bundle_replay import replayed
+from deployments.wiring.bundle_replay import replay_bundle
 from geotts_client import Client, LocateOptions
 from tts.bundle.zip_archive import unpack
 from tts.package_files import sample_photos
@@ -90,7 +90,7 @@ async def test_the_bundle_of_a_walk_and_of_what_continues_it_replays_to_the_byte
         second = (await http.post(f"/locate/{first}/continue", json={"not_there": "Milan"})).json()["request_id"]
         for request_id in (first, second):
             bundle = unpack((await http.get(f"/locate/{request_id}/bundle")).content)
-            assert (await replayed(bundle, clues[0])).equal
+            assert (await replay_bundle(bundle, clues[0])).is_equal
 
 
 async def test_on_the_command_line_the_photos_are_one_request(url, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from mcp import MCPError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from support.basics import sign_bytes
-from support.mcp_client import mcp_client, uploaded
+from support.mcp_client import mcp_client, upload_photo
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
@@ -50,7 +50,7 @@ async def test_a_photo_is_located_with_progress_and_resources(service, mode):
     async with mcp_client(service, mode) as client:
         expected = LATEST_HANDSHAKE_VERSION if mode == "legacy" else LATEST_MODERN_VERSION
         assert client.protocol_version == expected
-        ticket = await uploaded(service, PHOTO)
+        ticket = await upload_photo(service, PHOTO)
         given = {"upload": ticket, "n_parallel": 2, "seed": 3}
         found = await client.call_tool("locate_photo", given, progress_callback=progress)
         assert not found.is_error
@@ -85,7 +85,7 @@ async def test_only_the_milestones_of_the_log_are_read_and_nothing_is_folded_aga
     monkeypatch.setattr(mcp_tools, "event_of", noting(reported))
     monkeypatch.setattr(gateway_module, "event_of", noting(folded))
     async with mcp_client(service) as client:
-        found = await client.call_tool("locate_photo", {"upload": await uploaded(service, PHOTO), "n_parallel": 2})
+        found = await client.call_tool("locate_photo", {"upload": await upload_photo(service, PHOTO), "n_parallel": 2})
     assert not found.is_error
     assert (set(reported) <= MILESTONES, reported[0], reported[-1], folded) == (True, "accepted", "answer", [])
 
@@ -114,7 +114,7 @@ async def test_tools_have_schemas_that_their_results_keep_to(service, mode):
 @BOTH
 async def test_a_budget_decides_how_much_a_request_spends(service, mode):
     async with mcp_client(service, mode) as client:
-        photo = {"upload": await uploaded(service, PHOTO), "seed": 3}
+        photo = {"upload": await upload_photo(service, PHOTO), "seed": 3}
         free = (await client.call_tool("locate_photo", {**photo, "n_parallel": 1})).structured_content
         assert free["budget"] is None
         for budget in ("60-tokens", {"tokens": 60}):
@@ -135,7 +135,7 @@ async def test_a_budget_decides_how_much_a_request_spends(service, mode):
 @BOTH
 async def test_several_photos_of_one_place_are_named_in_one_call(service, mode):
     async with mcp_client(service, mode) as client:
-        tickets = [await uploaded(service, sign_bytes(f"Rue {n}")) for n in range(9)]
+        tickets = [await upload_photo(service, sign_bytes(f"Rue {n}")) for n in range(9)]
         found = await client.call_tool("locate_photo", {"upload": tickets[:2], "n_parallel": 1})
         assert not found.is_error
         given = {"request_id": found.structured_content["request_id"], "upload": tickets[2:4]}
@@ -158,7 +158,7 @@ async def test_several_photos_of_one_place_are_named_in_one_call(service, mode):
 @BOTH
 async def test_a_claim_is_checked_and_places_are_compared(service, mode):
     async with mcp_client(service, mode) as client:
-        photo = {"upload": await uploaded(service, PHOTO), "n_parallel": 1, "seed": 3}
+        photo = {"upload": await upload_photo(service, PHOTO), "n_parallel": 1, "seed": 3}
         checked = (await client.call_tool("check_claim", {**photo, "claim": "Paris"})).structured_content
         assert checked["verdict"] in ("supported", "contradicted", "not_decidable")
         assert len(checked["places"]) == 1
@@ -178,7 +178,7 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
         messages.append(message)
 
     async with mcp_client(service, mode) as client:
-        photo = {"upload": await uploaded(service, PHOTO), "n_parallel": 2, "seed": 3}
+        photo = {"upload": await upload_photo(service, PHOTO), "n_parallel": 2, "seed": 3}
         first = (await client.call_tool("locate_photo", photo)).structured_content
         given = {"request_id": first["request_id"]}
         rejected = await client.call_tool("continue_photo", given, progress_callback=progress)
@@ -191,7 +191,12 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
         assert messages[0] == f"accepted as {place['request_id']}"
         assert messages[-1] == "the answer is there"
         assert (await client.read_resource(place["report"])).contents
-        added = {"fact": "a rainy day", "not_there": "Sofia", "within": "FR", "upload": await uploaded(service, PHOTO)}
+        added = {
+            "fact": "a rainy day",
+            "not_there": "Sofia",
+            "within": "FR",
+            "upload": await upload_photo(service, PHOTO),
+        }
         known = (await client.call_tool("continue_photo", {**given, **added})).structured_content
         why = "; ".join(known["changed"]["why"])
         for words in ("you ruled out Sofia", "a rainy day", "you named an area", "you added a photo"):
@@ -294,7 +299,7 @@ async def test_a_cancelled_call_stops_the_work(data_store, mode):
                 started.get_nowait()
             return message.removeprefix("accepted as ")
 
-        earlier = await cancelled_as_it_starts("locate_photo", {"upload": await uploaded(url, PHOTO)})
+        earlier = await cancelled_as_it_starts("locate_photo", {"upload": await upload_photo(url, PHOTO)})
         given = {"request_id": earlier, "fact": "in France"}
         assert await cancelled_as_it_starts("continue_photo", given) != earlier
         async with mcp_client(url, mode) as client:
@@ -308,7 +313,7 @@ async def test_keys_are_wanted_and_tickets_and_runs_belong_to_them(data_store, t
         async with httpx.AsyncClient() as http:
             assert (await http.post(f"{url}/mcp", json={})).status_code == 401
             assert (await http.post(f"{url}/uploads", content=PHOTO)).status_code == 401
-        ticket = await uploaded(url, PHOTO, "gt_desk")
+        ticket = await upload_photo(url, PHOTO, "gt_desk")
         async with mcp_client(url, key="gt_other") as other:
             assert (await other.call_tool("locate_photo", {"upload": ticket})).is_error
         async with mcp_client(url, key="gt_desk") as desk:
@@ -336,7 +341,7 @@ async def test_two_gateways_on_redis_serve_one_client_in_turn(data_store, tmp_pa
         prefix = f"test{random.getrandbits(32)}"
         first, second = (serving(an_app(), RedisRunStore(redis_url, 3600, prefix=prefix)) for _ in range(2))
         async with first as (a, one), second as (b, two):
-            ticket = await uploaded(b, PHOTO)
+            ticket = await upload_photo(b, PHOTO)
             turns = _InTurn([a, b])
             async with mcp_client(a, mode, transport=turns) as client:
                 found = await client.call_tool("locate_photo", {"upload": ticket, "n_parallel": 1})
@@ -365,10 +370,10 @@ class _InTurn(httpx2.AsyncHTTPTransport):
 async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.uploads.KEPT_S", -1.0)
     async with serving(an_app()) as (url, gateway):
-        ticket = await uploaded(url, PHOTO)
+        ticket = await upload_photo(url, PHOTO)
         async with mcp_client(url) as client:
             assert "no such upload" in (await client.call_tool("locate_photo", {"upload": ticket})).content[0].text
-        await uploaded(url, PHOTO)
+        await upload_photo(url, PHOTO)
         assert await gateway.store.meta(ticket) is None
 
 

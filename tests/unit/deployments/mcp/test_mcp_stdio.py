@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from support.basics import sign_bytes
-from support.otlp_receiver import receiving
+from support.otlp_receiver import run_receiver
 from support.ports import free_port
 
 from deployments.mcp.photo_arguments import AllowedRoots
@@ -69,7 +69,7 @@ async def test_a_call_joins_the_trace_that_its_message_names(tmp_path, data_stor
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
     (tmp_path / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
     meta = {"traceparent": f"00-{CALLER}-00f067aa0ba902b7-01", "tracestate": "vendor=1"}
-    with receiving() as receiver:
+    with run_receiver() as receiver:
         telemetry = f"telemetry={{traces: otlp, gen_ai: true, endpoint: '{receiver.endpoint}'}}"
         async with Client(started(tmp_path, "--set", telemetry), mode=mode) as client:
             assert not (await client.call_tool("locate_photo", {"path": "a.jpg", "n_parallel": 2}, meta=meta)).is_error

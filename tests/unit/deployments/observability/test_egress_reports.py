@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, an_app, samples, with_tools
 
@@ -40,7 +40,7 @@ def events_in(reply):
 
 
 async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
             first = events_in(await http.post("/locate", **FORM, headers=NDJSON))
@@ -59,7 +59,7 @@ async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
 
 
 async def test_a_reply_with_everything_carries_it_and_others_do_not(data_store):
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
             reply = (await http.post("/locate", **FORM)).json()
@@ -96,7 +96,7 @@ async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_
 
 
 async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_store, monkeypatch):
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         tools = local_tools(args)
 
@@ -149,7 +149,7 @@ async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(dat
 
 
 async def test_the_audit_log_says_to_whom_and_when_and_not_what(data_store, tmp_path):
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         audit = AuditLog(tmp_path / "audit.jsonl", args)
         async with with_tools(args, local_tools(args), observers=[audit]) as http:

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from support.endpoint import CUT, Reply, chunk, saying, serving
+from support.endpoint import CUT, Reply, chunk, serving, text_chunks
 from support.service import PHOTO, an_app, with_tools
 
 from deployments.gateway.runner import Runner
@@ -29,7 +29,7 @@ NDJSON = {"Accept": "application/x-ndjson"}
 
 
 def says(body, number):
-    return saying(SAID[body["model"]])
+    return text_chunks(SAID[body["model"]])
 
 
 def asking(endpoint, **changes):
@@ -84,7 +84,7 @@ async def test_every_model_of_a_request_is_in_the_record(data_store):
 
 
 @pytest.mark.parametrize(
-    "answer", [saying("7 DEEP"), Reply(500, {"error": "broken"}), [CUT]], ids=["well", "down", "cut"]
+    "answer", [text_chunks("7 DEEP"), Reply(500, {"error": "broken"}), [CUT]], ids=["well", "down", "cut"]
 )
 async def test_a_question_about_the_photo_is_recorded_whatever_comes_back(data_store, answer):
     def probed(body, number):
@@ -113,7 +113,7 @@ async def test_each_attempt_counts_also_one_that_failed(data_store, failure):
 
 
 async def test_asking_for_the_name_of_the_model_is_a_call_too(data_store):
-    async with serving(lambda body, n: saying(ANSWER)) as endpoint:
+    async with serving(lambda body, n: text_chunks(ANSWER)) as endpoint:
         args = an_app().model_copy(update={"engine": OpenAIEngine(base_url=endpoint.url)})
         async with with_tools(args, local_tools(args)) as http:
             requests = (await http.post("/locate", **FORM)).json()["left_machine"]["sent"]
@@ -128,7 +128,7 @@ async def test_a_request_cancelled_before_the_first_token_reports_what_was_sent_
 
     def silent(body, number):
         arrived.set()
-        return [30.0, *saying(ANSWER)]
+        return [30.0, *text_chunks(ANSWER)]
 
     async with serving(silent) as endpoint:
         args = asking(endpoint)

@@ -13,10 +13,10 @@ import httpx
 import orjson
 import pytest
 from redis import Redis
-from support.endpoint import Reply, saying
+from support.endpoint import Reply, text_chunks
 from support.endpoint import serving as engine_serving
 from support.local_redis import local_redis
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, an_app, with_tools
 
@@ -68,7 +68,7 @@ class Faults:
     """A service that repeats its caller's keys in every way it answers: a fault after the other, then good replies."""
 
     def __init__(self):
-        self._well = answering(*KEYED, "osm")
+        self._well = answer_with_samples(*KEYED, "osm")
         self.number = 0
 
     def __call__(self, seen):
@@ -217,7 +217,7 @@ async def test_an_engine_that_repeats_its_key_in_an_error_does_not_spread_it(
 ):
     key = os.environ["OPENAI_API_KEY"]
     error = Reply(status, {"error": {"message": "x" * 190 + f" incorrect API key provided: {key}"}}, {"x-seen": key})
-    play = lambda body, number: error if number % 2 == 0 else saying('{"lat": 1.0, "lon": 2.0}')  # noqa: E731
+    play = lambda body, number: error if number % 2 == 0 else text_chunks('{"lat": 1.0, "lon": 2.0}')  # noqa: E731
     replies = []
     async with engine_serving(play) as endpoint:
         engine = OpenAIEngine(base_url=endpoint.url, model="m", retries=1, backoff_s=0.01)

@@ -51,14 +51,14 @@ def test_invented_tool_names_do_not_become_labels():
     for i in range(3):
         failure = ToolFailure(kind=ToolErrorKind.UNKNOWN_TOOL, detail="")
         result = ToolResult(call_id="c", name=f"made_up_{i}", text="", failure=failure)
-        metrics.saw(RunMeta(request_id="loc"), ToolResulted(rollout_id=0, turn=0, result=result))
+        metrics.on_event(RunMeta(request_id="loc"), ToolResulted(rollout_id=0, turn=0, result=result))
     assert samples(metrics.exposition().decode())['geotts_tool_calls_total{outcome="unknown_tool",tool="unknown"}'] == 3
 
 
 def metrics_of(events, request_id="loc"):
     metrics = Metrics()
     for event in events:
-        metrics.saw(RunMeta(request_id=request_id), event)
+        metrics.on_event(RunMeta(request_id=request_id), event)
     return samples(metrics.exposition().decode())
 
 
@@ -118,9 +118,9 @@ def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
 def test_nothing_is_remembered_of_a_request_that_is_gone(leave):
     metrics, meta = Metrics(), RunMeta(request_id="loc")
     for event in CUT_OFF:
-        metrics.saw(meta, event)
+        metrics.on_event(meta, event)
     leave(metrics, meta)
-    metrics.saw(meta, Done(stop_reason=StopReason.CANCELLED))
+    metrics.on_event(meta, Done(stop_reason=StopReason.CANCELLED))
     assert 'geotts_rollouts_total{stop_reason="cancelled"}' not in samples(metrics.exposition().decode())
 
 

@@ -108,7 +108,7 @@ async def test_a_call_that_ends_while_a_record_waits_reports_it():
 class Charge:
     """Of a generation that has cost this much."""
 
-    reported = False
+    is_reported = False
 
     def __init__(self, gpu_s):
         self.gpu_s = gpu_s
@@ -151,7 +151,7 @@ async def test_the_envelopes_of_a_stream_that_ends_have_the_gpu_time_that_no_usa
             yield ["one"]
             await first_sent.wait()
             charge.gpu_s = 5.0
-            charge.reported = reported
+            charge.is_reported = reported
             yield ["its usage"]
         if not reported:
             raise ModelError("refused")

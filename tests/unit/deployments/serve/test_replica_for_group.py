@@ -133,7 +133,7 @@ def test_a_replica_promises_until_its_rollouts_end(sign_photo):
     load = ReplicaLoad()
     with load.running(a_group(sign_photo, 4, kv_tokens=4000)) as running:
         assert (load.rollouts, load.open_rollouts, load.promised_tokens) == (4, 4, 4000)
-        running.see([RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=Usage())])
+        running.observe([RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=Usage())])
         assert (load.rollouts, load.open_rollouts, load.promised_tokens) == (4, 3, 3000)
     assert (load.rollouts, load.promised_tokens) == (0, 0)
 
@@ -142,7 +142,7 @@ def test_a_replica_knows_the_prompts_that_were_read_there(sign_photo):
     load = ReplicaLoad()
     with load.running(a_group(sign_photo, 1)) as running:
         assert not load.has_read("loc_a")
-        running.see([Text(rollout_id=0, turn=0, text="A sign")])
+        running.observe([Text(rollout_id=0, turn=0, text="A sign")])
     assert load.has_read("loc_a")
     assert not load.has_read("loc_b")
 

@@ -13,9 +13,9 @@ from support.basics import a_context
 from support.service import PHOTO, an_app, serving
 
 from deployments.config import AppArgs
-from deployments.doctor.installation import examine
-from deployments.wiring.bundle_replay import replayed
-from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, dealt
+from deployments.doctor.installation import check_installation
+from deployments.wiring.bundle_replay import replay_bundle
+from deployments.wiring.mixture_rollouts import Member, MixtureRollouts, assign_models
 from deployments.wiring.parts import make_agent_model
 from deployments.wiring.rollouts import make_rollouts
 from tts.bundle.check_bundle import checked_entries
@@ -40,11 +40,11 @@ DOWN = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="gone")  # nothing l
 
 @given(st.dictionaries(st.text("abc", min_size=1), st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 40))
 def test_rollouts_are_dealt_as_evenly_as_their_number_allows(shares, n):
-    had, total = Counter(dealt(shares, n)), sum(shares.values())
+    had, total = Counter(assign_models(shares, n)), sum(shares.values())
     assert sum(had.values()) == n
     most = 1.0 if len(shares) <= 2 else 2.0
     assert all(abs(had[name] - n * share / total) < most for name, share in shares.items())
-    assert dealt(shares, n) == dealt(shares, 40)[:n]
+    assert assign_models(shares, n) == assign_models(shares, 40)[:n]
 
 
 def answering(tmp_path, name, place):
@@ -122,7 +122,7 @@ async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_st
     assert sum((one.usage for one in answer.usage_by_model), Usage()) == answer.usage
     assert answer.calibration.state == "transferred"
     assert not [warning for warning in answer.warnings if "did not answer" in warning]
-    assert (await replayed(checked_entries(bundle), mixed(tmp_path))).equal
+    assert (await replay_bundle(checked_entries(bundle), mixed(tmp_path))).is_equal
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
     args = mixed(tmp_path, verifier=VerifierConfig(sources=known))
     events, bundle = await located(args)
     assert distance_km(fold(events).answer.point, LatLon(**OSAKA)) < 1
-    assert (await replayed(checked_entries(bundle), args)).equal
+    assert (await replay_bundle(checked_entries(bundle), args)).is_equal
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_mixture_that_cannot_be_is_refused(changes, says):
 
 
 def test_the_doctor_lists_every_engine_with_its_share(tmp_path, data_store):
-    found = {finding.what: finding for finding in examine(mixed(tmp_path))}
+    found = {finding.what: finding for finding in check_installation(mixed(tmp_path))}
     assert found["shares of the engines"].detail == "west 67 %, east 33 %"
     assert {"engine west", "engine east"} <= set(found)
     assert found["reliability of sources"].state == "off"

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from pydantic import ValidationError
 from support.basics import a_context
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
@@ -43,7 +43,7 @@ async def test_offline_is_the_default_and_needs_nothing(data_store):
 
 
 async def test_requests_that_left_the_machine_are_recorded(data_store, tmp_path):
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         tools = config_for(server, "serper").model_copy(
             update={"outgoing_log": str(tmp_path / "out.jsonl"), "cache": f"sqlite:///{tmp_path}/c.sqlite"}
         )

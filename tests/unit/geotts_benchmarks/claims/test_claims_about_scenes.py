@@ -10,7 +10,7 @@ from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.synthetic.families import generate
 from tts.verify.claims.claim_calibration import ClaimCalibration, shipped_claim_calibration
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -75,8 +75,10 @@ def test_ranking_and_calibration_error_are_right_for_known_figures():
 
 class Checks:
     def __init__(self, world):
-        self.consensus = ConsensusVerifier(world, shipped("clues"))
-        verifier = ClaimVerifier(self.consensus, world, shipped("clues"), shipped_claim_calibration("clues"))
+        self.consensus = ConsensusVerifier(world, shipped_calibration("clues"))
+        verifier = ClaimVerifier(
+            self.consensus, world, shipped_calibration("clues"), shipped_claim_calibration("clues")
+        )
         self.decide = self.consensus.decide
         self.check = verifier.check
 

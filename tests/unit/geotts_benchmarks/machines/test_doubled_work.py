@@ -10,7 +10,7 @@ import pytest
 from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import DoubledWork, doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
-from geotts_benchmarks.machines.fault_timeline import InjectedFault, explained, explained_end
+from geotts_benchmarks.machines.fault_timeline import InjectedFault, explain_case, explained_end
 
 TURNS = ((0, 0, 1.0), (0, 1, 2.0))
 
@@ -76,7 +76,7 @@ def test_a_case_is_explained_by_the_faults_around_it_and_by_what_the_gateways_sa
     lines = [json.dumps(logged), json.dumps({**logged, "request_id": "loc_b"}), "loc_a without a form"]
     (logs / "worker-1-01000000-77.err").write_text("\n".join(lines))
     faults = [InjectedFault("kill_tools", "5", 900.0, 901.0), InjectedFault("stop_gateway", "6 Gateway", 980.0, 995.0)]
-    found = explained(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
+    found = explain_case(DoubledWork("begun again", "loc_a", 0, 1, 990.0, 1000.0, (7, 8)), faults, tmp_path, 900.0)
     assert found["faults"] == ["stop_gateway 6 Gateway 80.0 to 95.0 s"]
     assert (found["first_s"], found["again_s"], found["engine_processes"]) == (90.0, 100.0, (7, 8))
     (line,) = found["log_lines"]

@@ -31,9 +31,9 @@ def reaches(asking: Machine, asked: Machine):
 def test_a_machine_is_reached_until_it_is_cut_off_and_again_when_it_is_mended():
     with machines(2) as (one, other), listening(other):
         assert reaches(one, other)
-        other.cut()
+        other.disconnect()
         assert not reaches(one, other)
-        other.mend()
+        other.reconnect()
         assert reaches(one, other)
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from geotts_benchmarks.cli import command
 from geotts_benchmarks.released_rows import adapters
 from geotts_benchmarks.released_rows.corpus import Corpus, open_corpus
-from geotts_benchmarks.released_rows.row_result import EQUAL, compared, declared, same
+from geotts_benchmarks.released_rows.row_result import EQUAL, compare_pairs, excluded_row, is_same
 from tts.errors import ConfigError
 
 
@@ -29,11 +29,11 @@ from tts.errors import ConfigError
     ],
 )
 def test_equal_is_character_for_character_and_number_for_number(wanted, made, equal):
-    assert same(wanted, made) is equal
+    assert is_same(wanted, made) is equal
 
 
 def test_the_first_difference_is_named():
-    judged = compared(text=("a", "a"), images=([], [1]))
+    judged = compare_pairs(text=("a", "a"), images=([], [1]))
     assert (judged.verdict, judged.reason) == ("differ", "images: wanted [], made [1]")
 
 
@@ -48,16 +48,16 @@ def test_a_row_that_raises_and_one_without_adapter_differ(tmp_path, monkeypatch)
         raise KeyError("x")
 
     corpus = _corpus(tmp_path, [{"id": "1"}])
-    assert asyncio.run(adapters.judged("made", "tools", {"id": "1"}, corpus)).verdict == "differ"
+    assert asyncio.run(adapters.judge_row("made", "tools", {"id": "1"}, corpus)).verdict == "differ"
     monkeypatch.setattr(adapters, "ADAPTERS", {("made", "tools"): broken})
-    judged = asyncio.run(adapters.judged("made", "tools", {"id": "1"}, corpus))
+    judged = asyncio.run(adapters.judge_row("made", "tools", {"id": "1"}, corpus))
     assert judged.verdict == "differ"
     assert "KeyError" in judged.reason
 
 
 def test_declared_rows_count_neither_way(tmp_path, monkeypatch):
     async def judge(row, corpus):
-        return {"1": EQUAL, "2": declared("no text")}.get(row["id"], compared(a=(1, 2)))
+        return {"1": EQUAL, "2": excluded_row("no text")}.get(row["id"], compare_pairs(a=(1, 2)))
 
     _corpus(tmp_path, [{"id": "1"}, {"id": "2"}, {"id": "3"}])
     monkeypatch.setattr(adapters, "ADAPTERS", {("made", "tools"): judge})

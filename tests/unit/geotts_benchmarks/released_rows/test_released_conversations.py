@@ -12,8 +12,8 @@ import httpx
 import pytest
 from PIL import Image
 from support.basics import a_context
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
+from support.endpoint import text_chunks
 
 from geotts_benchmarks.released_rows.corpus import Corpus
 from geotts_benchmarks.released_rows.geovista import subject as geovista
@@ -70,7 +70,7 @@ async def played_against(dialect, toolbox, photo, outputs):
 
     def play(body, number):
         turn = sum(message["role"] == "assistant" for message in body["messages"])
-        steps = saying("")
+        steps = text_chunks("")
         return [steps[0], {**steps[0], "choices": [{"index": 0, "delta": {"content": outputs[turn]}}]}, *steps[2:]]
 
     async with an_endpoint(play) as endpoint:
@@ -167,7 +167,7 @@ async def test_the_whole_conversation_of_geoagent_is_one_turn(tmp_path):
     texts = corpus.texts("geoagent")["inference"]
     imported = ImportedTexts(system=texts["system"]["text"], task=texts["user"]["text"].removeprefix("<image>"))
     settings = DialectSettings.model_validate({"behaviour": "released", **imported.write(tmp_path)})
-    dialect = DIALECTS["geoagent"].configured(settings)
+    dialect = DIALECTS["geoagent"].with_settings(settings)
     wanted = [[texts["system"]["text"]], [(1008, 756), texts["user"]["text"].removeprefix("<image>")]]
     rows = corpus.rows("geoagent", "turns")[::5]  # `bench conformance` reads them all
     assert len(rows) > 3

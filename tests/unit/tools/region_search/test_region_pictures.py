@@ -17,10 +17,10 @@ from support.rude_server import rude_server
 
 from deployments.config import AppArgs, GatewayConfig
 from tools.region_search.blur import Blur
-from tools.region_search.picture import RegionPicture, cut_region, encoded
+from tools.region_search.picture import RegionPicture, cut_region, encode_picture
 from tools.region_search.picture_addresses import HeaderPlaces, S3Places
 from tools.region_search.picture_store import StoredRegions
-from tools.region_search.presigned_urls import S3Keys, presigned
+from tools.region_search.presigned_urls import S3Keys, presign_url
 from tools.region_search.served_pictures import RegionShelf
 from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload, ToolsConfig
 from tts.domain.outgoing_request import Outgoing
@@ -103,7 +103,7 @@ def test_a_missing_detector_is_refused_at_the_start(tmp_path):
 def test_a_region_is_cut_scaled_and_bare():
     photo = load_photo(sign_bytes("Calle Mayor", size=(800, 480)))
     box = Box(x0=0.0, y0=0.0, x1=1.0, y1=0.5)
-    picture = encoded(cut_region(photo, box, max_side_px=400))
+    picture = encode_picture(cut_region(photo, box, max_side_px=400))
     seen = Image.open(io.BytesIO(picture.data))
     assert (seen.format, seen.size, (picture.width, picture.height)) == ("JPEG", (400, 120), (400, 120))
     with pytest.raises(ToolError, match="at least 16"):
@@ -143,7 +143,7 @@ async def lent(server, left=None, places=None):
     record = EGRESS.record if left is None else left.append
     client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host})), scrubber=Scrubber(), record=record)
     try:
-        async with StoredRegions(places or HeaderPlaces(upload, KEYS), client).lent(PICTURE, a_context()) as url:
+        async with StoredRegions(places or HeaderPlaces(upload, KEYS), client).lend(PICTURE, a_context()) as url:
             yield url
     finally:
         await client.aclose()
@@ -152,7 +152,7 @@ async def lent(server, left=None, places=None):
 def test_urls_are_signed_as_the_example_of_the_documentation():
     """https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html, "An Example"."""
     keys = S3Keys("AKIAIOSFODNN7EXAMPLE", Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"))
-    url = presigned(
+    url = presign_url(
         "GET",
         "https://examplebucket.s3.amazonaws.com/test.txt",
         keys,
@@ -175,7 +175,7 @@ async def test_a_bucket_gets_requests_that_are_signed_for_one_thing_each(session
 
     def bucket(seen):
         bare = f"{server.url}{seen.path}"
-        if f"{server.url}{seen.target}" != presigned(seen.method, bare, keys, region="auto", expires_s=30, at=moment):
+        if f"{server.url}{seen.target}" != presign_url(seen.method, bare, keys, region="auto", expires_s=30, at=moment):
             return 403, {}, b""
         if seen.method == "PUT":
             kept[seen.path] = seen.body
@@ -187,7 +187,7 @@ async def test_a_bucket_gets_requests_that_are_signed_for_one_thing_each(session
         async with lent(server, left, places) as url:
             (path,) = kept
             assert path.startswith("/a-bucket/regions/")
-            assert url == presigned("GET", server.url + path, keys, region="auto", expires_s=30, at=moment)
+            assert url == presign_url("GET", server.url + path, keys, region="auto", expires_s=30, at=moment)
         assert kept == {}
     assert [sent.method for sent in left] == ["PUT", "DELETE"]
     secrets = ("a-secret-key", path.rpartition("/")[2], *(quote(session, safe=""), session) * bool(session))
@@ -270,7 +270,7 @@ async def test_a_deletion_is_tried_again_and_its_failure_is_logged(caplog):
 async def test_a_picture_on_the_shelf_expires():
     now = [0.0]
     shelf = RegionShelf(PUBLIC_URL + "/", expires_s=30.0, max_fetches=3, scrubber=Scrubber(), now=lambda: now[0])
-    async with shelf.lent(PICTURE, a_context()) as url:
+    async with shelf.lend(PICTURE, a_context()) as url:
         assert url.startswith(f"{PUBLIC_URL}/regions/")
         name = url.rpartition("/")[2]
         assert shelf.take(name, "somebody") == PICTURE.data

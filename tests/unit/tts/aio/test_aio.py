@@ -233,7 +233,7 @@ async def test_a_deadline_counts_down_and_cuts_a_block():
     with pytest.raises(TimeoutError):
         async with deadline.timeout():
             await asyncio.sleep(10)
-    assert deadline.passed
+    assert deadline.has_passed
     assert asyncio.get_running_loop().time() == pytest.approx(2.0)
 
 
@@ -325,13 +325,13 @@ async def test_a_turnstile_opens_for_who_waits_behind_one_that_gave_up():
 @virtual_time
 async def test_a_milestone_calls_those_who_came_before_it_and_after_it():
     milestone, calls = Milestone(), []
-    milestone.then(lambda: calls.append("before"))
+    milestone.call_when_reached(lambda: calls.append("before"))
     waiting = asyncio.create_task(milestone.wait(at_most_s=60))
     await milestone.wait(at_most_s=1)
     assert calls == []
     milestone.reach()
     milestone.reach()
-    milestone.then(lambda: calls.append("after"))
+    milestone.call_when_reached(lambda: calls.append("after"))
     await waiting
     assert calls == ["before", "after"]
     assert asyncio.get_running_loop().time() < 60

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.clues.clue import Clue, ClueKind, pointing
+from tts.clues.clue import Clue, ClueKind, clue_for_countries
 from tts.clues.clue_reader import ClueReader
 from tts.clues.clue_tables import tables
 from tts.clues.country_words import wording_clues
@@ -212,8 +212,8 @@ def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexic
         )
     )
     assert above.rate == beside.rate > alone.rate
-    assert above.elsewhere == beside.elsewhere
-    assert above.elsewhere < alone.elsewhere or not alone.words
+    assert above.rate_elsewhere == beside.rate_elsewhere
+    assert above.rate_elsewhere < alone.rate_elsewhere or not alone.words
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexic
 def test_the_name_of_an_owner_tells_less_than_that_of_a_town(gazetteer, lexicon, text):
     mentions = MentionReader(gazetteer, lexicon)
     alone, owner = ({m.name: m for m in mentions.mentions([line])}["wilhelmsburg"] for line in ("Wilhelmsburg", text))
-    assert owner.rate / owner.elsewhere < alone.rate / alone.elsewhere / 10
+    assert owner.rate / owner.rate_elsewhere < alone.rate / alone.rate_elsewhere / 10
 
 
 @pytest.mark.parametrize(("code", "country"), [("ZRH", "CH"), ("KIX", "JP"), ("GRU", "BR")])
@@ -252,8 +252,8 @@ def test_three_letters_are_no_airport_without_one(reader, text):
 
 def test_common_words_are_poor_names(gazetteer, lexicon):
     found = {m.name: m for m in MentionReader(gazetteer, lexicon).mentions(["welcome", "Rourkela"])}
-    assert found["rourkela"].elsewhere < 1e-5
-    assert found["welcome"].elsewhere > 1e-3
+    assert found["rourkela"].rate_elsewhere < 1e-5
+    assert found["welcome"].rate_elsewhere > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -370,10 +370,10 @@ def test_any_text_gives_a_belief(reader, lines):
 
 
 def test_a_doubtful_line_weighs_less():
-    clue = pointing(ClueKind.DOMAIN, "x.fr", "why", ["FR"], 4.0)
-    assert clue.trusted(0.5).other == -2.0
-    assert clue.trusted(1.0) is clue
-    assert pointing(ClueKind.DOMAIN, "x", "why", [], 4.0) is None
+    clue = clue_for_countries(ClueKind.DOMAIN, "x.fr", "why", ["FR"], 4.0)
+    assert clue.with_trust(0.5).other == -2.0
+    assert clue.with_trust(1.0) is clue
+    assert clue_for_countries(ClueKind.DOMAIN, "x", "why", [], 4.0) is None
     assert Clue(kind=ClueKind.UNIT, quote="", why="").weight("FR") == 0.0
 
 

@@ -41,7 +41,7 @@ def test_lines_of_one_sign_stand_beside_each_other(lines):
         line("Eingang", x=(0.8, 0.9), y=(0.22, 0.3)),
         line("Bar", y=(0.8, 0.9)),
     ]
-    found = lines.beside(sign)
+    found = lines.neighbours_of_lines(sign)
     assert (found["Rathaus"], found["Anadia"]) == (("Anadia",), ("Rathaus",))
     assert (found["Eingang"], found["Bar"]) == ((), ())
 
@@ -64,7 +64,7 @@ def test_a_number_in_the_same_row_joins_its_line(lines):
     ],
 )
 def test_a_reading_somebody_asked_for_needs_words_of_its_language(lines, text, language, trusted):
-    found = lines.asked(line(text, language=language, confidence=0.9))
+    found = lines.trust_in_requested_reading(line(text, language=language, confidence=0.9))
     assert (found >= 0.8) is trusted
 
 

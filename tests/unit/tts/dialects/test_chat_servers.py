@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from support.basics import a_context
-from support.chat_servers import BY_NAME, SERVERS, Turn, listing, playing
+from support.chat_servers import BY_NAME, SERVERS, Turn, listing, play_server
 from support.chat_speakers import answer_of, speaking
 from support.dialect_rollouts import toolbox
 from support.endpoint import Reply, serving
@@ -26,7 +26,7 @@ OBJECT = answer_of("generic")
 
 
 async def rollouts(server, dialect, photo, *, n=2, **config):
-    async with serving(playing(server, speaking(dialect.name)), server.pages) as endpoint:
+    async with serving(play_server(server, speaking(dialect.name)), server.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model, backoff_s=0.01, **config))
         tasks = tuple(RolloutTask(rollout_id=i, seed=i + 1) for i in range(n))
         group = GroupRequest(context=a_context(30.0), photos=(photo,), tasks=tasks, n_total=n, limits=Limits())
@@ -145,7 +145,7 @@ async def end_of_one_rollout(model, photo):
 
 async def test_a_model_must_be_named_where_several_are_listed(sign_photo):
     server = BY_NAME["openai-chat"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url))
         end = await end_of_one_rollout(model, sign_photo)
     assert end.stop_reason is StopReason.FAILED
@@ -173,7 +173,7 @@ async def test_words_lost_at_the_beginning_are_an_error_that_names_the_context(s
 async def test_a_conversation_that_cannot_fit_is_refused_before_it_is_sent(sign_photo):
     server = BY_NAME["ollama"]
     loaded = {"models": [{"name": server.model, "model": server.model, "context_length": 64}]}
-    async with serving(playing(server, speaking("generic")), {**server.pages, "/api/ps": loaded}) as endpoint:
+    async with serving(play_server(server, speaking("generic")), {**server.pages, "/api/ps": loaded}) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model))
         with pytest.raises(ModelError, match="the endpoint holds 64: serve the model with a longer context"):
             await everything(model, sign_photo)

@@ -187,7 +187,7 @@ async def test_thinking_with_map_speaks_gcj02_and_answers_in_wgs84(sign_photo):
     played = await play(DIALECTS["thinking_with_map"], sign_photo, output)
     assert played.answer.datum == "WGS-84"
     assert distance_km(played.answer.point, HEFEI.point) < 0.001
-    wgs = DIALECTS["thinking_with_map"].configured(DialectSettings(datum="WGS-84"))
+    wgs = DIALECTS["thinking_with_map"].with_settings(DialectSettings(datum="WGS-84"))
     assert (await play(wgs, sign_photo, output)).answer.point == seen
 
 
@@ -286,7 +286,7 @@ def test_a_profile_overrides_texts_and_tool_descriptions(tmp_path, sign_photo):
     schema = {"name": "text_search_tool", "description": "As trained.", "parameters": {"type": "object"}}
     (tmp_path / "tools.json").write_text(json.dumps([{"type": "function", "function": schema}]))
     settings = DialectSettings(prompt_file=tmp_path / "prompt.txt", tool_schema_file=tmp_path / "tools.json")
-    mine = DIALECTS["reverse"].configured(settings)
+    mine = DIALECTS["reverse"].with_settings(settings)
     schemas = mine.schemas(toolbox().schemas())
     assert [(tool.name, tool.description) for tool in schemas] == [("text_search_tool", "As trained.")]
     system = mine.opening(Task(photos=(sign_photo,), tools=schemas))[0].text
@@ -294,14 +294,14 @@ def test_a_profile_overrides_texts_and_tool_descriptions(tmp_path, sign_photo):
     assert "As trained." in system
     (tmp_path / "tools.json").write_text(json.dumps([{**schema, "name": "fly"}]))
     with pytest.raises(ConfigError, match="has no tool fly"):
-        DIALECTS["reverse"].configured(settings)
+        DIALECTS["reverse"].with_settings(settings)
     with pytest.raises(ConfigError, match="cannot read"):
-        DIALECTS["reverse"].configured(DialectSettings(prompt_file=tmp_path / "none.txt"))
+        DIALECTS["reverse"].with_settings(DialectSettings(prompt_file=tmp_path / "none.txt"))
 
 
 @virtual_time
 async def test_in_paper_mode_nothing_is_demanded_and_nothing_corrected(sign_photo):
-    paper = DIALECTS["thinking_with_map"].configured(DialectSettings(paper_mode=True))
+    paper = DIALECTS["thinking_with_map"].with_settings(DialectSettings(paper_mode=True))
     search = call("amap_input_tips", query="Hefei")
     spent = await play(paper, sign_photo, search, search, JSON_ANSWER, limits=Limits(max_turns=2))
     assert (spent.end.stop_reason, spent.answer) == (StopReason.BUDGET, None)
@@ -311,6 +311,6 @@ async def test_in_paper_mode_nothing_is_demanded_and_nothing_corrected(sign_phot
 
 
 def test_geo_adapt_is_asked_for_its_depth_only_on_request():
-    plain, tagged = (DIALECTS["geo_adapt"].configured(DialectSettings(depth_tag=tag)) for tag in (False, True))
+    plain, tagged = (DIALECTS["geo_adapt"].with_settings(DialectSettings(depth_tag=tag)) for tag in (False, True))
     asked = [dialect.opening(Task(photos=()))[0].text for dialect in (plain, tagged)]
     assert ["<depth>" in text for text in asked] == [False, True]

@@ -5,8 +5,8 @@ import io
 
 import pytest
 from PIL import Image
-from support.endpoint import saying
-from support.openai_calls import a_model_request, against, deltas_of
+from support.endpoint import text_chunks
+from support.openai_calls import a_model_request, deltas_of, served_model
 from support.played_rollouts import made_photo
 from support.played_rollouts import play_reverse as play
 
@@ -34,7 +34,7 @@ def as_jpeg(photo, size, resample):
 
 async def picture_sent(request):
     """The bytes of the one picture that the endpoint got."""
-    async with against(lambda body, n: saying("ok"), pictures="inline") as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), pictures="inline") as (model, endpoint):
         await deltas_of(model, request)
     urls = [
         part["image_url"]["url"]
@@ -72,14 +72,14 @@ async def test_the_engine_in_this_process_scales_by_the_same_filter_and_names_it
         rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))
         opening = GenericDialect().opening(Task(photos=(PHOTO,)))
         request = a_model_request(*opening, photos=(PHOTO,), pictures=rules)
-        (made[name],) = await ContentPictures().of(request, tuple(opening[1].images))
+        (made[name],) = await ContentPictures().pictures_of(request, tuple(opening[1].images))
         size = rules.photo.size(1600, 1200)
         assert made[name].image.tobytes() == PHOTO.image().resize(size, BY_NAME[name]).tobytes()
     assert made["bicubic"].uuid != made["lanczos"].uuid
 
 
 async def test_one_endpoint_is_sent_both_of_two_filters():
-    async with against(lambda body, n: saying("ok"), pictures="uuid", server="vllm") as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), pictures="uuid", server="vllm") as (model, endpoint):
         for name in ("bicubic", "lanczos"):
             rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))
             opening = GenericDialect().opening(Task(photos=(PHOTO,)))

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.voters import LYON, OSAKA, apart, rollout_at
+from support.voters import LYON, OSAKA, point_east, rollout_at
 
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
@@ -32,14 +32,14 @@ def test_what_is_no_policy_is_refused(text):
 
 @pytest.mark.parametrize("policy", ["quorum", "quorum:2", "beta", "worth"])
 def test_agreeing_on_a_country_does_not_stop_a_search_for_a_street(policy):
-    pair = rollout_at(0, LYON), rollout_at(1, apart(180))
+    pair = rollout_at(0, LYON), rollout_at(1, point_east(180))
     assert not decided(policy, 1.0, *pair)
     assert not decided(policy, 25.0, *pair)
     assert decided(policy, 200.0, *pair)
 
 
 def test_no_radius_makes_two_regions_one():
-    assert not decided("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, apart(900)))
+    assert not decided("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, point_east(900)))
 
 
 def test_two_rollouts_on_one_statement_are_one_witness():
@@ -66,7 +66,7 @@ def test_first_m_counts_ends_not_agreement():
 def test_a_dissenter_asks_for_more_witnesses_under_beta():
     assert decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON))
     assert not decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, OSAKA))
-    assert decided("worth:0.8", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, apart(27)))
+    assert decided("worth:0.8", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, point_east(27)))
 
 
 @pytest.mark.parametrize(

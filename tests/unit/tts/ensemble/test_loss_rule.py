@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from support.voters import LYON, OSAKA, apart, rollout_at
+from support.voters import LYON, OSAKA, point_east, rollout_at
 
 from deployments.cli import cli
 from deployments.config import AppArgs
@@ -65,8 +65,8 @@ def test_a_loss_that_is_no_number_of_points_is_refused(text):
 
 @pytest.mark.parametrize("radius_km", [25.0, 200.0, 750.0])
 def test_two_of_four_that_agree_stop_the_others_and_two_that_do_not_agree_do_not(radius_km):
-    assert used([LYON, apart(2), OSAKA, QUITO], radius_km=radius_km) == 2
-    assert used([LYON, OSAKA, QUITO, apart(2)], radius_km=radius_km) == 4
+    assert used([LYON, point_east(2), OSAKA, QUITO], radius_km=radius_km) == 2
+    assert used([LYON, OSAKA, QUITO, point_east(2)], radius_km=radius_km) == 4
 
 
 def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
@@ -79,14 +79,14 @@ def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
 def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_what_was_saved_up():
     experience = StopExperience()
     for _ in range(30):
-        experience.open(Band.TOWN, 0.01)
+        experience.begin_request(Band.TOWN, 0.01)
     assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_no_town_centre) > 1
     assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_a_town_centre) == 1
     assert used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
 
 
 def test_rollouts_that_never_change_their_answer_are_stopped_sooner_than_the_table_says():
-    settled, experience = [LYON, apart(2), apart(1), apart(3)], StopExperience(in_region(0.05))
+    settled, experience = [LYON, point_east(2), point_east(1), point_east(3)], StopExperience(in_region(0.05))
     before = used(settled, experience=experience)
     for _ in range(300):
         used(settled, experience=experience)
@@ -94,7 +94,7 @@ def test_rollouts_that_never_change_their_answer_are_stopped_sooner_than_the_tab
 
 
 def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_says():
-    outvoted, experience = [LYON, apart(2), OSAKA, OSAKA, OSAKA], StopExperience(in_region(0.0))
+    outvoted, experience = [LYON, point_east(2), OSAKA, OSAKA, OSAKA], StopExperience(in_region(0.0))
     state = StopState(Band.TOWN, 5, 2, PAIR)
     first = experience.expected_loss(state)
     stops = [used(outvoted, experience=experience) for _ in range(300)]
@@ -105,7 +105,7 @@ def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_sa
 
 def test_one_request_in_64_is_seen_to_its_end():
     experience = StopExperience(in_region(0.0))
-    ends = [used([LYON, apart(1), apart(2)], experience=experience) for _ in range(128)]
+    ends = [used([LYON, point_east(1), point_east(2)], experience=experience) for _ in range(128)]
     assert [i + 1 for i, end in enumerate(ends) if end == 3] == [64, 128]
 
 
@@ -113,10 +113,10 @@ def test_one_request_in_64_is_seen_to_its_end():
 def test_no_more_is_spent_than_requests_were_allowed_to_lose(cells):
     experience, spent = StopExperience(), 0.0
     for cell, _ in cells:
-        if experience.open(Band.TOWN, 0.01):
+        if experience.begin_request(Band.TOWN, 0.01):
             state = StopState(Band.TOWN, 4, cell.votes + cell.against, cell)
             expected = experience.expected_loss(state)
-            spent += expected if experience.pays(state, 0.01) else 0.0
+            spent += expected if experience.withdraw_loss(state, 0.01) else 0.0
     assert spent <= 0.01 * (len(cells) + 2) + 1e-9
 
 

@@ -40,7 +40,7 @@ def lost_after(items, count):
     kept = items[:count]
     checkpoints = [item for item in kept if isinstance(item, Checkpoint)]
     files = {item.sha256: item.data for item in kept if isinstance(item, Attachment)}
-    return events_in(kept), ResumedRequest.of(events_in(kept), checkpoints, files)
+    return events_in(kept), ResumedRequest.from_log(events_in(kept), checkpoints, files)
 
 
 def checked(request):
@@ -86,4 +86,4 @@ async def test_an_answer_that_was_logged_stands(data_store):
 
 def test_a_checkpoint_counts_only_with_the_end_of_its_turn_in_the_log():
     saved = Checkpoint(rollout_id=0, turn=1, messages=(), usage={})
-    assert ResumedRequest.of([], [saved], {}).checkpoints == {}
+    assert ResumedRequest.from_log([], [saved], {}).checkpoints == {}

@@ -18,12 +18,12 @@ from tts.domain.trajectory import Run, Trajectory
 from tts.errors import DataError
 from tts.eval.acceptance import fitting
 from tts.eval.acceptance.fitting import fit_and_install
-from tts.eval.labelled_cases import Case, cases_of, thinned
+from tts.eval.labelled_cases import Case, cases_of, thin_out_cases
 from tts.eval.runs.record import Record, read_records
 from tts.eval.sample import Truth
 from tts.eval.source_reliability import reliability_from
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import load, shipped
+from tts.verify.consensus.calibration import load, shipped_calibration
 from tts.verify.consensus.calibration_in_use import reliability_in_use
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.reliability import load_reliability
@@ -126,9 +126,9 @@ def fitted(monkeypatch):
 def served(tmp_path, verifier):
     """The spread and the error in km of what the service answers to the thinned cases."""
     args = AppArgs.model_validate({"verifier": verifier})
-    answering = ConsensusVerifier(make_world(None), shipped("default"), reliability_in_use(args))
+    answering = ConsensusVerifier(make_world(None), shipped_calibration("default"), reliability_in_use(args))
     spreads, errors = [], []
-    for case in thinned(cases_of(tmp_path / "mixed.jsonl")):
+    for case in thin_out_cases(cases_of(tmp_path / "mixed.jsonl")):
         request = VerifyRequest(a_context(), (), LocateOptions(), case.trajectories)
         spreads.append(answering.judge(request).spread)
         errors.append(distance_km(answering.judge(request).clusters[0].centre, case.truth))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from PIL import Image
 from support.basics import a_context
 from support.dialect_rollouts import toolbox
-from support.endpoint import saying, serving
+from support.endpoint import serving, text_chunks
 from support.geotts_process import geotts
 from support.tiny_encoder import DIMENSIONS, SIDE, write_encoder
 
@@ -172,7 +172,7 @@ async def test_the_model_gets_the_candidates_of_a_gallery_made_on_the_command_li
     assert status == 0, stderr
     (tmp_path / "gallery.yaml").write_text(printed)
     (tmp_path / "here.png").write_bytes(as_png(picture((35, 150, 45), width=300, height=260)))
-    async with serving(lambda body, number: saying(ANSWER)) as endpoint:
+    async with serving(lambda body, number: text_chunks(ANSWER)) as endpoint:
         options = ["-c", "gallery.yaml", "--profile", "geo_adapt", "--endpoint", endpoint.url, "-n", "1", "--json"]
         status, located, stderr = await geotts("locate", "here.png", *options)
         asked = json.dumps(endpoint.bodies[0]["messages"])
@@ -207,7 +207,7 @@ def test_the_prompt_lists_candidates_only_where_there_are_some():
 
 def test_a_task_file_says_where_they_stand(tmp_path):
     (tmp_path / "task.txt").write_text("Before.\n{similar}\nAfter.")
-    dialect = DIALECTS["geo_adapt"].configured(DialectSettings(task_file=tmp_path / "task.txt"))
+    dialect = DIALECTS["geo_adapt"].with_settings(DialectSettings(task_file=tmp_path / "task.txt"))
     found = (SimilarPhoto(id="x", point=LatLon(lat=1, lon=2), similarity=0.5),)
     lines = dialect.opening(Task(photos=(), similar=found))[-1].text.splitlines()
     assert lines[0] == "Before."
@@ -218,7 +218,7 @@ def test_a_task_file_says_where_they_stand(tmp_path):
 @pytest.mark.parametrize(("dialect", "shown"), [("geo_adapt", True), ("generic", False)])
 async def test_every_rollout_gets_the_same_candidates(config, dialect, shown):
     """From the configuration to what the endpoint is sent."""
-    async with serving(lambda body, number: saying(ANSWER)) as endpoint:
+    async with serving(lambda body, number: text_chunks(ANSWER)) as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "m", "server": "sglang"}
         tree = {"engine": engine, "dialect": dialect, "gallery": config.model_dump(mode="json")}
         args = load_config(None, tree)

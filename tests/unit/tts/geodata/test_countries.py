@@ -31,7 +31,7 @@ def test_it_never_guesses(countries, name):
     ],
 )  # fmt: skip
 def test_the_country_at_a_point_is_found(countries, lat, lon, code):
-    found = countries.at(LatLon(lat=lat, lon=lon))
+    found = countries.country_at(LatLon(lat=lat, lon=lon))
     assert (found.code if found else None) == code
 
 

@@ -72,7 +72,7 @@ async def test_one_that_gives_up_while_it_waits_takes_no_room():
     waiter.cancel()
     await asyncio.gather(waiter, return_exceptions=True)
     waiting.leave()
-    assert kv.used == 8
+    assert kv.used_tokens == 8
 
 
 def test_it_says_what_it_holds():

@@ -22,7 +22,7 @@ from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports
 from tts.rollout.agent import Agent
 from tts.rollout.group import run_group
-from tts.rollout.group_failover import persistently
+from tts.rollout.group_failover import run_with_failover
 from tts.routing.depth_router import DepthRouter
 from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -87,7 +87,7 @@ class Replicas:
         return 1
 
     def run(self, group):
-        return persistently(group, self.once)
+        return run_with_failover(group, self.once)
 
     async def once(self, group):
         self.groups += 1

@@ -9,12 +9,12 @@ from support.local_redis import local_redis
 
 from deployments.cli.config import command as config_command
 from deployments.config import AppArgs, load_config
-from deployments.doctor.installation import examine
+from deployments.doctor.installation import check_installation
 from deployments.runstore import RunMeta, StoreUnavailable, open_store
 from tts.config import OpenAIEngine
 from tts.errors import ConfigError
 from tts.net.redis_password import run_store_password, tool_cache_password
-from tts.net.url_secrets import masked, secrets_in
+from tts.net.url_secrets import mask_secrets, secrets_in
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.open_store import open_store as open_cache
@@ -37,8 +37,8 @@ URLS = [
 
 @pytest.mark.parametrize(("url", "shown", "secrets"), URLS)
 def test_secrets_in_urls_are_known_and_masked(url, shown, secrets):
-    assert (masked(url), secrets_in(url)) == (shown, secrets)
-    assert masked(f"a text with {url} and more") == f"a text with {shown} and more"
+    assert (mask_secrets(url), secrets_in(url)) == (shown, secrets)
+    assert mask_secrets(f"a text with {url} and more") == f"a text with {shown} and more"
 
 
 TREES = {
@@ -87,7 +87,7 @@ def test_what_is_shown_has_stars_for_keys(tmp_path, monkeypatch):
     assert "https://t.example/{z}/{x}/{y}.jpg?key=***" in shown.output
     assert "hunter2" not in shown.output
     engine = OpenAIEngine(base_url="http://127.0.0.1:9/v1?token=hunter2", model="m")
-    findings = examine(AppArgs(engine=engine))
+    findings = check_installation(AppArgs(engine=engine))
     assert "hunter2" not in str(findings)
     assert [found for found in findings if "127.0.0.1:9" in found.detail]
 

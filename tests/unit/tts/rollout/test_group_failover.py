@@ -14,7 +14,7 @@ from tts.domain.usage import Usage
 from tts.errors import FatalError, ModelError, Overloaded, ReplicaLost
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, RolloutTask
 from tts.ports.toolbox import Attachment
-from tts.rollout.group_failover import MOVES, persistently
+from tts.rollout.group_failover import MOVES, run_with_failover
 
 PARIS = Hypothesis(point=LatLon(lat=48.86, lon=2.35))
 
@@ -59,7 +59,7 @@ class Replicas:
 
 
 async def played(request, replicas):
-    return [item async for batch in persistently(request, replicas) for item in batch]
+    return [item async for batch in run_with_failover(request, replicas) for item in batch]
 
 
 @virtual_time

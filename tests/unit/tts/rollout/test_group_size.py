@@ -41,8 +41,8 @@ def test_an_engine_without_a_kv_cache_is_asked_for_its_slots():
 
 
 def test_the_scarcer_of_tokens_and_slots_counts():
-    assert Room(tokens=10_000, slots=3).holds(SIZE, 8) == 3
-    assert Room(tokens=2000, slots=30).holds(SIZE, 8) == 2
+    assert Room(tokens=10_000, slots=3).n_fitting(SIZE, 8) == 3
+    assert Room(tokens=2000, slots=30).n_fitting(SIZE, 8) == 2
 
 
 def test_where_nothing_is_known_all_stay_together_up_to_the_configured_size():
@@ -65,9 +65,9 @@ def test_groups_fit_where_any_equal_division_fits_and_never_outnumber_the_replic
     parts = [len(part) for part in split(n, group_size(n, rooms(*free), size))]
     assert sum(parts) == n
     assert len(parts) <= len(free)
-    if n <= Room(tokens=max(free)).holds(size, n):
+    if n <= Room(tokens=max(free)).n_fitting(size, n):
         assert parts == [n]
-    fits = sorted((room.holds(size, n) for room in rooms(*free)), reverse=True)
+    fits = sorted((room.n_fitting(size, n) for room in rooms(*free)), reverse=True)
     possible = [k for k in range(1, len(free) + 1) if -(-n // k) <= fits[k - 1]]
     if possible:
         assert all(part <= fit for part, fit in zip(parts, fits, strict=False))

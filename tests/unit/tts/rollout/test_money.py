@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.chat_servers import BY_NAME, Turn, playing
+from support.chat_servers import BY_NAME, Turn, play_server
 from support.dialect_rollouts import toolbox
 from support.endpoint import serving
 
@@ -30,11 +30,11 @@ SERVER = BY_NAME["openai-chat"]
 
 def test_a_model_is_found_under_its_usual_names():
     table = shipped_prices()
-    plain = table.of("gpt-5-mini")
+    plain = table.price_of("gpt-5-mini")
     assert plain is not None
-    assert table.of("openai/gpt-5-mini-2025-08-07") == table.of("gpt-5-mini-latest") == plain
-    assert table.of("claude-sonnet-4-5-20250929") == table.of("claude-sonnet-4-5")
-    assert table.of("GD-ML/Thinking-with-Map-30B-A3B") is None
+    assert table.price_of("openai/gpt-5-mini-2025-08-07") == table.price_of("gpt-5-mini-latest") == plain
+    assert table.price_of("claude-sonnet-4-5-20250929") == table.price_of("claude-sonnet-4-5")
+    assert table.price_of("GD-ML/Thinking-with-Map-30B-A3B") is None
     assert table.as_of
 
 
@@ -61,7 +61,7 @@ async def run(photo, *, max_cost_usd, price, turns=8):
             return Turn(text=f"Perhaps {OBJECT}", tool="poi_keyword_search", arguments={"query": "Otaru"})
         return Turn(text=OBJECT)
 
-    async with serving(playing(SERVER, speak), SERVER.pages) as endpoint:
+    async with serving(play_server(SERVER, speak), SERVER.pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=SERVER.model, price=price))
         group = GroupRequest(
             context=a_context(30.0),

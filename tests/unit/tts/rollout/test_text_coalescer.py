@@ -37,7 +37,7 @@ async def played(script):
         elif step == PAUSE:
             speech.pause()
         else:
-            await speech.say(step)
+            await speech.append(step)
     way.take()
     return way.taken
 
@@ -59,13 +59,13 @@ async def test_rollouts_do_not_mix_and_milestones_stay_in_their_place():
     way = Way()
     mine, other = TextCoalescer(0, 0, way.send), TextCoalescer(1, 0, way.send)
     end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED)
-    await mine.say("a")
-    await other.say("x")
-    await mine.say("b")
+    await mine.append("a")
+    await other.append("x")
+    await mine.append("b")
     await way.send(end)
     mine.pause()
-    await other.say("y")
-    await mine.say("c")
+    await other.append("y")
+    await mine.append("c")
     way.take()
     assert [getattr(item, "text", "|") for item in way.taken] == ["ab", "xy", "|", "c"]
 

@@ -21,7 +21,7 @@ from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_of
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, keep_arguments
 from tts.dialects.settings import Coords, SamplingSettings
 from tts.domain.messages import ImagePart, Message, Part, TextPart
 from tts.domain.photo import Photo
@@ -55,7 +55,7 @@ class ReleasedGeoVista(ReleasedDialect):
             "Enlarge a region of the photo.",
             {"bbox_2d": {"type": "array", "description": "[x1, y1, x2, y2] in pixels of the photo as shown"}},
             ("bbox_2d",),
-            unchanged,
+            keep_arguments,
         ),
         ServedTool(
             _SEARCH,
@@ -63,7 +63,7 @@ class ReleasedGeoVista(ReleasedDialect):
             "Search the web.",
             {"query": {"type": "string", "description": "what to look for"}},
             ("query",),
-            unchanged,
+            keep_arguments,
         ),
     )
     # eval/inference_agent_tool_mode.py:29-31: six rounds of one call, of them five zooms and two searches that worked
@@ -82,7 +82,7 @@ class ReleasedGeoVista(ReleasedDialect):
         listed = task if self.prompt is None or "{tools}" in self.prompt else _without_tools(task)
         return super().opening(listed)
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first object between tags, if it names a tool there is. An object without arguments has empty ones."""
         whole = next(iter(calls_written(text)), None)
         kept = kept_text(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
-from tts.dialects.released.importing.python_texts import assigned, dictionaries, parsed, returned, text_of
+from tts.dialects.released.importing.python_texts import assigned_text, dictionaries, parse_file, returned_text, text_of
 from tts.errors import ConfigError
 
 _INFERENCE: Final = "infer/infer.py"
@@ -17,12 +17,12 @@ READER_TEXT: Final = "consistency_system"
 _IMAGE_MARK: Final = re.compile(r"^<image>")
 
 
-def read(checkout: Path) -> dict[str, ImportedTexts]:
+def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """One loop, so one folder. `training_system` is the system text of reinforcement learning: to be asked for
     `<think>` and `<answer>`, name it as `prompt_file`. Raises ConfigError naming what is not there.
     """
     path, rewards = checkout / _INFERENCE, checkout / _REWARDS
-    tree = parsed(path)
+    tree = parse_file(path)
     asked = next(
         (text for found in dictionaries(tree) if "content" in found and (text := text_of(found["content"]))), None
     )
@@ -30,10 +30,12 @@ def read(checkout: Path) -> dict[str, ImportedTexts]:
         raise ConfigError(f"{path} asks nothing beside the photo: is it the authors' repository?")
     texts = {
         "training_system": _text(checkout / _TRAINING),
-        READER_TEXT: assigned(parsed(rewards), "self.system_prompt", rewards),
+        READER_TEXT: assigned_text(parse_file(rewards), "self.system_prompt", rewards),
     }
     return {
-        "": ImportedTexts(system=returned(tree, "_system_prompt", path), task=_IMAGE_MARK.sub("", asked), texts=texts)
+        "": ImportedTexts(
+            system=returned_text(tree, "_system_prompt", path), task=_IMAGE_MARK.sub("", asked), texts=texts
+        )
     }
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
-from tts.dialects.released.importing.python_texts import assigned, dictionaries, function, parsed, text_of
+from tts.dialects.released.importing.python_texts import assigned_text, dictionaries, function, parse_file, text_of
 from tts.errors import ConfigError
 
 _LOOP: Final = "eval/inference_agent_tool_mode.py"
 
 
-def read(checkout: Path) -> dict[str, ImportedTexts]:
+def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
     path = checkout / _LOOP
-    tree = parsed(path)
+    tree = parse_file(path)
     loop = function(tree, "run_inference_for_image", path)
     found_texts = [text_of(found["text"]) for found in dictionaries(loop) if "text" in found]
     fixed = list(dict.fromkeys(text for text in found_texts if text and "{" not in text))
@@ -23,4 +23,4 @@ def read(checkout: Path) -> dict[str, ImportedTexts]:
         raise ConfigError(f"{path} has {len(fixed)} texts of the loop, not the question and two more")
     task, answer_demand, search_hint = fixed
     texts = {"answer_demand": answer_demand, "search_hint": search_hint}
-    return {"eval": ImportedTexts(system=assigned(tree, "SYSTEM_PROMPT", path), task=task, texts=texts)}
+    return {"eval": ImportedTexts(system=assigned_text(tree, "SYSTEM_PROMPT", path), task=task, texts=texts)}

@@ -12,7 +12,7 @@ from tts.errors import ConfigError
 _DEEPEST: Final = 64  # names and sums within one another
 
 
-def parsed(path: Path) -> ast.Module:
+def parse_file(path: Path) -> ast.Module:
     """Raises ConfigError when the file is not there or is no Python."""
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
@@ -20,7 +20,7 @@ def parsed(path: Path) -> ast.Module:
         raise ConfigError(f"{path} cannot be read as Python: {type(error).__name__}") from error
 
 
-def assigned(tree: ast.AST, name: str, path: Path) -> str:
+def assigned_text(tree: ast.AST, name: str, path: Path) -> str:
     """The text that `name` is first set to, f-string expressions in braces. Raises ConfigError without one.
 
     `name` as in the source: `self.prompt` for an attribute.
@@ -32,7 +32,7 @@ def assigned(tree: ast.AST, name: str, path: Path) -> str:
     raise ConfigError(f"{path} sets no text named {name}: is it the authors' repository?")
 
 
-def put_together(tree: ast.AST, name: str, path: Path) -> str:
+def joined_text(tree: ast.AST, name: str, path: Path) -> str:
     """The text of `name` where it is made of other names of the file. Raises ConfigError where one is no text."""
     known: Mapping[str, ast.expr] = {
         target.id: node.value
@@ -56,7 +56,7 @@ def literal(tree: ast.AST, name: str, path: Path) -> Any:
     raise ConfigError(f"{path} sets no constant named {name}: is it the authors' repository?")
 
 
-def returned(tree: ast.AST, name: str, path: Path) -> str:
+def returned_text(tree: ast.AST, name: str, path: Path) -> str:
     """The text that a function gives back. Raises ConfigError where it gives none."""
     for node in ast.walk(function(tree, name, path)):
         if isinstance(node, ast.Return) and node.value is not None and (text := text_of(node.value)) is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
-from tts.dialects.released.importing.python_texts import assigned, literal, parsed, put_together
+from tts.dialects.released.importing.python_texts import assigned_text, joined_text, literal, parse_file
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.errors import ConfigError
 
@@ -19,29 +19,29 @@ _RL_TOOLS: Final = "script/rl/config/tool_config/geoloc_coldstart_v5.yaml"
 _IMAGE_MARK: Final = "<image>"
 
 
-def read(checkout: Path) -> dict[str, ImportedTexts]:
+def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
     return {"eval": _eval(checkout), "rl": _rl(checkout)}
 
 
 def _eval(checkout: Path) -> ImportedTexts:
     path, prompts = checkout / _EVAL, checkout / _EVAL_SYSTEM
-    tree = parsed(path)
+    tree = parse_file(path)
     return ImportedTexts(
-        system=assigned(parsed(prompts), "SYSTEM_PROMPT", prompts),
-        task=put_together(tree, "USER_PROMPT", path),
+        system=assigned_text(parse_file(prompts), "SYSTEM_PROMPT", prompts),
+        task=joined_text(tree, "USER_PROMPT", path),
         tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOLS),
-        texts={"nudge": assigned(tree, "nudge", path)},
+        texts={"nudge": assigned_text(tree, "nudge", path)},
         chat_template=_template(checkout / _TEMPLATE),
     )
 
 
 def _rl(checkout: Path) -> ImportedTexts:
     path = checkout / _RL
-    tree = parsed(path)
+    tree = parse_file(path)
     return ImportedTexts(
-        system=assigned(tree, "SYSTEM_PROMPT", path),
-        task=assigned(tree, "USER_PROMPT", path).removeprefix(_IMAGE_MARK),
+        system=assigned_text(tree, "SYSTEM_PROMPT", path),
+        task=assigned_text(tree, "USER_PROMPT", path).removeprefix(_IMAGE_MARK),
         tools=tuple(tools_listed(checkout / _RL_TOOLS).values()),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
-from tts.dialects.released.importing.python_texts import assigned, function, parsed, registered_tools, text_of
+from tts.dialects.released.importing.python_texts import assigned_text, function, parse_file, registered_tools, text_of
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.dialects.released.thinking_with_map.demo import DEMO_SETS
 from tts.errors import ConfigError
@@ -26,17 +26,17 @@ _DEMO_TOOLS: Final = "demo/qwen_agent/tools"
 _IMAGE_MARK: Final = "<image>"
 
 
-def read(checkout: Path) -> dict[str, ImportedTexts]:
+def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
     return {"verl": _verl(checkout), "demo": _demo(checkout)}
 
 
 def _verl(checkout: Path) -> ImportedTexts:
     path = checkout / _PROMPTS
-    tree = parsed(path)
-    task = assigned(tree, "DEFAULT_USER_CONTENT_PREFIX", path).removeprefix(_IMAGE_MARK)
+    tree = parse_file(path)
+    task = assigned_text(tree, "DEFAULT_USER_CONTENT_PREFIX", path).removeprefix(_IMAGE_MARK)
     return ImportedTexts(
-        system=assigned(tree, "DEFAULT_SYSTEM_CONTENT", path),
+        system=assigned_text(tree, "DEFAULT_SYSTEM_CONTENT", path),
         task=task,
         tools=tuple(_tools(checkout).values()),
         texts=_verifier(checkout / _VERIFIER),
@@ -45,10 +45,10 @@ def _verl(checkout: Path) -> ImportedTexts:
 
 def _verifier(path: Path) -> dict[str, str]:
     """The system text, and the question with `{input}` and `{candidates}` for what goes there."""
-    make = function(parsed(path), "make_ensemble_messages", path)
-    task = assigned(make, "user_text", path)
+    make = function(parse_file(path), "make_ensemble_messages", path)
+    task = assigned_text(make, "user_text", path)
     task = task.replace("{sample.user_input}", "{input}").replace("{'\\n\\n'.join(refs)}", "{candidates}")
-    return {"verifier_system": assigned(make, "system", path), "verifier_task": task}
+    return {"verifier_system": assigned_text(make, "system", path), "verifier_task": task}
 
 
 def _tools(checkout: Path) -> dict[str, dict[str, Any]]:
@@ -83,7 +83,7 @@ def _keyword(tree: ast.AST, name: str) -> str:
 
 def _assignments(tree: ast.AST, name: str) -> list[str]:
     try:
-        return [assigned(tree, name, Path(_NOTEBOOK))]
+        return [assigned_text(tree, name, Path(_NOTEBOOK))]
     except ConfigError:
         return []
 
@@ -94,6 +94,6 @@ def _demo_tools(folder: Path) -> tuple[dict[str, Any], ...]:
         raise ConfigError(f"{folder} is not there: is it the authors' repository?")
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.py")):
-        found |= {schema["name"]: schema for schema in registered_tools(parsed(path))}
+        found |= {schema["name"]: schema for schema in registered_tools(parse_file(path))}
     names = dict.fromkeys(tool.name for tools in DEMO_SETS.values() for tool in tools)
     return tuple(found[name] for name in names if name in found)

@@ -63,7 +63,7 @@ class ReleasedReverse(ReleasedDialect):
         drawn = super().sampling(rollout_id=rollout_id, n=n, seed=seed, turn=turn, max_tokens=max_tokens)
         return drawn.model_copy(update={"stop": ("</tool_call>",)})
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls of the message; if there are any, it stays in the conversation with its last call closed."""
         calls = calls_written(text, turn=turn)
         return ParsedTurn(calls=calls, kept=kept_message(text) if calls else None)
@@ -97,10 +97,10 @@ class ReleasedReverse(ReleasedDialect):
             return f"Tool call error: Maximum {_COUNTED[result.name]} calls ({limit}) exceeded"
         return result.text if is_text_of_tool(result) else f"Tool call error: {result.failure.detail}"
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """What was marked useful becomes evidence of the answer."""
         claims = (*stated.claims, *marked_claims(messages))
-        return super().settle(stated.model_copy(update={"claims": claims}), messages)
+        return super().to_hypothesis(stated.model_copy(update={"claims": claims}), messages)
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The last two parts of the last answer in the last message."""

@@ -50,7 +50,7 @@ class ReverseTraining(ReleasedDialect):
     own_together: ClassVar[SamplingSettings] = _DRAWN
     counts_observations: ClassVar[bool] = True
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 
@@ -68,10 +68,10 @@ class ReverseTraining(ReleasedDialect):
             return f"Error when executing tool: {result.name!r}"
         return f"Error when executing tool: {result.failure.detail}"
 
-    def settle(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
+    def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """What was marked useful becomes evidence of the answer."""
         claims = (*stated.claims, *marked_claims(messages))
-        return super().settle(stated.model_copy(update={"claims": claims}), messages)
+        return super().to_hypothesis(stated.model_copy(update={"claims": claims}), messages)
 
     def conclusion(self, messages: Sequence[Message]) -> ParsedTurn | None:
         """The position that the reward reads, without names; None when it reads none."""

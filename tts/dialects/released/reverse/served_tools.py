@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH, ZOOM
 from tts.dialects.released.tool_name import released_tool_name
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, keep_arguments
 
 EVAL_SYSTEM: Final = "reverse"
 RL_SYSTEM: Final = "reverse_rl"
@@ -35,4 +35,4 @@ def served_tools(system: str) -> tuple[ServedTool, ...]:
 
 def _tool(name: str, ability: str, description: str, properties: dict[str, Any], system: str) -> ServedTool:
     target = released_tool_name(ability, system, name)
-    return ServedTool(name, target, description, properties, (next(iter(properties)),), unchanged)
+    return ServedTool(name, target, description, properties, (next(iter(properties)),), keep_arguments)

@@ -16,7 +16,7 @@ from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name
 from tts.dialects.released.written_call import written_call
-from tts.dialects.served_tool import ServedTool, box_of_four, unchanged
+from tts.dialects.served_tool import ServedTool, box_of_four, keep_arguments
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.text_dialect import TextDialect
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -39,7 +39,7 @@ _BOX: Final[dict[str, Any]] = {
 def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
     ability, description = TOOLS[name]
     target = released_tool_name(ability, DEMO_SYSTEM, name)
-    return ServedTool(name, target, description, properties, tuple(properties), unchanged)
+    return ServedTool(name, target, description, properties, tuple(properties), keep_arguments)
 
 
 _QUERY: Final[dict[str, Any]] = {"query": {"type": "string"}}
@@ -82,14 +82,14 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
     own_together: ClassVar[SamplingSettings] = own_alone
     calls_per_turn: ClassVar[int] = 64
 
-    def configured(self, settings: DialectSettings) -> TextDialect:
+    def with_settings(self, settings: DialectSettings) -> TextDialect:
         """Also with the set of tools that the settings name, else amap. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or "amap"
         if chosen not in DEMO_SETS:
             raise ConfigError(f"the demo has no tool_set {chosen!r}; there are: {', '.join(DEMO_SETS)}")
-        return super(ThinkingWithMapDemo, replace(self, tool_set=chosen)).configured(settings)
+        return super(ThinkingWithMapDemo, replace(self, tool_set=chosen)).with_settings(settings)
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls outside the thought; the message stays as the agent writes it again."""
         pieces = taken_apart(text)
         called = [piece for piece in pieces if isinstance(piece, CallMessage)]

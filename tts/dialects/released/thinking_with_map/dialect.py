@@ -42,22 +42,22 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
     counts_observations: ClassVar[bool] = True
 
-    def configured(self, settings: DialectSettings) -> TextDialect:
+    def with_settings(self, settings: DialectSettings) -> TextDialect:
         """Also with the set of tools that the settings name, else by place. Raises ConfigError for an unknown set."""
         chosen = settings.tool_set or BY_PLACE
         if chosen != BY_PLACE and chosen not in TOOL_SETS:
             raise ConfigError(f"thinking_with_map has no tool_set {chosen!r}; there are: {', '.join(TOOL_SETS)}, place")
         # before a request is known the set for the world stands, so that its texts can be named in the provenance
         known = replace(self, tool_set="google" if chosen == BY_PLACE else chosen)
-        return super(ReleasedThinkingWithMap, known).configured(settings)
+        return super(ReleasedThinkingWithMap, known).with_settings(settings)
 
-    def suited(self, surroundings: Surroundings) -> TextDialect:
+    def for_surroundings(self, surroundings: Surroundings) -> TextDialect:
         """One of the two sets, never both: by the leader of earlier rollouts, else by the area the caller named."""
         if (self.settings.tool_set or BY_PLACE) != BY_PLACE:
             return self
         return replace(self, tool_set="amap" if _in_china(surroundings) else "google")
 
-    def written(self, text: str, *, turn: int) -> ParsedTurn:
+    def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tts.dialects.released.tool_name import released_tool_name
-from tts.dialects.served_tool import ServedTool, unchanged
+from tts.dialects.served_tool import ServedTool, keep_arguments
 
 SYSTEM: Final = "thinking_with_map"
 _BOX: Final[dict[str, Any]] = {
@@ -46,7 +46,9 @@ TOOLS: Final[Mapping[str, tuple[str, str]]] = {
 def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
     ability, description = TOOLS[name]
     required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
-    return ServedTool(name, released_tool_name(ability, SYSTEM, name), description, properties, required, unchanged)
+    return ServedTool(
+        name, released_tool_name(ability, SYSTEM, name), description, properties, required, keep_arguments
+    )
 
 
 _ZOOM: Final = _tool("image_zoom_in_tool", _BOX)

@@ -142,7 +142,7 @@ class Detection:
         if kind == "openrouter":
             self._learn(_of_openrouter(entry, self.traits))
         if self.traits.price is None:
-            self._learn({"price": shipped_prices().of(self.model)})
+            self._learn({"price": shipped_prices().price_of(self.model)})
         if kind in _ONE_AT_A_TIME:
             self._learn({"slots": 1})
         self._pending = [

@@ -25,7 +25,7 @@ class HeldPictures:
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def served(self, uploaded: Iterable[str], referenced: Iterable[str]) -> None:
+    def remember_accepted(self, uploaded: Iterable[str], referenced: Iterable[str]) -> None:
         """The endpoint read a request with some pictures `uploaded` and others only `referenced` by name."""
         for name in (*uploaded, *referenced):
             self._names[name] = None
@@ -34,7 +34,7 @@ class HeldPictures:
         while len(self._names) > _MOST_NAMES:
             self._names.popitem(last=False)
 
-    def lost(self, referenced: Iterable[str]) -> bool:
+    def forget_refused(self, referenced: Iterable[str]) -> bool:
         """The endpoint refused a request with these names. True when names are not worth it there."""
         for name in referenced:
             self._names.pop(name, None)

@@ -22,7 +22,7 @@ class PriceTable(Value):
     as_of: str
     models: dict[str, Price]
 
-    def of(self, model: str) -> Price | None:
+    def price_of(self, model: str) -> Price | None:
         """The price of a model under any of its usual names; None when it is not listed."""
         name = model.rpartition("/")[2].lower()
         while name not in self.models:

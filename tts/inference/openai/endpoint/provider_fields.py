@@ -36,7 +36,7 @@ class ProviderFieldCollector:
         if piece.keys() - _COMMON_CALL:
             self._merge(self._calls.setdefault(place, {}), piece, _COMMON_CALL)
 
-    def collected(self, call_ids: Mapping[int, str]) -> ProviderFields | None:
+    def collect(self, call_ids: Mapping[int, str]) -> ProviderFields | None:
         """`call_ids`: the id under which the call at each place is known. None when there is nothing to send back."""
         calls = {call_ids[at]: _whole(fields) for at, fields in self._calls.items() if at in call_ids and fields}
         return ProviderFields(message=_whole(self._message), calls=calls) if self._message or calls else None

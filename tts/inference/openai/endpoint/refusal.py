@@ -27,7 +27,7 @@ class Refusal:
         return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
     @classmethod
-    def read(cls, status: int, raw: bytes) -> Refusal:
+    def from_body(cls, status: int, raw: bytes) -> Refusal:
         """Read an error body.
 
         The forms: OpenAI's `{"error": {"message", "param", "code"}}`; a list around it (Gemini); `{"error": "text"}`

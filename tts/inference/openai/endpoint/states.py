@@ -24,7 +24,7 @@ class EndpointStates:
         self._draining: frozenset[str] = frozenset()
         self._orders = Orders()
 
-    def looked(self, address: str, *, dead: bool) -> None:
+    def note_check(self, address: str, *, dead: bool) -> None:
         """Note the result of a check."""
         if dead:
             self._dead[_key(address)] = self._clock()
@@ -40,7 +40,7 @@ class EndpointStates:
         """By a deployed file: these get no new conversations from now on, all others do again."""
         self._draining = frozenset(map(_key, addresses))
 
-    def obey(self, orders: Orders) -> Orders:
+    def apply_orders(self, orders: Orders) -> Orders:
         """Take orders of operators. The latest orders apply; returns them."""
         if orders.at > self._orders.at:
             self._orders = orders

@@ -58,7 +58,7 @@ class EndpointTraits(Value):
     slots: Annotated[int, Field(ge=1)] | None = Field(default=None, description="requests served side by side")
 
     @classmethod
-    def configured(cls, config: OpenAIEngine) -> EndpointTraits:
+    def from_config(cls, config: OpenAIEngine) -> EndpointTraits:
         """What the configuration says; with `server: auto` the rest is detected."""
         kind: ServerKind = "other" if config.server == "auto" else config.server
         return cls(
@@ -67,7 +67,7 @@ class EndpointTraits(Value):
             token_field="max_completion_tokens" if kind == "openai" else "max_tokens",
             context_tokens=config.context_tokens,
             max_images=config.max_images,
-            price=config.price or (None if config.server in _LISTS_PRICES else shipped_prices().of(config.model)),
+            price=config.price or (None if config.server in _LISTS_PRICES else shipped_prices().price_of(config.model)),
         )
 
     def keeps_system(self, *, lists_tools: bool) -> bool:

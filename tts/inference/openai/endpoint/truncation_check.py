@@ -82,7 +82,7 @@ class TruncationCheck:
                 about="context",
             )
 
-    def doubts(self, traits: EndpointTraits, text_bytes: int, usage: Usage) -> bool:
+    def is_doubtful(self, traits: EndpointTraits, text_bytes: int, usage: Usage) -> bool:
         """Whether an unknown server counted fewer tokens than the text must have: some leave out what is cached."""
         read = usage.prompt_tokens + usage.cached_tokens
         return (

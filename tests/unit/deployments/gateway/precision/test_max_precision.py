@@ -93,7 +93,7 @@ def test_any_answer_becomes_the_centre_of_a_unit_and_stays_consistent(units, pla
     if coarse.point is None:
         return
     assert coarse.radius_km.p50 >= FINEST_KM[precision]
-    again = units.at(LatLon(lat=lat, lon=lon), precision)
+    again = units.unit_at(LatLon(lat=lat, lon=lon), precision)
     assert (coarse.lat, coarse.lon) == (round(again.centre.lat, 6), round(again.centre.lon, 6))
     assert coarse.radius_km.p90 >= again.reach_km - 0.01
     finer = {"city": ("place",), "region": ("place", "city"), "country": ("place", "city", "region")}[precision]
@@ -271,7 +271,7 @@ def a_place(verdict, kind, *areas, region=""):
 
 def test_a_check_says_nothing_that_changes_within_the_unit(units):
     """Its numbers, and verdicts about discs that touch the town, would find the house by many claims."""
-    town = units.at(HOUSE, "city")
+    town = units.unit_at(HOUSE, "city")
     touching = town.centre.model_copy(update={"lat": town.centre.lat + 0.03})
     far = LatLon(lat=46.0, lon=8.95)
     for verdict in ("supported", "contradicted", "not_decidable"):
@@ -307,7 +307,7 @@ def test_a_check_says_nothing_that_changes_within_the_unit(units):
     ],
 )
 def test_a_quarter_is_not_a_town(units, lat, lon, town):
-    found = units.at(LatLon(lat=lat, lon=lon), "city")
+    found = units.unit_at(LatLon(lat=lat, lon=lon), "city")
     assert found.city == town
     assert found.reach_km > 10
 

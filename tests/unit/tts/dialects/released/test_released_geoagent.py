@@ -5,9 +5,9 @@ import json
 import httpx
 import pytest
 from support.basics import a_context
-from support.endpoint import saying
 from support.endpoint import serving as an_endpoint
-from support.provider_server import KEYS, answering, config_for, provided
+from support.endpoint import text_chunks
+from support.provider_server import KEYS, answer_with_samples, config_for, served_providers
 from support.rude_server import as_json, rude_server
 from support.service import PHOTO, serving
 
@@ -26,7 +26,7 @@ NOTHING = {"results": [], "status": {"code": 200, "message": "OK"}, "total_resul
 
 
 def as_model(answer):
-    return lambda body, number: saying(json.dumps({"ChainOfThought": {}, "FinalAnswer": answer}))
+    return lambda body, number: text_chunks(json.dumps({"ChainOfThought": {}, "FinalAnswer": answer}))
 
 
 async def located(answer, tools):
@@ -50,7 +50,7 @@ def keys(monkeypatch):
 
 @pytest.mark.parametrize("answer", ["China; Beijing; Beijing", "中国；北京；天安门"])
 async def test_the_answer_is_looked_up_by_opencage_wherever_it_stands_among_the_providers(data_store, keys, answer):
-    async with rude_server(answering("google", "amap", "opencage")) as server:
+    async with rude_server(answer_with_samples("google", "amap", "opencage")) as server:
         reply = await located(answer, config_for(server, "amap", "google", "offline", "opencage"))
         asked = [(seen.path, seen.query) for seen in server.seen]
     assert {path for path, _ in asked} == {"/geocode/v1/json"}
@@ -78,9 +78,12 @@ async def found_with(catalog, address):
 
 
 async def test_the_stand_in_answers_in_the_form_of_opencage(gazetteer, countries):
-    async with provided("opencage", gazetteer=gazetteer, countries=countries, system="geoagent") as (_, catalog):
+    async with served_providers("opencage", gazetteer=gazetteer, countries=countries, system="geoagent") as (
+        _,
+        catalog,
+    ):
         _, of_opencage = await found_with(catalog, "China; Beijing")
-    async with provided("offline", gazetteer=gazetteer, countries=countries, system="geoagent") as (_, catalog):
+    async with served_providers("offline", gazetteer=gazetteer, countries=countries, system="geoagent") as (_, catalog):
         result, stood_in = await found_with(catalog, "Japan; Hokkaido; Otaru")
         missing, error = await found_with(catalog, "Qqqxx; Zzzxx")
     assert stood_in.keys() == of_opencage.keys()
@@ -92,12 +95,14 @@ async def test_the_stand_in_answers_in_the_form_of_opencage(gazetteer, countries
 
 
 async def test_the_last_part_is_left_out_as_long_as_nothing_is_found(gazetteer, countries):
-    found = answering("opencage")
+    found = answer_with_samples("opencage")
 
     def answer(seen):
         return as_json(NOTHING) if "Nowhere" in seen.query["q"] else found(seen)
 
-    async with provided("opencage", gazetteer=gazetteer, countries=countries, system="geoagent", answer=answer) as (
+    async with served_providers(
+        "opencage", gazetteer=gazetteer, countries=countries, system="geoagent", answer=answer
+    ) as (
         server,
         catalog,
     ):

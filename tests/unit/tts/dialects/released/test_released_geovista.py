@@ -9,7 +9,7 @@ from tts.dialects import DIALECTS
 from tts.dialects.settings import DialectSettings
 
 PAGES = {"reply": [{"title": "A canal", "href": "https://a.example", "body": "In a town."}]}
-RELEASED = DIALECTS["geovista"].configured(DialectSettings(behaviour="released"))
+RELEASED = DIALECTS["geovista"].with_settings(DialectSettings(behaviour="released"))
 
 
 def call(name, **arguments):
@@ -31,7 +31,7 @@ ANSWER = "<answer>Somewhere, Nowhere</answer>"
 
 def test_calls_are_written_back_and_stand_in_what_is_read():
     played = play(f"{SEARCH} and more", ANSWER)
-    assistant_text, read = (message.text for message in played.appended()[:2])
+    assistant_text, read = (message.text for message in played.appended_messages()[:2])
     assert assistant_text.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
     assert assistant_text.endswith("</tool_call>")
     assert '"href": "https://a.example"' in read
@@ -39,7 +39,7 @@ def test_calls_are_written_back_and_stand_in_what_is_read():
 
 def test_boxes_are_pixels_of_the_photo_as_it_is_shown():
     played = play(call("image_zoom_in_tool", bbox_2d=[0, 0, 1024, 512]), ANSWER, size=(4096, 2048))
-    assert [(image.width, image.height) for image in played.appended()[1].images] == [(2044, 1008)]
+    assert [(image.width, image.height) for image in played.appended_messages()[1].images] == [(2044, 1008)]
 
 
 def test_the_loop_asks_for_a_search_and_then_for_an_answer():
@@ -74,8 +74,11 @@ def test_two_searches_are_allowed_and_those_that_failed_do_not_count():
 
 
 def test_errors_are_pythons():
-    assert "not enough values to unpack" in play(call("image_zoom_in_tool", bbox_2d=[1, 2, 3]), "").appended()[1].text
-    assert "division by zero" in play(call("image_zoom_in_tool", bbox_2d=[5, 5, 5, 5]), "").appended()[1].text
+    assert (
+        "not enough values to unpack"
+        in play(call("image_zoom_in_tool", bbox_2d=[1, 2, 3]), "").appended_messages()[1].text
+    )
+    assert "division by zero" in play(call("image_zoom_in_tool", bbox_2d=[5, 5, 5, 5]), "").appended_messages()[1].text
 
 
 def test_the_answer_is_looked_up_finest_name_first():

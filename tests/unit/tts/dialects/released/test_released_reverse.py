@@ -38,7 +38,7 @@ class _Empty:
 
 
 def _released(path="eval", **settings):
-    return DIALECTS["reverse"].configured(
+    return DIALECTS["reverse"].with_settings(
         DialectSettings(behaviour="released", released_path=path).model_copy(update=settings)
     )
 
@@ -257,4 +257,4 @@ def test_an_unknown_path_is_a_configuration_error():
     with pytest.raises(ConfigError, match="eval, rl"):
         _released("demo")
     with pytest.raises(ConfigError, match="not public"):
-        DIALECTS["spotagent"].configured(DialectSettings(behaviour="released"))
+        DIALECTS["spotagent"].with_settings(DialectSettings(behaviour="released"))

@@ -20,7 +20,7 @@ ZOOM = {"bbox_2d": [100, 200, 600, 700]}
 
 
 def dialect(**settings):
-    return DIALECTS["thinking_with_map"].configured(DialectSettings(behaviour="released", **settings))
+    return DIALECTS["thinking_with_map"].with_settings(DialectSettings(behaviour="released", **settings))
 
 
 def call(name, arguments):
@@ -44,7 +44,7 @@ def play(*outputs, provider=None, speaker=None, **before):
 
 def read(played):
     """What the model reads after its first turn."""
-    return [message.text for message in played.appended() if message.role == "tool"]
+    return [message.text for message in played.appended_messages() if message.role == "tool"]
 
 
 def test_the_first_call_runs_and_the_others_are_not_answered():
@@ -115,7 +115,7 @@ def test_long_texts_are_cut_and_pictures_stand_before_the_text():
     played, _ = play(call("amap_input_tips", {"query": "a"}), ANSWER, provider={"reply": many})
     assert (len(read(played)[0]), read(played)[0][-14:]) == (1024 + 14, "...(truncated)")
     zoomed, _ = play(call("image_zoom_in_tool", ZOOM), ANSWER)
-    assert [part.kind for part in zoomed.appended()[1].parts] == ["image", "text"]
+    assert [part.kind for part in zoomed.appended_messages()[1].parts] == ["image", "text"]
 
 
 @pytest.mark.parametrize(
@@ -131,24 +131,27 @@ def test_long_texts_are_cut_and_pictures_stand_before_the_text():
 )
 def test_crops_have_the_size_of_the_authors(box, size):
     played, _ = play(call("image_zoom_in_tool", {"bbox_2d": box}), ANSWER)
-    shown = [(image.width, image.height) for message in played.appended() for image in message.images]
+    shown = [(image.width, image.height) for message in played.appended_messages() for image in message.images]
     assert shown == ([size] if size else [])
 
 
 def test_the_set_is_chosen_by_the_place_of_the_request():
     chooses = dialect()
-    assert chooses.suited(Surroundings()).tool_set == "google"
-    assert chooses.suited(Surroundings(within=Countries(codes=("CN",)))).tool_set == "amap"
-    assert chooses.suited(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "amap"
-    assert chooses.suited(Surroundings(Countries(codes=("CN",)), LatLon(lat=54, lon=10))).tool_set == "google"
-    assert dialect(tool_set="google").suited(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "google"
+    assert chooses.for_surroundings(Surroundings()).tool_set == "google"
+    assert chooses.for_surroundings(Surroundings(within=Countries(codes=("CN",)))).tool_set == "amap"
+    assert chooses.for_surroundings(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set == "amap"
+    assert chooses.for_surroundings(Surroundings(Countries(codes=("CN",)), LatLon(lat=54, lon=10))).tool_set == "google"
+    assert (
+        dialect(tool_set="google").for_surroundings(Surroundings(leader=LatLon(lat=30.2, lon=120.1))).tool_set
+        == "google"
+    )
     assert (dialect(tool_set="amap").datum, dialect(tool_set="google").datum) == ("GCJ-02", "WGS-84")
 
 
 @pytest.mark.parametrize("name", ["spotagent", "geo_adapt", "generic"])
 def test_released_is_refused_where_the_code_could_not_be_had(name):
     with pytest.raises(ConfigError, match="not public"):
-        DIALECTS[name].configured(DialectSettings(behaviour="released"))
+        DIALECTS[name].with_settings(DialectSettings(behaviour="released"))
 
 
 def test_wrong_sets_and_paths_are_named():
@@ -166,7 +169,7 @@ def test_the_notebook_runs_every_call_and_answers_in_json():
     first, second = read(played)
     assert json.loads(first)["tips"][0]["name"] == "茶馆"
     assert "ValidationError: 'label' is a required property" in second
-    assert played.appended()[0].text.endswith("</tool_call>")  # what follows the last call is dropped
+    assert played.appended_messages()[0].text.endswith("</tool_call>")  # what follows the last call is dropped
     sampling = demo.sampling(rollout_id=0, n=1, seed=0, turn=0, max_tokens=100)
     assert (sampling.temperature, sampling.top_k, sampling.presence_penalty) == (0.7, 20, 1.5)
 

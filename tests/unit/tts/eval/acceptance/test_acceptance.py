@@ -34,7 +34,7 @@ from tts.eval.runs.record import Record
 from tts.eval.runs.run_metrics import measure
 from tts.eval.sample import Truth
 from tts.package_files import SAMPLES
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.consensus.installed_calibrations import install
 from tts.verify.evidence.world import World
 
@@ -131,8 +131,8 @@ def test_arguments_in_another_order_are_the_same_call():
 
 
 def test_where_nothing_was_counted_there_is_no_rate():
-    rate = Rate.counted([])
-    assert (rate.percent, rate.above(0.0), rate.below(100.0)) == (None, False, False)
+    rate = Rate.from_cases([])
+    assert (rate.percent, rate.is_above(0.0), rate.is_below(100.0)) == (None, False, False)
 
 
 def test_one_bad_turn_among_few_is_no_finding_and_many_are(names):
@@ -270,7 +270,7 @@ def test_the_published_row_of_a_dialect_stands_beside_the_run(names):
 def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, countries, names):
     args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
     made = fit_and_install([record(i, rollout(0)) for i in range(39)], args, world, origin="x", keep=True)
-    assert (made.installed, made.state, made.needed) == (False, "transferred", 40)
+    assert (made.is_installed, made.state, made.needed) == (False, "transferred", 40)
     assert "39 of your 39 labelled photos" in made.why
     assert "none was given" in fit_and_install([], args, world, origin="x", keep=True).why
     assert not calibrations.exists()
@@ -281,13 +281,13 @@ def test_a_calibration_is_installed_in_place_of_an_earlier_one_and_checked_on_ha
     calibrations, gazetteer, countries
 ):
     args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
-    install(shipped("default").model_copy(update={"runs": 41}), args)
+    install(shipped_calibration("default").model_copy(update={"runs": 41}), args)
     places = [TRUTH.model_copy(update={"lat": 40.0 + i % 9, "lon": 9.0 + i % 7}) for i in range(81)]
     photos = [record(i, rollout(0, point=place), rollout(1, point=place)) for i, place in enumerate(places)]
     asked = fit_and_install(photos, args, world, origin="mine", keep=False)
-    assert (asked.installed, asked.photos) == (False, 81)
+    assert (asked.is_installed, asked.photos) == (False, 81)
     made = fit_and_install(photos, args, world, origin="mine", keep=True)
-    assert (made.installed, made.state, made.photos, made.replaced_photos) == (True, "fitted", 81, 41)
+    assert (made.is_installed, made.state, made.photos, made.replaced_photos) == (True, "fitted", 81, 41)
     assert 50 < made.held.cover90 <= 100
 
 
@@ -302,7 +302,7 @@ def test_the_calibration_is_fitted_to_verdicts_that_know_what_the_photos_say():
 def test_an_installed_calibration_does_not_begin_another_run_file(calibrations):
     args = AppArgs.model_validate({"engine": ENGINES[0]})
     before, whole = config_digest(args, None, with_installed=False), config_digest(args, None)
-    install(shipped("default"), args)
+    install(shipped_calibration("default"), args)
     assert config_digest(args, None, with_installed=False) == before
     assert config_digest(args, None) != whole
 
@@ -323,15 +323,15 @@ def test_an_acceptance_run_ends_without_time_money_or_usable_results():
     allowance.count(record(0, answered_rollout, cost_usd=0.03))
     assert allowance.go_on()
     now = 60.0
-    assert allowance.spent == "time"
+    assert allowance.spent_limit == "time"
     now = 1.0
     allowance.count(record(1, rollout(0, [turn(0)], usage=Usage(cost_usd=0.03)), failure="unusable"))
-    assert (allowance.spent, allowance.go_on()) == ("money", False)
+    assert (allowance.spent_limit, allowance.go_on()) == ("money", False)
     silent = Allowance(60.0)
     for i in range(3):
         assert silent.go_on()
         silent.count(record(i, failure="away"))
-    assert silent.hopeless
+    assert silent.has_no_replies
 
 
 @pytest.mark.parametrize(

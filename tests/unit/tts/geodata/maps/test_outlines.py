@@ -54,44 +54,44 @@ def drawn(outline):
     ],
 )
 def test_a_country_holds_its_towns_and_no_others(outlines, code, inside, outside):
-    area = drawn(outlines.of([code]))
+    area = drawn(outlines.outline_of([code]))
     assert area.covers(Point(inside[1], inside[0]))
     assert not area.covers(Point(outside[1], outside[0]))
-    assert outlines.of([code]).source == BORDERS
+    assert outlines.outline_of([code]).source == BORDERS
 
 
 def test_a_country_that_surrounds_another_has_a_hole(outlines):
     maseru = Point(27.8, -29.6)
-    assert not drawn(outlines.of(["ZA"])).covers(maseru)
-    assert drawn(outlines.of(["LS"])).covers(maseru)
+    assert not drawn(outlines.outline_of(["ZA"])).covers(maseru)
+    assert drawn(outlines.outline_of(["LS"])).covers(maseru)
 
 
 def test_its_area_is_that_of_the_country(outlines, countries):
     for code in EUROPE:
         km2 = sum(
             part.area * KM_A_DEGREE**2 * math.cos(math.radians(part.centroid.y))
-            for part in drawn(outlines.of([code])).geoms
+            for part in drawn(outlines.outline_of([code])).geoms
         )
         assert km2 == pytest.approx(countries.get(code).area_km2, rel=0.1), code
 
 
 def test_several_countries_are_one_outline(outlines):
-    both = drawn(outlines.of(["CH", "IT"]))
+    both = drawn(outlines.outline_of(["CH", "IT"]))
     assert both.covers(Point(7.44, 46.95))
     assert both.covers(Point(12.5, 41.9))
 
 
 def test_a_region_holds_what_lies_nearest_to_its_towns(outlines):
-    ticino = drawn(outlines.of(["CH"], "Ticino"))
+    ticino = drawn(outlines.outline_of(["CH"], "Ticino"))
     assert ticino.covers(Point(9.02, 46.19))  # Bellinzona
     assert not ticino.covers(Point(8.54, 47.37))  # Zürich
     assert not ticino.covers(Point(9.19, 45.46))  # Milan
-    assert outlines.of(["CH"], "Ticino").source == NEAREST_TOWNS
-    alaska = drawn(outlines.of(["US"], "Alaska"))
+    assert outlines.outline_of(["CH"], "Ticino").source == NEAREST_TOWNS
+    alaska = drawn(outlines.outline_of(["US"], "Alaska"))
     assert alaska.covers(Point(-149.9, 61.2))
     assert not alaska.covers(Point(-105.0, 39.7))
 
 
 @pytest.mark.parametrize(("codes", "region"), [(["VA"], ""), (["CH"], "Atlantis"), (["XX"], ""), (["XX"], "Ticino")])
 def test_what_the_maps_do_not_have_has_no_outline(outlines, codes, region):
-    assert outlines.of(codes, region) is None
+    assert outlines.outline_of(codes, region) is None

@@ -89,9 +89,9 @@ def test_several_photos_are_not_divided(first_calls):
 
 def test_every_option_belongs_to_one_sibling():
     options = list("abcdefg")
-    shares = [SiblingShare(i, 3).mine(options) for i in range(3)]
+    shares = [SiblingShare(i, 3).own_options(options) for i in range(3)]
     assert shares == [["a", "d", "g"], ["b", "e"], ["c", "f"]]
-    assert SiblingShare().mine(options) == options
+    assert SiblingShare().own_options(options) == options
     assert [SiblingShare(i, 3).is_first for i in range(4)] == [True, False, False, True]
 
 

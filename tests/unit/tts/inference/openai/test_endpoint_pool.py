@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from support.basics import a_context, leftover_tasks, sign_bytes
-from support.endpoint import CUT, Reply, chunk, saying, serving, usage
+from support.endpoint import CUT, Reply, chunk, serving, text_chunks, usage
 
 from deployments.config import AppArgs, load_config
 from deployments.endpoints.watch import EndpointWatch
@@ -49,7 +49,7 @@ class PrefixCache:
             self.known.pop(next(iter(self.known)))
         self.cached = self.cached + hits
         self.read = self.read + len(pieces)
-        return [0.01, *saying("I see")[:-2], usage(prompt=len(pieces), cached=hits), b"data: [DONE]\n\n"]
+        return [0.01, *text_chunks("I see")[:-2], usage(prompt=len(pieces), cached=hits), b"data: [DONE]\n\n"]
 
 
 def asked(photo, session, turn=0):
@@ -77,7 +77,7 @@ async def pool_over(stack, *repliers, **config):
 
 async def test_rollouts_about_a_photo_meet_at_one_endpoint_and_stay_there():
     async with AsyncExitStack() as stack:
-        pool, endpoints = await pool_over(stack, lambda b, n: saying("ok"), lambda b, n: saying("ok"))
+        pool, endpoints = await pool_over(stack, lambda b, n: text_chunks("ok"), lambda b, n: text_chunks("ok"))
         for photo in [load_photo(sign_bytes(f"Sign {i}")) for i in range(20)]:
             before = [len(endpoint.bodies) for endpoint in endpoints]
             for turn in range(3):
@@ -115,7 +115,7 @@ async def test_two_endpoints_of_four_slots_share_nine_tenths_of_what_one_does():
 
 
 async def test_a_full_endpoint_gives_its_next_conversation_to_the_least_busy_one():
-    slow = lambda body, number: [0.3, *saying("ok")]  # noqa: E731
+    slow = lambda body, number: [0.3, *text_chunks("ok")]  # noqa: E731
     async with AsyncExitStack() as stack:
         pool, endpoints = await pool_over(stack, slow, slow, max_running=2)
         await asyncio.gather(*(everything(pool, asked(PHOTOS[0], f"s{i}")) for i in range(4)))
@@ -127,10 +127,10 @@ async def test_a_conversation_goes_on_elsewhere_when_its_endpoint_fails_before_a
     broken = True
 
     def ill(body, number):
-        return failure if broken else saying("ok")
+        return failure if broken else text_chunks("ok")
 
     async with AsyncExitStack() as stack:
-        pool, endpoints = await pool_over(stack, ill, ill, lambda b, n: saying("ok"))
+        pool, endpoints = await pool_over(stack, ill, ill, lambda b, n: text_chunks("ok"))
         for i, photo in enumerate(PHOTOS):
             assert "ok" in "".join(delta.text for delta in await everything(pool, asked(photo, f"s{i}")))
         # left out after a failure: each ill endpoint was asked once or so, not for every photo

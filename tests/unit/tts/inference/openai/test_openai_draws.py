@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.dialect_rollouts import play_with
-from support.endpoint import Reply, saying
+from support.endpoint import Reply, text_chunks
 from support.endpoint import serving as an_endpoint
 
 from tts.config import OpenAIEngine
@@ -27,16 +27,16 @@ def choices(*texts):
 
 
 def gives_all(body, number):
-    return choices(*[ELSEWHERE, ANSWER, ELSEWHERE][: body["n"]]) if "n" in body else saying(ANSWER)
+    return choices(*[ELSEWHERE, ANSWER, ELSEWHERE][: body["n"]]) if "n" in body else text_chunks(ANSWER)
 
 
 def gives_one(body, number):
-    return choices(ELSEWHERE) if "n" in body else saying(ANSWER)
+    return choices(ELSEWHERE) if "n" in body else text_chunks(ANSWER)
 
 
 def refuses(body, number):
     if "n" not in body:
-        return saying(ANSWER)
+        return text_chunks(ANSWER)
     return Reply(status=400, body={"error": {"message": "Unsupported parameter: 'n'", "param": "n"}})
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from support.endpoint import CUT, DONE, Reply, chunk, saying, usage
-from support.openai_calls import a_model_request, against, deltas_of, text_of
+from support.endpoint import CUT, DONE, Reply, chunk, text_chunks, usage
+from support.openai_calls import a_model_request, deltas_of, served_model, text_of
 
 from tts.config import OpenAIEngine
 from tts.errors import DeadlineExceeded, ModelError, Overloaded
@@ -60,7 +60,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("finish", ["tool_calls", "stop"])
 async def test_every_published_shape_of_a_tool_call_is_the_same_call(shape, finish):
-    async with against(lambda body, n: saying("hm", *SHAPES[shape], finish=finish)) as (model, _):
+    async with served_model(lambda body, n: text_chunks("hm", *SHAPES[shape], finish=finish)) as (model, _):
         last = (await deltas_of(model))[-1]
     (call,) = last.tool_calls
     assert (call.name, call.arguments) == ("look", {"query": "Café"})
@@ -76,7 +76,7 @@ async def test_several_calls_keep_their_order_and_have_their_own_ids(indexed):
     ]
     if not indexed:
         pieces[1]["choices"][0]["delta"]["tool_calls"][0]["id"] = "other"
-    async with against(lambda body, n: saying("", *pieces)) as (model, _):
+    async with served_model(lambda body, n: text_chunks("", *pieces)) as (model, _):
         calls = (await deltas_of(model))[-1].tool_calls
     assert [call.name for call in calls] == ["look", "zoom"]
     assert calls[0].id != calls[1].id
@@ -84,7 +84,7 @@ async def test_several_calls_keep_their_order_and_have_their_own_ids(indexed):
 
 async def test_arguments_that_are_no_object_become_text_the_dialect_can_complain_about():
     broken = chunk(tool_calls=[{"index": 0, "id": "a", "function": function("look", '{"query": "Par')}])
-    async with against(lambda body, n: saying("so", broken, finish="length")) as (model, _):
+    async with served_model(lambda body, n: text_chunks("so", broken, finish="length")) as (model, _):
         deltas = await deltas_of(model)
     assert deltas[-1].tool_calls == ()
     assert deltas[-1].finish_reason == "length"
@@ -100,7 +100,7 @@ NOISE = [
 
 
 async def test_what_is_no_part_of_a_completion_is_passed_over():
-    async with against(lambda body, n: [*NOISE, *saying("good morning", *NOISE)]) as (model, endpoint):
+    async with served_model(lambda body, n: [*NOISE, *text_chunks("good morning", *NOISE)]) as (model, endpoint):
         deltas = await deltas_of(model)
     assert text_of(deltas).split() == ["good", "morning"]
     assert deltas[-1].finish_reason == "stop"
@@ -109,7 +109,9 @@ async def test_what_is_no_part_of_a_completion_is_passed_over():
 
 async def test_bytes_may_be_cut_anywhere_even_inside_a_character():
     raw = 'data: {"choices":[{"delta":{"content":"Größe 東京"}}]}\r\n\r\n'.encode()
-    async with against(lambda body, n: [*(raw[i : i + 1] for i in range(len(raw))), chunk(finish="stop"), DONE]) as (
+    async with served_model(
+        lambda body, n: [*(raw[i : i + 1] for i in range(len(raw))), chunk(finish="stop"), DONE]
+    ) as (
         m,
         _,
     ):
@@ -124,9 +126,9 @@ async def test_reasoning_that_the_server_split_off_is_put_back():
         chunk(finish="stop"),
         DONE,
     ]
-    async with against(lambda body, n: steps) as (model, _):
+    async with served_model(lambda body, n: steps) as (model, _):
         assert text_of(await deltas_of(model)) == "<think>a sign in Thai</think>Bangkok"
-    async with against(lambda body, n: [chunk(reasoning="hm"), chunk(finish="length"), DONE]) as (model, _):
+    async with served_model(lambda body, n: [chunk(reasoning="hm"), chunk(finish="length"), DONE]) as (model, _):
         assert text_of(await deltas_of(model)) == "<think>hm</think>"
 
 
@@ -142,14 +144,14 @@ async def test_reasoning_that_the_server_split_off_is_put_back():
 )  # fmt: skip
 async def test_usage_is_read_in_every_shape(ending, expected):
     steps = [chunk("one "), chunk("two "), chunk("three"), chunk(finish="stop"), *ending, DONE]
-    async with against(lambda body, n: steps) as (model, _):
+    async with served_model(lambda body, n: steps) as (model, _):
         found = (await deltas_of(model))[-1].usage
     assert (found.prompt_tokens, found.completion_tokens, found.cached_tokens) == expected
 
 
 async def test_an_endpoint_that_does_not_stream_is_understood():
     whole = {"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}], "usage": {"completion_tokens": 1}}
-    async with against(lambda body, n: Reply(body=whole)) as (model, _):
+    async with served_model(lambda body, n: Reply(body=whole)) as (model, _):
         deltas = await deltas_of(model)
     assert text_of(deltas) == "Paris"
     assert deltas[-1].usage.completion_tokens == 1
@@ -158,27 +160,27 @@ async def test_an_endpoint_that_does_not_stream_is_understood():
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
 async def test_a_busy_or_broken_endpoint_is_asked_again(status):
     def play(body, number):
-        return Reply(status, {"error": {"message": "later"}}) if number < 2 else saying("at last")
+        return Reply(status, {"error": {"message": "later"}}) if number < 2 else text_chunks("at last")
 
-    async with against(play) as (model, endpoint):
+    async with served_model(play) as (model, endpoint):
         if status in (429, 503, 529):  # these wait a second each unless the endpoint says how long
-            endpoint.play = lambda b, n: Reply(status, {}, {"Retry-After": "0"}) if n < 2 else saying("at last")
+            endpoint.play = lambda b, n: Reply(status, {}, {"Retry-After": "0"}) if n < 2 else text_chunks("at last")
         assert text_of(await deltas_of(model)).strip() == "at last"
     assert len(endpoint.bodies) == 3
 
 
 async def test_retry_after_is_honoured():
     def play(body, number):
-        return Reply(429, {}, {"Retry-After": "0.3"}) if number == 0 else saying("ok")
+        return Reply(429, {}, {"Retry-After": "0.3"}) if number == 0 else text_chunks("ok")
 
-    async with against(play) as (model, _):
+    async with served_model(play) as (model, _):
         started = time.monotonic()
         await deltas_of(model)
         assert time.monotonic() - started >= 0.3
 
 
 async def test_a_pause_beyond_the_deadline_is_not_begun():
-    async with against(lambda body, n: Reply(429, {}, {"Retry-After": "60"})) as (model, endpoint):
+    async with served_model(lambda body, n: Reply(429, {}, {"Retry-After": "60"})) as (model, endpoint):
         with pytest.raises(Overloaded) as caught:
             await deltas_of(model, a_model_request(remaining_s=5.0))
     assert caught.value.retry_after_s == 60.0
@@ -186,7 +188,10 @@ async def test_a_pause_beyond_the_deadline_is_not_begun():
 
 
 async def test_what_will_not_get_better_is_not_repeated():
-    async with against(lambda body, n: Reply(400, {"error": {"message": "context is too long"}})) as (model, endpoint):
+    async with served_model(lambda body, n: Reply(400, {"error": {"message": "context is too long"}})) as (
+        model,
+        endpoint,
+    ):
         with pytest.raises(ModelError, match="answered 400: context is too long"):
             await deltas_of(model)
     assert len(endpoint.bodies) == 1
@@ -194,7 +199,7 @@ async def test_what_will_not_get_better_is_not_repeated():
 
 async def test_a_refused_key_is_explained_and_never_shown(monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-secret")
-    async with against(lambda body, n: Reply(401, b"<html>"), api_key_env="MY_KEY") as (model, endpoint):
+    async with served_model(lambda body, n: Reply(401, b"<html>"), api_key_env="MY_KEY") as (model, endpoint):
         with pytest.raises(ModelError, match=r"401 .*\$MY_KEY") as caught:
             await deltas_of(model)
     assert endpoint.headers[0]["authorization"] == "Bearer sk-secret"
@@ -202,10 +207,10 @@ async def test_a_refused_key_is_explained_and_never_shown(monkeypatch):
 
 
 async def test_a_connection_lost_before_the_first_word_is_asked_again_and_after_it_is_reported():
-    async with against(lambda body, n: [CUT] if n == 0 else saying("ok")) as (model, endpoint):
+    async with served_model(lambda body, n: [CUT] if n == 0 else text_chunks("ok")) as (model, endpoint):
         assert text_of(await deltas_of(model)).strip() == "ok"
         assert len(endpoint.bodies) == 2
-    async with against(lambda body, n: [chunk("I see"), CUT]) as (model, endpoint):
+    async with served_model(lambda body, n: [chunk("I see"), CUT]) as (model, endpoint):
         with pytest.raises(ModelError) as caught:
             await deltas_of(model)
     assert caught.value.fields["transient"]
@@ -213,26 +218,32 @@ async def test_a_connection_lost_before_the_first_word_is_asked_again_and_after_
 
 
 async def test_a_stream_that_ends_without_a_reason_was_cut():
-    async with against(lambda body, n: [chunk("I see")], retries=0) as (model, _):
+    async with served_model(lambda body, n: [chunk("I see")], retries=0) as (model, _):
         with pytest.raises(ModelError, match="was cut"):
             await deltas_of(model)
 
 
 async def test_errors_inside_the_stream_are_errors():
-    async with against(lambda body, n: [{"error": {"message": "CUDA out of memory"}}], retries=1) as (model, endpoint):
+    async with served_model(lambda body, n: [{"error": {"message": "CUDA out of memory"}}], retries=1) as (
+        model,
+        endpoint,
+    ):
         with pytest.raises(ModelError, match="CUDA out of memory"):
             await deltas_of(model)
     assert len(endpoint.bodies) == 2
 
 
 async def test_silence_is_bounded_by_phase_and_by_the_deadline():
-    async with against(lambda body, n: [0.5, *saying("late")], first_token_s=0.1, retries=0) as (model, _):
+    async with served_model(lambda body, n: [0.5, *text_chunks("late")], first_token_s=0.1, retries=0) as (model, _):
         with pytest.raises(ModelError, match=r"silent for 0\.1 s"):
             await deltas_of(model)
-    async with against(lambda body, n: [chunk("a"), 0.5, *saying("late")], idle_s=0.1, retries=0) as (model, _):
+    async with served_model(lambda body, n: [chunk("a"), 0.5, *text_chunks("late")], idle_s=0.1, retries=0) as (
+        model,
+        _,
+    ):
         with pytest.raises(ModelError, match=r"silent for 0\.1 s"):
             await deltas_of(model)
-    async with against(lambda body, n: [5.0, *saying("late")]) as (model, _):
+    async with served_model(lambda body, n: [5.0, *text_chunks("late")]) as (model, _):
         with pytest.raises(DeadlineExceeded):
             await deltas_of(model, a_model_request(remaining_s=0.1))
 
@@ -244,7 +255,9 @@ async def test_an_endpoint_that_is_not_there_is_an_error():
 
 
 async def test_closing_the_iterator_closes_the_connection():
-    async with against(lambda body, n: [chunk("a"), *[0.05, chunk("b")] * 200] if n == 0 else saying("ok")) as (
+    async with served_model(
+        lambda body, n: [chunk("a"), *[0.05, chunk("b")] * 200] if n == 0 else text_chunks("ok")
+    ) as (
         model,
         endpoint,
     ):
@@ -258,11 +271,11 @@ async def test_closing_the_iterator_closes_the_connection():
 
 
 async def test_turns_share_a_connection_unless_the_endpoint_leaves_its_reply_open():
-    async with against(lambda body, n: saying("ok")) as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok")) as (model, endpoint):
         for _ in range(3):
             await deltas_of(model)
     assert endpoint.connections == 1
-    async with against(lambda body, n: [*saying("ok"), 5.0]) as (model, endpoint):
+    async with served_model(lambda body, n: [*text_chunks("ok"), 5.0]) as (model, endpoint):
         async with asyncio.timeout(2.0):
             assert text_of(await deltas_of(model)).strip() == "ok"
 
@@ -273,18 +286,18 @@ async def test_no_more_run_at_once_than_configured():
     def play(body, number):
         nonlocal peak
         peak = max(peak, endpoint.streaming + 1)
-        return [0.05, *saying("ok")]
+        return [0.05, *text_chunks("ok")]
 
-    async with against(play, max_running=2) as (model, endpoint):
+    async with served_model(play, max_running=2) as (model, endpoint):
         await asyncio.gather(*(deltas_of(model) for _ in range(6)))
     assert peak == 2
-    async with against(play, max_running=1, max_queued=0) as (model, endpoint):
+    async with served_model(play, max_running=1, max_queued=0) as (model, endpoint):
         results = await asyncio.gather(*(deltas_of(model) for _ in range(3)), return_exceptions=True)
     assert sum(isinstance(result, Overloaded) for result in results) == 2
 
 
 async def test_the_first_listed_model_is_taken_when_none_is_named():
-    async with against(lambda body, n: saying("ok"), model="") as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), model="") as (model, endpoint):
         await deltas_of(model)
         assert endpoint.bodies[0]["model"] == model.name == "listed-model"
 

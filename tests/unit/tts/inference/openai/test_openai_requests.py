@@ -5,8 +5,8 @@ import io
 
 import pytest
 from PIL import Image
-from support.endpoint import saying
-from support.openai_calls import SEARCH, a_model_request, against, deltas_of
+from support.endpoint import text_chunks
+from support.openai_calls import SEARCH, a_model_request, deltas_of, served_model
 
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
@@ -29,7 +29,7 @@ CONVERSATION = (
 
 
 async def body_of(request, **config):
-    async with against(lambda body, n: saying("ok"), **config) as (model, endpoint):
+    async with served_model(lambda body, n: text_chunks("ok"), **config) as (model, endpoint):
         await deltas_of(model, request)
     return endpoint.bodies[0]
 
@@ -112,6 +112,6 @@ async def test_pictures_are_scaled_by_the_dialects_rule_and_follow_tool_text(sig
 
 async def test_a_picture_that_is_gone_is_an_error_of_this_rollout():
     lost = Message(role="user", parts=(ImagePart(image=ImageRef(sha256="0" * 64, width=9, height=9)),))
-    async with against(lambda body, n: saying("ok")) as (model, _):
+    async with served_model(lambda body, n: text_chunks("ok")) as (model, _):
         with pytest.raises(ModelError, match="gone"):
             await deltas_of(model, a_model_request(lost))

@@ -7,7 +7,7 @@ import time
 import pytest
 from support.basics import a_context, leftover_tasks
 from support.dialect_rollouts import toolbox
-from support.endpoint import CUT, DONE, Reply, chunk, saying, serving
+from support.endpoint import CUT, DONE, Reply, chunk, serving, text_chunks
 
 from tts.config import OpenAIEngine
 from tts.dialects import DIALECTS
@@ -25,7 +25,7 @@ SEARCH = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
 
 
 def a_search(number):
-    return saying(
+    return text_chunks(
         "A sign.", chunk(tool_calls=[{"index": 0, "id": f"x{number}", "function": SEARCH}]), finish="tool_calls"
     )
 
@@ -53,7 +53,7 @@ class Hostile:
             return Reply(503, {"error": "warming up"}, {"Retry-After": "0.05"})
         if rollout == 3 and asked == 1:
             return [chunk('It is {"lat": nor'), {"choices": []}, b"data: oops\n\n", chunk(finish="stop"), DONE]
-        return saying(f"So: {ANSWER}") if turns_of(body) else a_search(number)
+        return text_chunks(f"So: {ANSWER}") if turns_of(body) else a_search(number)
 
 
 async def run(play, dialect, photo, *, n=4, seconds=6.0, **config):
@@ -112,9 +112,9 @@ class Hermes:
         assert "# Tools" in body["messages"][0]["content"]
         if not turns_of(body):
             call = {"name": "amap_keyword_search", "arguments": {"query": "Hefei"}}
-            return saying(f"Hypothesis.\n<tool_call>\n{json.dumps(call)}\n</tool_call>")
+            return text_chunks(f"Hypothesis.\n<tool_call>\n{json.dumps(call)}\n</tool_call>")
         assert "<tool_response>\nid: p2" in body["messages"][-1]["content"]
-        return saying(ANSWER)
+        return text_chunks(ANSWER)
 
 
 async def test_tool_calls_in_hermes_text_are_read_over_http(sign_photo):
@@ -133,8 +133,8 @@ class Unparsed(Hermes):
             return Reply(400, {"error": {"message": "tool message without a call"}})
         if not turns_of(body):
             call = {"name": "poi_keyword_search", "arguments": {"query": "Hefei"}}
-            return saying(f"<tool_call>\n{json.dumps(call)}\n</tool_call>")
-        return saying(ANSWER)
+            return text_chunks(f"<tool_call>\n{json.dumps(call)}\n</tool_call>")
+        return text_chunks(ANSWER)
 
 
 async def test_calls_that_came_as_text_are_answered_as_text(sign_photo):

@@ -2,7 +2,7 @@
 
 import pytest
 from support.basics import a_context, sign_bytes
-from support.chat_servers import BY_NAME, Turn, playing
+from support.chat_servers import BY_NAME, Turn, play_server
 from support.chat_speakers import speaking
 from support.endpoint import serving
 from support.naming_server import PAGES, NamingServer, picture_parts
@@ -110,7 +110,7 @@ async def test_other_servers_get_pictures_whole(sign_photo):
         server = BY_NAME[name]
         sizes, _, _ = await asked_of(
             server, *(conversation(sign_photo, turn) for turn in range(2)),
-            pages=server.pages, model=server.model, play=playing(server, speaking("generic")),
+            pages=server.pages, model=server.model, play=play_server(server, speaking("generic")),
         )  # fmt: skip
         assert min(sizes) > 20_000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.basics import a_context
-from support.chat_servers import BY_NAME, playing
+from support.chat_servers import BY_NAME, play_server
 from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
 from support.endpoint import serving
@@ -52,7 +52,7 @@ async def one_process(endpoint, model_name, photo, **config):
 @pytest.mark.parametrize("name", ["openai-reasoning", "anthropic", "sglang", "ollama", "vllm"])
 async def test_the_next_process_sends_what_is_served_at_once(file, name, sign_photo):
     server = BY_NAME[name]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         first, traits = await one_process(endpoint, server.model, sign_photo)
         again, remembered = await one_process(endpoint, server.model, sign_photo)
     assert first > 1
@@ -62,7 +62,7 @@ async def test_the_next_process_sends_what_is_served_at_once(file, name, sign_ph
 
 async def test_a_hosted_model_that_is_known_is_not_listed_again(file, sign_photo):
     server = BY_NAME["openai-chat"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         for _ in range(3):
             await one_process(endpoint, server.model, sign_photo)
     assert endpoint.asked == ["/v1/models"]
@@ -70,7 +70,7 @@ async def test_a_hosted_model_that_is_known_is_not_listed_again(file, sign_photo
 
 async def test_another_model_knows_nothing_of_it(file, sign_photo):
     server = BY_NAME["openai-reasoning"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         first, _ = await one_process(endpoint, server.model, sign_photo)
         other, _ = await one_process(endpoint, "other", sign_photo)
     assert other == first
@@ -79,7 +79,7 @@ async def test_another_model_knows_nothing_of_it(file, sign_photo):
 @pytest.mark.parametrize("changed", [{"/api/version": {"version": "0.40.0"}}, ollama_pages(context_length=4096)])
 async def test_a_server_of_another_version_or_context_is_tried_anew(file, sign_photo, changed):
     server = BY_NAME["ollama"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         first, _ = await one_process(endpoint, server.model, sign_photo)
         endpoint.pages = {**server.pages, **changed}
         again, _ = await one_process(endpoint, server.model, sign_photo)
@@ -97,7 +97,7 @@ async def test_a_server_with_another_chat_template_is_tried_anew(file, sign_phot
         return template
 
     listed = {"data": [{"id": "m", "owned_by": "llamacpp"}]}
-    async with serving(playing(BY_NAME["openai-chat"], speaking("generic")), {}) as endpoint:
+    async with serving(play_server(BY_NAME["openai-chat"], speaking("generic")), {}) as endpoint:
         found = []
         for show_tools in (False, True):
             endpoint.pages = {"/v1/models": listed, "/apply-template": showing(show_tools)}
@@ -108,7 +108,7 @@ async def test_a_server_with_another_chat_template_is_tried_anew(file, sign_phot
 
 async def test_what_is_configured_is_not_overridden(file, sign_photo):
     server = BY_NAME["ollama"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         await one_process(endpoint, server.model, sign_photo)
         native, _ = await one_process(endpoint, server.model, sign_photo, tools="native")
         nothing, _ = await one_process(endpoint, server.model, sign_photo, remember_days=0)
@@ -125,7 +125,7 @@ async def test_a_context_that_was_proven_is_not_asked_again(file, sign_photo):
 
 async def test_the_file_is_private_and_names_no_key(file, sign_photo):
     server = BY_NAME["openai-reasoning"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         endpoint.url = endpoint.url.replace("http://", "http://somebody:secret@")
         await one_process(endpoint, server.model, sign_photo)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -140,7 +140,7 @@ async def test_a_damaged_file_is_ignored_with_a_warning_and_written_anew(file, s
     server = BY_NAME["ollama"]
     file.parent.mkdir()
     file.write_bytes(damage)
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         with caplog.at_level(logging.WARNING):
             first, _ = await one_process(endpoint, server.model, sign_photo)
         again, _ = await one_process(endpoint, server.model, sign_photo)
@@ -152,7 +152,7 @@ async def test_a_place_that_cannot_be_written_costs_a_line_in_the_log(tmp_path, 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GEOTTS_ENDPOINT_MEMORY", str(tmp_path / "file" / "endpoints.json"))
     server = BY_NAME["ollama"]
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         request_count, _ = await one_process(endpoint, server.model, sign_photo)
     assert request_count == 2
     assert "is not remembered" in caplog.text
@@ -207,7 +207,7 @@ async def test_two_commands_in_a_row_pay_for_a_refusal_once(file):
         "asyncio.run(main())\n"
     )
     server, counts = BY_NAME["openai-reasoning"], []
-    async with serving(playing(server, speaking("generic")), server.pages) as endpoint:
+    async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         for _ in range(2):
             process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, endpoint.url)
             assert await process.wait() == 0

@@ -5,7 +5,7 @@ Here the engine is sent a request with everything in it; `test_refusals_by_http.
 
 import pytest
 from support.basics import a_context
-from support.endpoint import Reply, saying, serving
+from support.endpoint import Reply, serving, text_chunks
 from support.refusal_rows import ROWS
 
 from tts.config import OpenAIEngine
@@ -56,7 +56,7 @@ async def test_a_refusal_is_avoided_or_names_the_setting_that_mends_it(row, sign
         if not body["stream"]:
             choice = {"message": {"content": "fine "}, "finish_reason": "stop"}
             return Reply(200, {"choices": [choice]})
-        return saying("fine")
+        return text_chunks("fine")
 
     async with serving(play) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m", server="vllm", backoff_s=0.01, retries=1))

@@ -9,7 +9,7 @@ import re
 
 import httpx
 import pytest
-from support.chat_servers import BY_NAME, Turn, chunk, listing, streamed, whole
+from support.chat_servers import BY_NAME, Turn, chunk, listing, streamed_reply, whole_reply
 from support.chat_speakers import tool_in
 from support.endpoint import Reply, serving
 from support.refusal_rows import ROWS
@@ -66,10 +66,10 @@ def reply_with(text, calls, body):
         for i, (name, arguments) in enumerate(calls)
     ]
     if not body.get("stream"):
-        reply = whole(Turn(text=text), body)
+        reply = whole_reply(Turn(text=text), body)
         reply.body["choices"][0]["message"]["tool_calls"] = native
         return reply
-    steps = streamed(Turn(text=text), body)
+    steps = streamed_reply(Turn(text=text), body)
     pieces = [chunk(tool_calls=[{"index": i, **call}]) for i, call in enumerate(native)]
     return [*steps[:-2], *pieces, *steps[-2:]]
 

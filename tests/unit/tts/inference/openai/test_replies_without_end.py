@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from support.basics import a_context
-from support.endpoint import Reply, chunk, saying, serving
+from support.endpoint import Reply, chunk, serving, text_chunks
 
 from tts.aio import Deadline
 from tts.config import OpenAIEngine
@@ -68,7 +68,7 @@ async def generated_text(model):
 
 @pytest.mark.parametrize("name", ENDLESS)
 async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(name):
-    async with against(lambda body, number: ENDLESS[name]() if number == 0 else saying("ok")) as model:
+    async with against(lambda body, number: ENDLESS[name]() if number == 0 else text_chunks("ok")) as model:
         tracemalloc.start()
         try:
             with pytest.raises(ModelError, match=r"more than [12] MiB|tokens were asked for|than 256 tools"):
@@ -81,7 +81,7 @@ async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(nam
 
 
 async def test_what_an_endpoint_tells_about_itself_is_bounded_too():
-    async with against(lambda body, number: saying("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
+    async with against(lambda body, number: text_chunks("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
         with pytest.raises(ModelError, match="more than 2 MiB"):
             await model._http.ask("GET", "models", None, Deadline(60.0), 10.0, "loc_1")
         assert (await generated_text(model)).strip() == "ok"

@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import as_json, rude_server
 
 from deployments.cli.tape import command
 from deployments.config import AppArgs
-from deployments.wiring.toolbox_assembly import make_tooling, taped
+from deployments.wiring.toolbox_assembly import apply_tape, make_tooling
 from tts.config import ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
@@ -61,15 +61,15 @@ def with_tape(tools, path, mode, **fields):
 
 async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_key(data_store, tmp_path):
     path = tmp_path / "run.tape"
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         tools = config_for(server, "serper", "offline")
         tooling = make_tooling(AppArgs(tools=tools), KEYS)
-        recorded = await run(taped(tooling.toolbox, with_tape(tools, path, "record")))
+        recorded = await run(apply_tape(tooling.toolbox, with_tape(tools, path, "record")))
         await tooling.aclose()
     parquet = tmp_path / "run.parquet"
     write_tape(read_tape(path), parquet)
     for tape in (path, parquet):
-        replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
+        replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
         assert isinstance(replay, ReplayToolbox)
         assert replay.schemas() == tooling.toolbox.schemas()
         assert await run(replay) == recorded
@@ -114,9 +114,9 @@ async def test_misses_are_empty_or_live(data_store, tmp_path):
         ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Faro"}), ToolContext(a_context())
     )
     miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Beja"})
-    empty = taped(live, with_tape(ToolsConfig(), path, "replay"))
+    empty = apply_tape(live, with_tape(ToolsConfig(), path, "replay"))
     assert (await empty.call(miss, ToolContext(a_context()))).result.failure.kind is ToolErrorKind.NOT_FOUND
-    filled = taped(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
+    filled = apply_tape(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
     assert isinstance(filled, ReplayToolbox)
     assert (await filled.call(miss, ToolContext(a_context()))).result.ok
     assert (filled.hits, filled.missed) == (0, 1)
@@ -147,19 +147,19 @@ async def test_queries_and_boxes_that_are_alike_are_found(tmp_path):
     ("kind", "known"), [(ToolErrorKind.NOT_FOUND, True), (ToolErrorKind.UNAVAILABLE, False), (None, True)]
 )
 def test_a_search_that_no_engine_answered_is_not_one_without_hits(kind, known):
-    assert bool(SearchTape.of([an_image_search([0, 0, 1, 1], kind)]).pictures) is known
+    assert bool(SearchTape.from_rows([an_image_search([0, 0, 1, 1], kind)]).pictures) is known
 
 
 def test_a_recorded_call_with_a_box_that_no_photo_has_is_passed_over():
     rows = [an_image_search([0, 0, 2000, 2000], ToolErrorKind.INVALID_ARGUMENTS), an_image_search([0, 0, 1, 1])]
-    assert [len(boxes) for boxes in SearchTape.of(rows).pictures.values()] == [1]
+    assert [len(boxes) for boxes in SearchTape.from_rows(rows).pictures.values()] == [1]
 
 
 def an_image_search(bbox, failure=None):
     call = ToolCall(id="c", name="image_search", arguments={"bbox": bbox})
     failed = None if failure is None else ToolFailure(kind=failure, detail="so it was")
     result = ToolResult(call_id="c", name="image_search", text="", failure=failed)
-    return TapeRow.of(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
+    return TapeRow.from_outcome(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
 
 
 async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
@@ -170,7 +170,7 @@ async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
         call = ToolCall(id="1", name="web_search", arguments={"query": ["old red tram lisbon", "x y z"]})
         await recorder.call(call, ToolContext(a_context()))
         await tooling.aclose()
-    replay = taped(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
+    replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
     near = ToolCall(id="2", name="web_search", arguments={"query": "Old red TRAM, Lisbon!"})
     assert (await replay.call(near, ToolContext(a_context()))).result.facts[0].url == "https://a.org"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
-from support.provider_server import answering, config_for
+from support.provider_server import answer_with_samples, config_for
 from support.rude_server import rude_server
 
 from deployments.config import AppArgs
@@ -59,7 +59,7 @@ def elsewhere(data_store, folder):
 
 async def test_twenty_requests_recorded_in_one_process_replay_bit_for_bit_in_another(data_store, tmp_path):
     tape = tmp_path / "run.tape"
-    async with rude_server(answering("serper")) as server:
+    async with rude_server(answer_with_samples("serper")) as server:
         recording = config_for(server, "serper", "offline").model_copy(
             update={"tape": TapeConfig(path=str(tape), mode="record"), "cache": f"sqlite:///{tmp_path}/cache.sqlite"}
         )

@@ -10,7 +10,7 @@ from support.made_answers import an_answer
 from tts.domain.exif_claims import FileClaim, file_claim
 from tts.domain.geo import LatLon
 from tts.domain.xmp_claims import xmp_claim
-from tts.verify.assembly.file_checks import file_checks, moment, offset_of
+from tts.verify.assembly.file_checks import file_checks, offset_of, parse_time
 
 HERE = LatLon(lat=46.19, lon=9.02)  # in the answer of `an_answer`: Bellinzona, 90 % radius 40 km
 KHARKIV = LatLon(lat=49.98, lon=36.25)
@@ -100,10 +100,10 @@ def test_a_file_with_exif_and_xmp_is_read_once():
 
 @pytest.mark.parametrize("text", ["", "yesterday", "0000:00:00 00:00:00", "2024:13:01 00:00:00"])
 def test_what_is_no_time_is_none(text):
-    assert moment(text) is None
+    assert parse_time(text) is None
     assert offset_of(text) is None
 
 
 def test_times_and_offsets_are_read_in_both_forms():
-    assert moment("2024:07:01 10:00:00") == moment("2024-07-01T10:00:00")
+    assert parse_time("2024:07:01 10:00:00") == parse_time("2024-07-01T10:00:00")
     assert offset_of("-03:30") == -timedelta(hours=3, minutes=30)

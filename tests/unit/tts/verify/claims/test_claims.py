@@ -23,7 +23,7 @@ from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.claims.claim_evidence import evidence_of_answers
 from tts.verify.claims.places_in_question import in_question
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
@@ -62,7 +62,7 @@ def a_rollout(number, point=BELLINZONA, *, name="Bellinzona", country="CH", quer
 def check(world, blank_photo):
     async def run(*claims, blind=(), testing=(), readings=(), state="fitted"):
         calibration_state = CalibrationState(state=state)
-        calibration = shipped("clues")
+        calibration = shipped_calibration("clues")
         inner = CalibrationStateVerifier(
             ConsensusVerifier(world, calibration), calibration_state, "generic", knows_draws=False
         )
@@ -150,9 +150,9 @@ async def test_several_places_are_compared(check):
 
 async def test_the_same_request_without_a_claim_has_no_check(world, blank_photo, check):
     assert (await check("Bellinzona", blind=BLIND, readings=SIGN)).check is not None
-    plain = ConsensusVerifier(world, shipped("clues"))
+    plain = ConsensusVerifier(world, shipped_calibration("clues"))
     request = VerifyRequest(a_context(), (blank_photo,), CheckOptions(claim=("x",)), tuple(BLIND), SIGN)
-    verifier = ClaimVerifier(plain, world, shipped("clues"), shipped_claim_calibration("clues"))
+    verifier = ClaimVerifier(plain, world, shipped_calibration("clues"), shipped_claim_calibration("clues"))
     found = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
     assert found[0].check is None
 
@@ -184,7 +184,7 @@ class Registry:
 
 async def questioned(world, blank_photo, claim, *, questions=4, testing=(BLIND[0],), remaining_s=30.0):
     """The verdict of a check with a verifier that may ask, and the calls; each of them was an event."""
-    tools, calibration = Registry(), shipped("clues")
+    tools, calibration = Registry(), shipped_calibration("clues")
     questioner = Questioner(tools, world, VerifierConfig())
     consensus = InquiryVerifier(ConsensusVerifier(world, calibration), questioner)
     inner = CalibrationStateVerifier(consensus, CalibrationState(state="fitted"), "generic", knows_draws=False)
@@ -250,14 +250,14 @@ async def test_places_of_one_name_are_asked_about_as_the_places_they_are(world):
     )
     questioner = Questioner(Registry(), world, VerifierConfig())
     options, readings = CheckOptions(claim=("x",), verifier_questions=4), reading("Caffè Ottone")
-    request, stated = VerifyRequest(a_context(), (), options, (), readings), Statements.of((), readings)
+    request, stated = VerifyRequest(a_context(), (), options, (), readings), Statements.from_trajectories((), readings)
 
     async def ignore(item):
         pass
 
     for first, second in ((near, far), (far, near)):
         places = asked_places((first, second), None, None, stated, world)
-        compared = await questioner.compared(request, places, stated, ignore)
+        compared = await questioner.compare_places(request, places, stated, ignore)
         assert [one.quote for one in evidence_of_answers(compared, near)[0]] == ["Caffè Ottone"]
         assert [one.quote for one in evidence_of_answers(compared, far)[1]] == ["Caffè Ottone"]
 

@@ -13,7 +13,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.stop_policy import StopPolicy
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.world import World
@@ -26,7 +26,7 @@ NEUTRAL = dict.fromkeys(Spread.model_fields, 0.5)
 
 @pytest.fixture(scope="module")
 def consensus(gazetteer, countries):
-    return ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    return ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
 
 
 def drawn(run, *draws):
@@ -94,5 +94,5 @@ async def test_radii_are_not_called_fitted_where_draws_were_not_among_what_was_f
 
 def test_the_shipped_calibrations_were_fitted_without_draws():
     """So answers with draws say `transferred`, until `geotts accept` or `geotts calibrate` fits such runs."""
-    assert not shipped("clues").knows_draws
-    assert not shipped("default").knows_draws
+    assert not shipped_calibration("clues").knows_draws
+    assert not shipped_calibration("default").knows_draws

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tts.domain.kind_of_n import FittedKind
 from tts.errors import DataError
-from tts.verify.consensus.calibration import load, shipped
+from tts.verify.consensus.calibration import load, shipped_calibration
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.consensus.spread_features import Spread
 
@@ -52,11 +52,11 @@ def test_promises_are_consistent_for_any_verdict(shipped_one, mean_log_km, a, b)
 
 @pytest.fixture(scope="module")
 def shipped_one():
-    return shipped("default")
+    return shipped_calibration("default")
 
 
 def test_an_engine_without_its_own_calibration_has_the_general_one():
-    assert shipped("no_such_engine") == shipped("default")
+    assert shipped_calibration("no_such_engine") == shipped_calibration("default")
 
 
 def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
@@ -79,7 +79,7 @@ def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
 
 
 def test_the_general_calibration_believes_no_engine():
-    shipped_weights = shipped("default")
+    shipped_weights = shipped_calibration("default")
     for name in ("stated_radius_log_km", "stated_confidence"):
         at = shipped_weights.features.index(name)
         assert shipped_weights.typical.coefficients[at] == shipped_weights.tail.coefficients[at] == 0.0
@@ -129,7 +129,7 @@ def test_a_file_that_does_not_state_its_kind_of_n_is_read_as_such(made, tmp_path
 
 @pytest.mark.parametrize(("name", "kind"), [("clues", FittedKind.ONE_POLICY), ("openai", FittedKind.MIXTURE)])
 def test_a_shipped_calibration_says_of_which_kind_of_n_its_runs_were(name, kind):
-    assert shipped(name).kind_of_n is kind
+    assert shipped_calibration(name).kind_of_n is kind
 
 
 def test_files_that_are_no_calibration_are_refused(tmp_path):

@@ -28,9 +28,9 @@ from tts.eval.panel import panels_from_logs
 from tts.package_files import SAMPLES
 from tts.ports.model_client import Delta
 from tts.ports.verification import VerifyRequest
-from tts.verify.assembly.radius_consistency import doubted, exactness_of, rough_exactness
+from tts.verify.assembly.radius_consistency import exactness_of, lower_confidence, rough_exactness
 from tts.verify.consensus.area_constraint import may_answer
-from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped
+from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.fallback import fallback_verdict
@@ -151,7 +151,7 @@ def test_verdicts_of_a_verifier_model_keep_to_what_the_caller_said(
     point = other if own else rollouts[choice % len(rollouts)][0]
     config = VerifierConfig(kind="model", mode=mode)
     model = PointingModel(point, choice, mode)
-    verifier = ModelVerifier(model, ConsensusVerifier(world, shipped("default")), config)
+    verifier = ModelVerifier(model, ConsensusVerifier(world, shipped_calibration("default")), config)
 
     async def verify():
         return [item async for item in verifier.verify(request)][-1]
@@ -200,7 +200,7 @@ def test_any_outlook_is_made_to_agree(quantiles, p90, target, share):
         verdict = _verdict(found, target)
         assert contradictions_of(verdict) == []
         assert found.radius.p90 <= HALF_CIRCUMFERENCE_KM
-        less = doubted(verdict, share * verdict.confidence)
+        less = lower_confidence(verdict, share * verdict.confidence)
         assert contradictions_of(less) == []
         assert less.confidence <= verdict.confidence
 
@@ -266,7 +266,9 @@ def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, level, t
         )
         for i in range(4)
     )
-    verdict = ConsensusVerifier(world, shipped("clues")).decide(VerifyRequest(a_context(), (), LocateOptions(), runs))
+    verdict = ConsensusVerifier(world, shipped_calibration("clues")).decide(
+        VerifyRequest(a_context(), (), LocateOptions(), runs)
+    )
     assert (verdict.level, verdict.city, verdict.town_centre) == (level, "Osaka", town_centre)
 
 
@@ -303,13 +305,13 @@ def test_a_rollout_that_only_knows_the_country_gets_the_radius_of_one(world, cal
         answered_rollout(i, LatLon(lat=-15.79, lon=-47.88), level=Level.COUNTRY, country="Brazil") for i in range(4)
     )
     request = VerifyRequest(a_context(), (), LocateOptions(), runs)
-    verdict = ConsensusVerifier(world, shipped(calibration)).decide(request)
+    verdict = ConsensusVerifier(world, shipped_calibration(calibration)).decide(request)
     assert (verdict.level, verdict.city) == (Level.COUNTRY, "")
     assert verdict.radius_km.p50 > 200
 
 
 def test_verdicts_on_recorded_runs_do_not_contradict_themselves(world, eval_logs):
-    verifier = ConsensusVerifier(world, shipped("default"))
+    verifier = ConsensusVerifier(world, shipped_calibration("default"))
     panels = panels_from_logs(eval_logs)[1][::9]
     for number, panel in enumerate(panels):
         options = LocateOptions(target_radius_km=(1.0, 25.0, 200.0, 2500.0)[number % 4])
@@ -336,11 +338,11 @@ def _reading(lines):
 
 def _verdict_of(request, world, calibration):
     """As the service is wired: photos of a walk get an answer each."""
-    consensus = ConsensusVerifier(world, shipped(calibration))
+    consensus = ConsensusVerifier(world, shipped_calibration(calibration))
     verdict, reach = consensus.decide(request), reach_of(request.options, len(request.photos))
     if reach is None:
         return verdict
-    return WalkVerifier(consensus, world, shipped(calibration)).apply(request, reach, verdict)
+    return WalkVerifier(consensus, world, shipped_calibration(calibration)).apply(request, reach, verdict)
 
 
 def _run(number, point, level, grounded, city, radius_km, confidence):

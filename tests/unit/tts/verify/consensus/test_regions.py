@@ -18,9 +18,9 @@ from tts.domain.geojson import circles_region
 from tts.domain.request import LocateOptions
 from tts.eval.metrics.regions import area_km2
 from tts.ports.verification import VerifyRequest
-from tts.verify.assembly.radius_consistency import doubted
+from tts.verify.assembly.radius_consistency import lower_confidence
 from tts.verify.consensus.answer_regions import RegionRule, regions_of
-from tts.verify.consensus.calibration import Calibration, shipped
+from tts.verify.consensus.calibration import Calibration, shipped_calibration
 from tts.verify.consensus.peaks import Peak, peaks_of
 from tts.verify.consensus.region_fitting import MIN_CASES, RegionCase, fit_regions
 from tts.verify.evidence.world import World
@@ -177,7 +177,7 @@ def test_few_cases_or_peaks_that_say_nothing_give_no_rule():
 
 
 def test_a_rule_survives_its_file(tmp_path):
-    made = shipped("default")
+    made = shipped_calibration("default")
     assert made.regions is not None
     made.write(tmp_path / "c.yaml")
     assert Calibration.model_validate(made.model_dump()).regions == made.regions
@@ -188,10 +188,10 @@ def test_a_verdict_of_two_camps_has_regions_and_loses_them_when_its_radii_grow(g
         answered_rollout(i, at, facts=[place(at, name=name)], city=name)
         for i, (at, name) in enumerate([(COIMBRA, "Coimbra"), (COIMBRA, "Coimbra"), (OSAKA, "Osaka")])
     ]
-    verifier = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    verifier = ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
     verdict = verifier.decide(VerifyRequest(a_context(), (), LocateOptions(), tuple(camps)))
     assert shape(verdict.region_90.jsonable()).covers(Point(OSAKA.lon, OSAKA.lat))
     assert shape(verdict.region_50.jsonable()).covers(Point(verdict.lon, verdict.lat))
-    less = doubted(verdict, verdict.confidence / 4)
+    less = lower_confidence(verdict, verdict.confidence / 4)
     assert (less.region_50, less.region_90) == (None, None)
     assert math.isclose(less.lat, verdict.lat)

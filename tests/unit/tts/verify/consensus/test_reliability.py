@@ -21,21 +21,21 @@ def test_a_source_that_is_right_more_often_counts_more_at_that_distance_only():
     rng = np.random.default_rng(0)
     good, poor = rng.choice([1.0, 9000.0], 400, p=[0.8, 0.2]), rng.choice([150.0, 9000.0], 400, p=[0.8, 0.2])
     made = from_labels({"good": good, "poor": poor})
-    at_2, at_25, at_200, _ = made.of("poor")
+    at_2, at_25, at_200, _ = made.factors_of("poor")
     assert max(at_2, at_25) < 0.01
     assert at_200 > 0.2
 
 
 def test_an_unknown_source_counts_as_the_least_reliable_one():
     made = from_labels({"good": np.array([1.0] * 9), "poor": np.array([900.0] * 9)})
-    assert made.of("never seen") == made.of("poor")
+    assert made.factors_of("never seen") == made.factors_of("poor")
 
 
 def test_without_labels_who_agrees_with_the_others_is_reliable():
     rng = np.random.default_rng(0)
     spot = np.where(rng.random((500, 3)) < [0.9, 0.8, 0.2], 0.0, 10_000.0 * rng.random((500, 3)) + 3000.0)
     made = from_agreement(["a", "b", "c"], np.abs(spot[:, :, None] - spot[:, None, :]))
-    assert made.of("c")[1] < 0.3 * min(made.of("a")[1], made.of("b")[1])
+    assert made.factors_of("c")[1] < 0.3 * min(made.factors_of("a")[1], made.factors_of("b")[1])
 
 
 def test_the_reliable_one_of_two_that_disagree_is_answered(world):

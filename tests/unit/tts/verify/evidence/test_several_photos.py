@@ -52,7 +52,7 @@ def test_words_in_scripts_that_no_country_uses_together_are_of_two_places(world,
 def test_a_word_contradicts_the_name_of_a_town_where_nobody_writes_so(world, language):
     found = apart(world, photo("Bellinzona"), photo(FOREIGN_SCRIPTS[language]))
     assert found is not None
-    assert ("cannot" in found.why) is found.surely
+    assert ("cannot" in found.sentence_start) is found.surely
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.ledger_builder import build_ledger
-from tts.verify.evidence.page_dedup import alike, page_witness
+from tts.verify.evidence.page_dedup import merge_same_pages, page_witness
 from tts.verify.evidence.small_print import is_small_print
 from tts.verify.evidence.world import World
 
@@ -97,12 +97,12 @@ def named(url, title="Grand Café, Coimbra", snippet="The best terrace of the ol
     ],
 )
 def test_one_page_under_two_addresses_is_one_witness(url):
-    one, other = alike([frozenset({named("https://example.org/grand")}), frozenset({named(url)})])
+    one, other = merge_same_pages([frozenset({named("https://example.org/grand")}), frozenset({named(url)})])
     assert one == other
 
 
 def test_one_address_with_two_snippets_is_one_witness():
-    found = alike(
+    found = merge_same_pages(
         [frozenset({named("https://example.org/a", snippet=text)}) for text in ("first words here", "others")]
     )
     assert found[0] == found[1]
@@ -110,7 +110,7 @@ def test_one_address_with_two_snippets_is_one_witness():
 
 def test_different_pages_stay_apart_and_other_witnesses_stay_as_they_are():
     one, other = named("https://example.org/a", title="A town"), named("https://example.org/b", title="B town")
-    assert alike([frozenset({one, "place:test:gn:1:x"}), frozenset({other})]) == [
+    assert merge_same_pages([frozenset({one, "place:test:gn:1:x"}), frozenset({other})]) == [
         frozenset({one, "place:test:gn:1:x"}),
         frozenset({other}),
     ]

@@ -25,7 +25,7 @@ from tts.eval.synthetic.families import generate
 from tts.eval.synthetic.scenario import RIGHT_KM
 from tts.ports.toolbox import ToolOutcome
 from tts.ports.verification import VerifierItem, VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import Question
 from tts.verify.inquiry.rounds import Outcome, Round
@@ -93,7 +93,7 @@ async def asked(scenario, world, questions, answer=None, trajectories=None, inqu
     """The items of the verifier, and the tools it asked."""
     toolbox = Tools(scenario, world.gazetteer, answer)
     questioner = Questioner(toolbox if tools else None, world, VerifierConfig())
-    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped_calibration("default")), questioner)
     options = LocateOptions(verifier_questions=questions)
     every = trajectories or scenario.trajectories
     request = VerifyRequest(a_context(), (), options, every, scenario.readings, inquiry=inquiry)
@@ -139,7 +139,7 @@ async def test_without_calls_it_is_the_consensus(lost, world):
     assert VerifierConfig().questions == 0
     scenario = lost["second hit"]
     items, tools = await asked(scenario, world, 0)
-    consensus = ConsensusVerifier(world, shipped("default"))
+    consensus = ConsensusVerifier(world, shipped_calibration("default"))
     request = VerifyRequest(a_context(), (), LocateOptions(), scenario.trajectories, scenario.readings)
     assert items == [item async for item in consensus.verify(request)]
     assert not tools.calls
@@ -196,14 +196,14 @@ async def test_every_call_is_in_a_ledger(lost, world):
             request = VerifyRequest(
                 a_context(), (), LocateOptions(verifier_questions=4), scenario.trajectories, scenario.readings
             )
-            consensus = ConsensusVerifier(world, shipped("default"))
+            consensus = ConsensusVerifier(world, shipped_calibration("default"))
             items: list[VerifierItem] = []
 
             async def send(item, items=items):
                 items.append(item)
 
             questioner = Questioner(toolbox, world, VerifierConfig())
-            judged = await questioner.settled(request, consensus.judge(request), send)
+            judged = await questioner.ask_open_questions(request, consensus.judge(request), send)
             ledgers = (*judged.ledgers, *(vote.ledger for vote in judged.votes))
             entered = {entry.call_id for one in ledgers for entry in one.entries if entry.about == "asked"}
             made = {item.call.id for item in items if isinstance(item, ToolCalled)}
@@ -255,7 +255,7 @@ async def test_a_request_may_not_have_more_calls_than_the_operator_allows(lost, 
 async def test_only_tools_that_the_request_allows_are_asked(lost, world):
     scenario = lost["second hit"]
     questioner = Questioner(Tools(scenario, world.gazetteer), world, VerifierConfig())
-    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped_calibration("default")), questioner)
     options = LocateOptions(verifier_questions=4, tools=("country_at",))
     request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
     assert not [item async for item in verifier.verify(request) if isinstance(item, ToolCalled)]
@@ -273,7 +273,7 @@ async def test_closing_the_verifier_ends_the_call_under_way_and_the_next_request
 
     scenario = lost["second hit"]
     questioner = Questioner(Tools(scenario, world.gazetteer, slow), world, VerifierConfig())
-    verifier = InquiryVerifier(ConsensusVerifier(world, shipped("default")), questioner)
+    verifier = InquiryVerifier(ConsensusVerifier(world, shipped_calibration("default")), questioner)
     options = LocateOptions(verifier_questions=4)
     request = VerifyRequest(a_context(), (), options, scenario.trajectories, scenario.readings)
     async with closing(verifier.verify(request)) as items:
@@ -290,7 +290,7 @@ async def test_a_tool_that_is_too_slow_voids_its_round(lost, world):
     scenario = lost["second hit"]
     toolbox = Tools(scenario, world.gazetteer, slow)
     verifier = InquiryVerifier(
-        ConsensusVerifier(world, shipped("default")), Questioner(toolbox, world, VerifierConfig())
+        ConsensusVerifier(world, shipped_calibration("default")), Questioner(toolbox, world, VerifierConfig())
     )
     context = a_context().model_copy(update={"remaining_s": 0.3})
     options = LocateOptions(verifier_questions=4)

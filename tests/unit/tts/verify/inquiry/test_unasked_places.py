@@ -14,13 +14,13 @@ from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolResult, WebFact
 from tts.eval.synthetic.families import generate
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.candidates import Scene
 from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
-from tts.verify.inquiry.reweighing import reweighed
+from tts.verify.inquiry.reweighing import reweigh_votes
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -104,7 +104,7 @@ def judgement(gazetteer, countries, world):
     def of(number):
         scenario = scenarios[number]
         request = VerifyRequest(a_context(), (), LocateOptions(), scenario.trajectories, scenario.readings)
-        return scenario, ConsensusVerifier(world, shipped("default")).judge(request)
+        return scenario, ConsensusVerifier(world, shipped_calibration("default")).judge(request)
 
     return of
 
@@ -121,15 +121,15 @@ def test_an_answer_that_was_not_asked_about_never_overtakes_one_at_which_the_lin
     assert made <= calls
     gains, found = inquiry.gains(), set()
     finals = {i for i, one in enumerate(inquiry.candidates) if not one.passed_by}
-    for one, counted in zip(inquiry.rounds, inquiry.counted(), strict=True):
+    for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         assert finals <= one.outcomes.keys(), "every answer that is compared is asked about"
         found |= {i for i in counted if one.outcomes[i].found and one.gains(counted)}
         for i in set(range(len(inquiry.candidates))) - one.outcomes.keys():
-            own = sum(r.gains(c).get(i, 0.0) for r, c in zip(inquiry.rounds, inquiry.counted(), strict=True))
+            own = sum(r.gains(c).get(i, 0.0) for r, c in zip(inquiry.rounds, inquiry.counted_places(), strict=True))
             lowest = min(one.gains(counted).values(), default=0.0)
             assert gains.get(i, 0.0) - own <= lowest + 1e-9, "at best as if the line was not found there"
     compared = [vote for i in finals for vote in inquiry.candidates[i].votes]
-    for old, new in zip(judged.votes, reweighed(inquiry, judged.votes), strict=False):
+    for old, new in zip(judged.votes, reweigh_votes(inquiry, judged.votes), strict=False):
         if old not in compared:
             change = math.log(new.weight / old.weight)
             assert all(change <= gains[i] + 1e-9 for i in found), "it overtakes a place at which the line was found"

@@ -17,7 +17,7 @@ from tts.domain.request import LocateOptions
 from tts.errors import ModelError, Overloaded
 from tts.ports.model_client import Delta
 from tts.ports.verification import VerdictText, VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
@@ -69,7 +69,7 @@ class Judge:
 
 @pytest.fixture
 def consensus(gazetteer, countries):
-    return ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    return ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
 
 
 @pytest.fixture

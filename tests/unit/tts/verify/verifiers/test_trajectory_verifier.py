@@ -18,7 +18,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.ports.verification import VerdictText, VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
@@ -47,7 +47,7 @@ def verdict(world, photo, output, runs, **config):
 def weighed(world, photo, output, runs, options=None, **config):
     model = PlayedModel([output])
     settings = VerifierConfig(kind="model", mode="trajectories", **config)
-    consensus = ConsensusVerifier(world, shipped("scripted"))
+    consensus = ConsensusVerifier(world, shipped_calibration("scripted"))
     verifier = ModelVerifier(model, consensus, settings, TrajectoryTexts("Judge.", TASK, "where?"))
     request = VerifyRequest(a_context(), (photo,), options or LocateOptions(), tuple(runs))
 

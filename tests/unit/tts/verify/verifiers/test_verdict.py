@@ -16,7 +16,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact
 from tts.eval.runs.solvers import LocalSolver
 from tts.ports.verification import VerifyRequest
-from tts.verify.consensus.calibration import shipped
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
@@ -35,7 +35,7 @@ def verdict(gazetteer, countries):
         answered_rollout(2, OSAKA, text="The satellite view confirms it.", city="Osaka", country="Japan"),
         answered_rollout(3, OSAKA, name="web_search", facts=[poisoned], city="Osaka", country="Japan"),
     )
-    verifier = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    verifier = ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
     return verifier.decide(VerifyRequest(a_context(), (), LocateOptions(), runs))
 
 
@@ -62,7 +62,7 @@ def test_inside_the_callers_area_no_tool_is_evidence_that_was_asked_about_the_ro
         0, COIMBRA, facts=[fact], name=name, arguments={"latitude": COIMBRA.lat, "longitude": COIMBRA.lon},
         country="Portugal", claims=[Claim(text="it is in Portugal", call_id="c1", quote="Portugal")],
     )  # fmt: skip
-    verifier = ConsensusVerifier(World(gazetteer, countries), shipped("default"))
+    verifier = ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
 
     def tools(options):
         return {one.tool for one in verifier.decide(VerifyRequest(a_context(), (), options, (run,))).evidence}
