@@ -15,11 +15,14 @@ class KindOfN(StrEnum):
 
 
 def kind_of_n(count: int, models: int) -> KindOfN:
-    """The kind of so many rollouts of so many different models.
+    """Name the kind of N of the rollouts of one request.
 
     Args:
         count: number of rollouts, 1 or more.
         models: number of different models that share them, 1 or more.
+
+    Returns:
+        A mixture from two models on; of one model, a single sample or several samples of its policy.
     """
     if models > 1:
         return KindOfN.MIXTURE
@@ -27,11 +30,14 @@ def kind_of_n(count: int, models: int) -> KindOfN:
 
 
 def of_models(count: int, models: int) -> str:
-    """“ of one model” or “ of 2 models”, after the number of rollouts or attempts; empty for a single one.
+    """Word the models of rollouts, to follow their number.
 
     Args:
         count: number of rollouts, 0 or more.
         models: number of different models that share them, 1 or more.
+
+    Returns:
+        “ of one model” or “ of 2 models”, with a space in front; empty for fewer than two rollouts.
     """
     if count < 2:
         return ""
@@ -47,20 +53,27 @@ class FittedKind(StrEnum):
     NOT_STATED = "not stated"
 
     def is_other_than(self, kind: KindOfN) -> bool:
-        """Whether no run was of this kind. False if the kind of the runs is not stated.
+        """Tell whether no run was of a kind of N.
 
         Args:
             kind: that of a request which uses the table.
+
+        Returns:
+            True if the runs were of the other kind only; false if their kind is not stated.
         """
         own = FittedKind.MIXTURE if kind is KindOfN.MIXTURE else FittedKind.ONE_POLICY
         return self not in (own, FittedKind.BOTH, FittedKind.NOT_STATED)
 
 
 def fitted_kind(kinds: Iterable[KindOfN]) -> FittedKind:
-    """The kind of runs whose answers have these kinds; a single sample is one of one policy.
+    """Sum up the kinds of N of runs to which a table is fitted.
 
     Args:
-        kinds: that of each answer; without any, the kind is not stated.
+        kinds: that of each answer.
+
+    Returns:
+        The kind of all of them, or that they are of both; a single sample counts as one of one policy. Without any
+        answer, the kind is not stated.
     """
     mixed = {kind is KindOfN.MIXTURE for kind in kinds}
     if not mixed:

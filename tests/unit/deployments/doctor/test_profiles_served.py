@@ -53,7 +53,7 @@ async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
     answer = reply_body["answer"]
     wanted = HEFEI if profile == "thinking_with_map" else OTARU
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), wanted) < 5
-    assert answer["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
+    assert answer["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0, "models": 1}
     assert {body["model"] for body in endpoint.bodies} == {"listed-model"}
     verdicts = [body for body in endpoint.bodies if verifies(body)]
     assert len(verdicts) == (load_profile(profile).verifier.kind == "model")

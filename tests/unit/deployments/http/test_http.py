@@ -55,7 +55,7 @@ async def test_a_json_request_gets_a_json_reply(http):
     assert reply.status_code == 200
     reply_body = reply.json()
     assert reply_body["request_id"] == reply.headers["x-request-id"]
-    assert reply_body["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0}
+    assert reply_body["answer"]["n"] == {"asked": 2, "planned": 2, "run": 2, "answered": 2, "abstained": 0, "models": 1}
     assert [t["rollout_id"] for t in reply_body["trajectories"]] == [0, 1]
     assert all(t["turns"] == [] for t in reply_body["trajectories"])
 

@@ -39,7 +39,7 @@ def amap(client):
 
 CALLS = {
     "search": (lambda amap, rest: amap.search("北京大学", country=None, limit=5, context=rest), UNIVERSITY),
-    "tips": (lambda amap, rest: amap.tips("北京大学", country=None, limit=5, context=rest), UNIVERSITY),
+    "autocomplete": (lambda amap, rest: amap.autocomplete("北京大学", country=None, limit=5, context=rest), UNIVERSITY),
     "detail": (lambda amap, rest: amap.detail("B000A816R6", context=rest), UNIVERSITY),
     "geocode": (lambda amap, rest: amap.geocode("阜通东大街6号", country=None, limit=5, context=rest), STREET_NUMBER),
 }
