@@ -17,6 +17,8 @@ from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()
+UNRATED = "leader"  # the method of a rating that stands in for one that was not needed, failed or came too late
+NOT_COMPARED = "the text in the photos could not be read in time: it was not compared with what you said"
 
 
 def answer_from(
@@ -31,15 +33,18 @@ def answer_from(
     check_files: bool = False,
     continued: EarlierRequest | None = None,
     budget: Budget | None = None,
+    states_something: bool = False,
 ) -> Answer:
     """`run` must hold `accepted` and `routed`; `beside` is what models used besides the rollouts;
-    `marks` are seconds since acceptance by name of a `Timing` field.
+    `marks` are seconds since acceptance by name of a `Timing` field. `states_something`: the caller says what the text
+    in the photos can contradict.
     """
     assert run.accepted is not None
     usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
     timing = Timing(**marks)
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
     route = _route(run, usage)
+    unread = (NOT_COMPARED,) if states_something and route and route.locatability.method == UNRATED else ()
     return Answer(
         **{name: value for name, value in verdict if name != "warnings"},
         n=RunCount(
@@ -59,7 +64,7 @@ def answer_from(
         timing=timing,
         file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
         file_checks=file_checks(file_claims, verdict) if check_files else (),
-        warnings=(*identity.notes, *verdict.warnings, *moved_warnings(run), *failure_warnings(run)),
+        warnings=(*identity.notes, *unread, *verdict.warnings, *moved_warnings(run), *failure_warnings(run)),
         provenance=Provenance(
             photo_sha256=tuple(photo.sha256 for photo in run.accepted.photos),
             source_sha256=tuple(photo.source_sha256 for photo in run.accepted.photos),

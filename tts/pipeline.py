@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Milestone, Send, closing, run_beside, stream
-from tts.assembly import answer_from
+from tts.assembly import UNRATED, answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
 from tts.domain.plan import Depth, Locatability, Plan
@@ -51,7 +51,7 @@ _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
 _LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
-_UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
+_UNRATED = Routing(Locatability(score=0.5, method=UNRATED, why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
@@ -383,6 +383,7 @@ class Solution:
             check_files=self._options.claims,
             continued=self._request.continued,
             budget=self._options.budget,
+            states_something=self._request.states_something,
         )
 
     def _mark(self, name: str) -> None:

@@ -9,7 +9,7 @@ import orjson
 
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_identity, make_world
-from tts.assembly import answer_from
+from tts.assembly import NOT_COMPARED, UNRATED, answer_from
 from tts.bundle.bundle_files import Replay, answer_of, events_in
 from tts.bundle.check_bundle import replay_of
 from tts.config import VerifierConfig
@@ -73,7 +73,8 @@ async def _verdict(
 ) -> Verdict:
     context = RequestContext(id="replay", remaining_s=_PATIENCE_S)
     readings: tuple[Reading, ...] = ()
-    if replay.method != "fixed":
+    unrated = run.routed is not None and run.routed.locatability.method == UNRATED
+    if replay.method != "fixed" and not unrated:
         readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
     world = make_world(args.data_dir)
     reliability = Reliability.model_validate(replay.sources) if replay.sources else None
@@ -107,6 +108,7 @@ def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> 
         marks=marks,
         file_claims=claims,
         continued=_continued(recorded),
+        states_something=NOT_COMPARED in recorded.warnings,
     )
     provenance = answer.provenance.model_copy(update={"answered_at": made.answered_at})
     return answer.model_copy(update={"usage": recorded.usage, "budget": recorded.budget, "provenance": provenance})

@@ -13,6 +13,7 @@ from support.service import serving
 
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
+from tts.assembly import NOT_COMPARED
 from tts.config import OpenAIEngine
 from tts.errors import ModelError
 from tts.package_files import SAMPLES
@@ -33,6 +34,13 @@ class Dead:
         return None
 
 
+class NeverRates:
+    """A locator that does not finish in time, as on a machine that is too busy."""
+
+    async def rate(self, photos, context):
+        await asyncio.sleep(3600)
+
+
 class Late(Dead):
     """A verifier that does not answer in time."""
 
@@ -47,13 +55,14 @@ def reading_first(body, number):
 
 
 @asynccontextmanager
-async def a_service(verifier=None, play=lambda body, number: text_chunks(KYIV)):
+async def a_service(verifier=None, locator=None, play=lambda body, number: text_chunks(KYIV)):
     """Its model answers Kyiv, whatever the photo shows."""
     async with an_endpoint(play) as endpoint:
         engine = OpenAIEngine(base_url=endpoint.url, model="m")
         args = AppArgs(engine=engine)
         ports = local_ports(args)
         ports = ports if verifier is None else replace(ports, verifier=verifier)
+        ports = ports if locator is None else replace(ports, locator=locator)
         async with serving(args, ports=ports) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
             yield http
 
@@ -63,6 +72,16 @@ async def answer_of(http, more_photos=(), **asked):
     reply = await http.post("/locate", files=[("image", TOWN.read_bytes()), *more_photos], data=form)
     assert reply.status_code == 200, reply.text
     return reply.json()["answer"]
+
+
+async def test_the_answer_says_that_the_text_was_not_read_in_time_where_the_caller_states_something(data_store):
+    async with a_service(locator=NeverRates()) as http:
+        with_hint, without = await asyncio.gather(
+            answer_of(http, depth="direct", deadline_s="3", hint="Bellinzona"),
+            answer_of(http, depth="direct", deadline_s="3"),
+        )
+    assert NOT_COMPARED in with_hint["warnings"]
+    assert NOT_COMPARED not in without["warnings"]
 
 
 async def test_a_model_that_repeats_the_hint_against_the_sign_does_not_confirm_it(data_store):
