@@ -20,6 +20,9 @@ def kind_of_n(count: int, models: int) -> KindOfN:
     Args:
         count: number of rollouts, 1 or more.
         models: number of different models that share them, 1 or more.
+
+    Returns:
+        The mixture if there are several models, else one sample or several samples of one policy.
     """
     if models > 1:
         return KindOfN.MIXTURE
@@ -27,11 +30,14 @@ def kind_of_n(count: int, models: int) -> KindOfN:
 
 
 def of_models(count: int, models: int) -> str:
-    """“ of one model” or “ of 2 models”, after the number of rollouts or attempts; empty for a single one.
+    """Name the models of several rollouts, for the end of a text such as "4 attempts".
 
     Args:
         count: number of rollouts, 0 or more.
         models: number of different models that share them, 1 or more.
+
+    Returns:
+        " of one model" or " of 2 models", beginning with a space; empty for a single rollout or none.
     """
     if count < 2:
         return ""
@@ -51,6 +57,9 @@ class FittedKind(StrEnum):
 
         Args:
             kind: that of a request which uses the table.
+
+        Returns:
+            True if all runs were of the other kind.
         """
         own = FittedKind.MIXTURE if kind is KindOfN.MIXTURE else FittedKind.ONE_POLICY
         return self not in (own, FittedKind.BOTH, FittedKind.NOT_STATED)
@@ -60,7 +69,10 @@ def fitted_kind(kinds: Iterable[KindOfN]) -> FittedKind:
     """The kind of runs whose answers have these kinds; a single sample is one of one policy.
 
     Args:
-        kinds: that of each answer; without any, the kind is not stated.
+        kinds: that of each answer.
+
+    Returns:
+        `BOTH` if some answers are of each kind, and `NOT_STATED` if there are no answers.
     """
     mixed = {kind is KindOfN.MIXTURE for kind in kinds}
     if not mixed:
