@@ -84,14 +84,14 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     readers |= {rule.value: _reader(store, RULES - {rule}) for rule in Rule} | {"all": _reader(store, frozenset())}
     everything = _outcomes(reader, read, names)
 
-    def compared(reader: ClueReader, without: frozenset[ClueKind] = frozenset()) -> Result:
+    def compare(reader: ClueReader, without: frozenset[ClueKind] = frozenset()) -> Result:
         return _compared(_outcomes(reader, read, names, without), everything)
 
     found: Result = {
         "photos": len(samples),
         "all": _figures(everything),
-        "without": {kind.value: compared(reader, frozenset({kind})) for kind in ClueKind},
-        "alone": {kind.value: compared(reader, kinds - {kind}) for kind in ClueKind},
+        "without": {kind.value: compare(reader, frozenset({kind})) for kind in ClueKind},
+        "alone": {kind.value: compare(reader, kinds - {kind}) for kind in ClueKind},
     }
     ruled = {name: _outcomes(one, read, names) for name, one in readers.items()}
     found["without_rule"] = {name: _compared(outcomes, everything) for name, outcomes in ruled.items()}

@@ -91,7 +91,7 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
         served_tools(_args(port, redis_url)) as handle,
     ):
 
-        async def measured() -> Result:
+        async def measure_replicas() -> Result:
             async def through(call: ToolCall, context: ToolContext) -> ToolOutcome:
                 outcome: ToolOutcome = await handle.call.remote(call, context)
                 return outcome
@@ -106,7 +106,7 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
                 "cached_serve_p50_ms": round(1000 * median(single), 3),
             }
 
-        return runner.run(measured())
+        return runner.run(measure_replicas())
 
 
 async def _ratio(call: Call, asked: list[str]) -> float:

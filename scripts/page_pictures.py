@@ -134,7 +134,7 @@ async def compare(tab: Tab, folder: Path) -> None:
     await check_claims(tab, "Lugano", "Bellinzona", "Italy")
 
 
-async def continued(tab: Tab, folder: Path) -> None:
+async def show_continued(tab: Tab, folder: Path) -> None:
     """The answer to a request that continues one, without its first candidate."""
     await locate_photos(tab, TOWN)
     await tab.js("document.querySelector('.candidate .small-button').click()")
@@ -153,7 +153,7 @@ async def unknown(tab: Tab, folder: Path) -> None:
     await top(tab, "#answer")
 
 
-async def refused(tab: Tab, folder: Path) -> None:
+async def show_refused(tab: Tab, folder: Path) -> None:
     """A request that is refused, as its area has no such name."""
     await choose(tab, TOWN)
     await tab.js("document.getElementById('more').open = true")
@@ -193,9 +193,9 @@ PICTURES: dict[str, tuple[Scene, dict[str, int | bool]]] = {
     "web-cases-phone-dark": (cases, {**PHONE, "dark": True}),
     "web-check": (check, {}),
     "web-compare-dark": (compare, {"dark": True}),
-    "web-continued": (continued, {}),
+    "web-continued": (show_continued, {}),
     "web-unknown": (unknown, {}),
-    "web-refused-phone": (refused, {**PHONE}),
+    "web-refused-phone": (show_refused, {**PHONE}),
     "web-reference": (reference, {}),
     "web-live": (live, {}),
 }

@@ -24,7 +24,7 @@ from deployments.http.middleware.access_log import AccessLog
 from deployments.http.middleware.cors import Cors
 from deployments.http.middleware.head_method import HeadAsGet
 from deployments.http.openapi import install_openapi
-from deployments.http.problems import install_errors, unexpected
+from deployments.http.problems import install_errors, reply_to_unexpected_error
 from deployments.http.routes.bundle import add_bundle
 from deployments.http.routes.cases import add_cases
 from deployments.http.routes.chat_completions import add_openai
@@ -132,7 +132,7 @@ def create_app(
 
 def _add_middleware(app: FastAPI, args: AppArgs, metrics: Metrics) -> None:
     """From the inside out: also a reply to what nobody foresaw is readable for pages, has an id and is logged."""
-    app.add_middleware(ServerErrorMiddleware, handler=unexpected)
+    app.add_middleware(ServerErrorMiddleware, handler=reply_to_unexpected_error)
     app.add_middleware(HeadAsGet)
     if args.gateway.cors_origins:
         app.add_middleware(

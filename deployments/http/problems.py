@@ -69,7 +69,7 @@ def problem_for(error: GeoTTSError, *, instance: str | None = None) -> Response:
     return problem(error.code, error.status, detail, instance=instance, errors=errors, headers=headers)
 
 
-async def unexpected(request: Request, error: Exception) -> Response:
+async def reply_to_unexpected_error(request: Request, error: Exception) -> Response:
     """An unexpected error: the server's log has it, the caller gets no detail."""
     return problem("internal", 500, "something went wrong here; the log has the details", instance=request.url.path)
 
@@ -106,7 +106,7 @@ def install_errors(app: FastAPI) -> None:
     app.add_exception_handler(GeoTTSError, ours)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, validation)
-    app.add_exception_handler(Exception, unexpected)
+    app.add_exception_handler(Exception, reply_to_unexpected_error)
 
 
 def _methods(request: Request) -> str:

@@ -26,6 +26,7 @@ from tts.domain.tooling import ToolCall
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
+from tts.net.egress import EGRESS
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo
@@ -164,6 +165,8 @@ class McpTools:
                 return await toolbox.call(ToolCall(id="mcp", name=name, arguments=arguments), context)
         except TimeoutError:
             raise Overloaded(f"{name} did not answer within {_TOOL_S:g} s") from None
+        finally:
+            EGRESS.take(context.request.id)  # no request lists it
 
     async def map_of(self, request_id: str, caller: Caller) -> bytes:
         """The answer on a map, as base64 of a JPEG. Raises NotFound."""

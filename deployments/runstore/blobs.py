@@ -188,7 +188,7 @@ def open_blobs(url: str) -> BlobStore:
 
 
 async def _in_a_thread(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    def asked() -> T:
+    def ask_or_refuse() -> T:
         try:
             return ask(*args, **kwargs)
         except OSError as error:
@@ -196,4 +196,4 @@ async def _in_a_thread(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
             raise StoreUnavailable(f"the blob store cannot be used: {reason}") from error
 
     with boundary(StoreUnavailable, "the blob store"):
-        return await asyncio.to_thread(asked)
+        return await asyncio.to_thread(ask_or_refuse)

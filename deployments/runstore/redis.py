@@ -91,7 +91,7 @@ def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, 
     """For what may be asked twice: again until there is an answer, or StoreUnavailable after `_PATIENCE_S`."""
 
     @wraps(ask)
-    async def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def ask_until_answered(*args: P.args, **kwargs: P.kwargs) -> T:
         now = asyncio.get_running_loop().time
         give_up = now() + _PATIENCE_S
         while True:
@@ -103,7 +103,7 @@ def _patient(ask: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, 
                     raise
             await asyncio.sleep(_PATIENCE_S / 100)
 
-    return asked
+    return ask_until_answered
 
 
 class RedisRunStore(RedisCases):

@@ -144,15 +144,18 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
         assert tab.console_errors == []
 
 
-async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store, tab):
+@pytest.mark.parametrize(("wanted_km", "percentages"), [("25", 0), ("0.05", 1)])
+async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store, tab, wanted_km, percentages):
+    """The confidence is for the wanted radius: it is shown only where the radii do not say as much."""
     async with serving(AppArgs()) as (url, _):
-        await start(tab, url)
+        await start(tab, url, radius=wanted_km)
         await tab.wait_until(ANSWERED)
         await tab.wait_until("Boolean(document.querySelector('#answer .circles'))")
         text = await text_of(tab, "#answer")
-        for part in ("Radius", "very probably within", "Confidence", "within 25 km", "dashed circle: very probably"):
+        for part in ("Radius", "very probably within", "dashed circle: very probably"):
             assert part in text
-        assert text.count("%") == 1
+        assert text.count("%") == percentages
+        assert ("Confidence" in text) == bool(percentages)
 
 
 async def test_a_radius_wider_than_a_continent_is_shown_in_words(data_store, tab, tmp_path):

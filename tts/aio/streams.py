@@ -152,7 +152,7 @@ async def batches(
     """
     at_once = asyncio.Event()
 
-    async def noticed(send: Send[T]) -> None:
+    async def produce_with_notice(send: Send[T]) -> None:
         async def notice(item: T) -> None:
             await send(item)
             if urgent is not None and urgent(item):
@@ -165,7 +165,7 @@ async def batches(
 
     now = asyncio.get_running_loop().time
     next_flush = now()
-    async with _producing(noticed, maxsize) as channel:
+    async with _producing(produce_with_notice, maxsize) as channel:
         while await channel.wait():
             if (pause := window_s if patient else next_flush - now()) > 0 and not at_once.is_set():
                 with suppress(TimeoutError):

@@ -40,14 +40,14 @@ def add_endpoints(app: FastAPI, service: Service) -> None:
     """Add `GET /endpoints` and `POST /endpoints` to `app`; both require an operator."""
     router = APIRouter(prefix="/endpoints", include_in_schema=False, dependencies=[require_acceptable(JSON)])
 
-    async def listed(**more: bool) -> Response:
+    async def reply_with_endpoints(**more: bool) -> Response:
         return JSONResponse({"endpoints": await service.endpoints.describe_endpoints(), **more}, headers=NO_STORE)
 
     @router.get("")
     async def endpoints(request: Request) -> Response:
         """Every endpoint: its purpose, its address, its state, and who drains it."""
         service.keyring.operator(request.headers)
-        return await listed()
+        return await reply_with_endpoints()
 
     @router.post("")
     async def change(request: Request, change: Change) -> Response:
@@ -65,6 +65,6 @@ def add_endpoints(app: FastAPI, service: Service) -> None:
         now = max(time.time(), STATES.orders.at + 1e-3)
         orders = Orders(at=now, draining=(*others, bare_url(change.url)) if change.draining else tuple(others))
         STATES.apply_orders(orders)
-        return await listed(heard=service.spread is None or await service.spread(orders))
+        return await reply_with_endpoints(heard=service.spread is None or await service.spread(orders))
 
     app.include_router(router)

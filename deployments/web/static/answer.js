@@ -115,7 +115,7 @@ function headline(answer) {
       isOpen(radius) ? `${OPEN}; ${TRANSFERRED}` : TRANSFERRED)]
     : [fact("Radius", distance(radius.p50), `${area ? "around a point that stands for it; " : answer.town_centre ? "around the centre of the town; " : ""}the true place is probably inside; ${
       isOpen(radius) ? OPEN : `very probably within ${distance(radius.p90)}`}`),
-      answer.check ? "" : fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
+      answer.check || !percentageAdds(answer, radius) ? "" : fact("Confidence", percent(answer.confidence), `that the true place is within ${distance(answer.target_radius_km)}`,
         bar(answer.confidence, "Confidence"))];
   return el("header", {}, title(name ? `${isOpen(radius) ? "Perhaps " : ""}${name}` : "An unnamed place"),
     area ? el("p", { class: "lead" }, `Only ${LEVELS[answer.level]} is known${isOpen(radius) ? ", and that is not certain" : ""}. The photo may be from anywhere in it.`)
@@ -124,6 +124,9 @@ function headline(answer) {
     area ? el("p", { class: "soft small stands-for" }, "For programs that need a point: ", pointOf(answer), ` It only stands for ${LEVELS[answer.level]}.`)
       : answer.town_centre ? el("p", { class: "soft small stands-for" }, "The point is the centre of the town. The photo may be from anywhere in it; a large town reaches beyond this radius.") : "");
 }
+
+/** Whether the confidence, which is for the wanted radius, says more than the radii: one certainty is enough. */
+const percentageAdds = (answer, radius) => answer.target_radius_km < radius.p50;
 
 function pointOf(answer) {
   const point = coordinates(answer);
@@ -168,7 +171,7 @@ function eachPhoto(answer) {
   const rows = photos.map((one) => el("li", { class: "candidate" },
     el("b", { dir: "auto" }, `Photo ${one.photo + 1}: ${one.abstained ? "not known" : placeName(one) || "unnamed"}`),
     one.abstained ? "" : el("p", { class: "soft small" }, isArea(one) ? `only ${LEVELS[one.level]} is known` : [el("code", {}, coordinates(one, 4)),
-      ` · ${within(answer, one.radius_km)}`, isTransferred(answer) ? "" : ` · ${percent(one.confidence)} sure`])));
+      ` · ${within(answer, one.radius_km)}`, isTransferred(answer) || !percentageAdds(answer, one.radius_km) ? "" : ` · ${percent(one.confidence)} sure that it is within ${distance(answer.target_radius_km)}`])));
   const remark = isTransferred(answer) ? el("p", { class: "soft small" }, TRANSFERRED) : "";
   return [el("h3", {}, "Each photo alone"), remark, el("ol", { class: "candidates each-photo" }, rows)];
 }

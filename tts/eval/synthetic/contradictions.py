@@ -19,7 +19,7 @@ from tts.geodata.gazetteer import Place
 Kind = Literal["phone", "postcode", "script", "domain", "language", "sea", "country"]
 
 
-def contradicted(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) -> Cast:
+def contradicted_cast(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) -> Cast:
     """A majority agrees on a place that one plain fact rules out; the others fit that fact."""
     truth = _truth(atlas, rng, kind)
     wrong = _wrong(atlas, rng, truth, kind)
@@ -39,7 +39,7 @@ def contradicted(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) ->
 
 def contradiction(kind: Kind) -> Family:
     """The family of one kind of contradiction."""
-    return partial(contradicted, kind=kind)
+    return partial(contradicted_cast, kind=kind)
 
 
 def _truth(atlas: Atlas, rng: random.Random, kind: Kind) -> Place:
