@@ -33,7 +33,10 @@ DEGREE_KM = 111.0
 """About a degree of latitude."""
 SHORTEST_DEGREE_KM = 110.5
 """No degree of latitude is shorter."""
-TABLE_KM = (1.0, 25.0, 200.0, 750.0)
+CITY_KM = 25.0
+REGION_KM = 200.0
+COUNTRY_KM = 750.0
+TABLE_KM = (1.0, CITY_KM, REGION_KM, COUNTRY_KM)
 """The distances at which published tables count answers as right: a street, a city, a region, a country."""
 _HANDFUL = 6
 

@@ -13,7 +13,7 @@ from deployments.gateway.precision.coarse_check import coarse_check
 from deployments.gateway.precision.units import FINEST_KM, Precision, Unit, Units
 from tts.domain.answer import Answer, Candidate, Contradiction, PhotoAnswer, Radius, Verdict
 from tts.domain.earlier_request import Change, EarlierRequest, change_of
-from tts.domain.geo import LatLon
+from tts.domain.geo import CITY_KM, LatLon
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.radius_consistency import rough_exactness
 
@@ -112,7 +112,7 @@ def _unlocated(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str
 
 
 def _candidate(candidate: Candidate, precision: Precision, units: Units) -> Candidate | None:
-    place = _place(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, 25.0, precision, units)
+    place = _place(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, CITY_KM, precision, units)
     if place is None:
         return None
     kept = {name: value for name, value in place.items() if name in Candidate.model_fields}

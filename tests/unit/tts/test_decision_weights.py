@@ -13,7 +13,7 @@ import tts
 from tts.clues.clue_tables import HandSetTable, TableSources, tables
 from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import FittedWeight, HandSet, WeightsFile, weights, weights_file
-from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM
+from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM, TABLE_KM
 
 FOLDER = Path(tts.__file__).parent
 FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
@@ -95,8 +95,19 @@ def test_each_fit_says_by_which_command_and_when_it_was_made(name):
 
 def test_the_radius_of_the_earth_stands_in_one_place():
     """Beside those of the authors' code, which is followed as it is."""
-    ours = [path for path in FOLDER.rglob("*.py") if "released" not in path.parts]
+    folders = [
+        FOLDER,
+        *(FOLDER.parent / name for name in ("tools", "deployments", "geotts_client", "geotts_benchmarks")),
+    ]
+    ours = [path for folder in folders for path in folder.rglob("*.py") if "released" not in path.parts]
     assert [path.name for path in ours if re.search(r"6371|6378\.?1|4007[45]", path.read_text())] == ["geo.py"]
+
+
+def test_a_distance_that_published_tables_have_is_one_of_theirs():
+    rows = [row for name in FILES for row in weights_file(name).weights.values()]
+    distances = [row.value for row in rows if "published tables" in getattr(row, "reason", "")]
+    assert len(distances) >= 13
+    assert set(distances) <= set(TABLE_KM)
 
 
 def test_the_equator_is_that_of_the_ellipsoid():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tts.config import PipelineConfig
+from tts.domain.geo import CITY_KM
 from tts.domain.value import Value
 from tts.eval.acceptance import remedies
 from tts.eval.acceptance.costs import Costs
@@ -21,7 +22,7 @@ from tts.eval.acceptance.remedies import Remedy
 
 _HOLDS_PERCENT = 90.0
 _LEAST_CACHED_PERCENT = 10.0
-_LEAST_TO_GAIN_KM = 25.0
+_LEAST_TO_GAIN_KM = CITY_KM
 _MOST_SILENCE_PERCENT = 50.0
 _MOST_SAME_PERCENT = 30.0
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import EARTH_RADIUS_KM, TABLE_KM, Floats, unit_vector
+from tts.domain.geo import CITY_KM, EARTH_RADIUS_KM, REGION_KM, TABLE_KM, Floats, unit_vector
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
 from tts.eval.metrics.accuracy import hits, median_km
@@ -17,8 +17,8 @@ from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.run_metrics import RecordColumns, rollout_errors_km
 
-_FAR_KM = 200.0
-_ONE_PLACE_KM = 25.0
+_FAR_KM = REGION_KM
+_ONE_PLACE_KM = CITY_KM
 _LEAST_FOR_GAIN = 10
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tts.domain.geo import LatLon, distance_km
+from tts.domain.geo import CITY_KM, LatLon, distance_km
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.eval.labelled_cases import Case, cases_of
@@ -21,7 +21,7 @@ CONTINENTS = {
     "SA": "South America",
 }  # fmt: skip
 _NOWHERE = "no country"
-_LOGS_TARGET_KM = 25.0
+_LOGS_TARGET_KM = CITY_KM
 
 
 class AnsweredPoint(Value):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tts.domain.geo import LatLon
+from tts.domain.geo import CITY_KM, LatLon
 from tts.domain.reading import Reading
 from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 
-RIGHT_KM = 25.0
+RIGHT_KM = CITY_KM
 
 
 @dataclass(frozen=True, slots=True)
