@@ -148,7 +148,7 @@ async def test_rollouts_of_one_model_show_no_model(judged, source):
     assert set(models_in(judge.prompts[0]).values()) == {""}
 
 
-async def test_in_heats_the_rollouts_of_one_model_show_it_too(judged):
+async def test_tournament_rounds_also_say_which_rollouts_share_a_model(judged):
     runs = [trajectory(i, LatLon(lat=36.0 + i, lon=-4.0)) for i in range(6)]
     sources = ["one"] * 5 + ["two"]
     runs = [run.model_copy(update={"source": source}) for run, source in zip(runs, sources, strict=True)]
