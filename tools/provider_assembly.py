@@ -16,7 +16,7 @@ import httpx
 
 from tools.maps import MapsProvider
 from tools.places import CountryProvider, PlacesProvider
-from tools.provider_table import PROVIDERS, base_url, key_variable
+from tools.provider_lookup import PROVIDERS, base_url, key_variable
 from tools.providers.provider import ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tools.provider_table import PROVIDERS
+from tools.provider_lookup import PROVIDERS
 from tools.providers.provider import ProviderParts
 from tools.region_search.blur import Blur
 from tools.region_search.picture_addresses import HeaderPlaces, Places, S3Places

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from deployments.config import AppArgs
-from tools.provider_table import PROVIDERS, base_url
+from tools.provider_lookup import PROVIDERS, base_url
 from tts.config import GatewayUpload, S3Upload
 from tts.domain.value import Value
 

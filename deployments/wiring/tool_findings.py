@@ -8,7 +8,7 @@ from pathlib import Path
 from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
 from tools.provider_assembly import missing_keys
-from tools.provider_table import PROVIDERS, key_variable
+from tools.provider_lookup import PROVIDERS, key_variable
 from tts.config import ProviderName
 from tts.config.provider_names import searches_pictures
 from tts.dialects.base import Dialect

@@ -10,7 +10,7 @@ from support.provider_calls import REGION, REGIONS, call
 from support.provider_server import FIXTURES, KEYS, answer_with_samples, samples, served_providers
 
 from tools.places import PlacesProvider
-from tools.provider_table import key_variable
+from tools.provider_lookup import key_variable
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import PlaceFact, ToolCall, ViewFact, WebFact

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tools.provider_table import PROVIDERS
+from tools.provider_lookup import PROVIDERS
 
 KEYS = {provider.key_variable for provider in PROVIDERS.values()}
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from support.rude_server import Reply, RudeServer, Seen, as_json, rude_server
 from tools.provider_assembly import Catalog, OfflineProviders, build_catalog
-from tools.provider_table import PROVIDERS
+from tools.provider_lookup import PROVIDERS
 from tools.providers.offline_places import OfflinePlaces
 from tts.config import RegionSearchConfig, ToolsConfig
 from tts.net.egress import EGRESS

@@ -9,7 +9,7 @@ import pytest
 
 import tools.providers
 from tools.places import PLACE_TOOLS, GeocodeArguments, SearchArguments, places_tools
-from tools.provider_table import PROVIDERS, key_variable
+from tools.provider_lookup import PROVIDERS, key_variable
 from tools.registry import TOOL_FILES, ToolParts, tool_names
 from tts.config.provider_names import KNOWN_PROVIDERS, OWN_NAMES
 from tts.rollout.first_turn import TOOLS_FOR_NAMES

@@ -1,5 +1,5 @@
-"""The table of providers, by the names that a configuration gives them. Each of ours has its file in `tools/providers`;
-packages bring others by the entry point `geotts.providers`.
+"""Finds a provider by the name that a configuration gives it. A new one gets a file in `tools/providers`, and its
+entry in `tts/config/provider_names.py`; other packages bring theirs by the entry point `geotts.providers`.
 """
 
 from __future__ import annotations
