@@ -14,10 +14,10 @@ from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
 from tts.domain.usage import ModelUsage, Usage
 from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
+from tts.ports.locator import UNRATED
 from tts.verify.assembly.file_checks import file_checks
 
 _NOTHING = Usage()
-UNRATED = "leader"  # the method of a rating that stands in for one that was not needed, failed or came too late
 NOT_COMPARED = "the text in the photos could not be read in time: it was not compared with what you said"
 
 
@@ -44,7 +44,7 @@ def answer_from(
     timing = Timing(**marks)
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
     route = _route(run, usage)
-    unread = (NOT_COMPARED,) if states_something and route and route.locatability.method == UNRATED else ()
+    unread = (NOT_COMPARED,) if states_something and route and route.locatability == UNRATED.locatability else ()
     return Answer(
         **{name: value for name, value in verdict if name != "warnings"},
         n=RunCount(

@@ -16,10 +16,10 @@ from dataclasses import replace
 from functools import partial
 
 from tts.aio import Deadline, Milestone, Send, closing, run_beside, stream
-from tts.assembly import UNRATED, answer_from
+from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
-from tts.domain.plan import Depth, Locatability, Plan
+from tts.domain.plan import Depth, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trace_context import TraceContext
@@ -35,7 +35,7 @@ from tts.ensemble.rollout_failures import why_ended, why_nothing_worked
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import record_verdict
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
-from tts.ports.locator import Routing
+from tts.ports.locator import UNRATED, Routing
 from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, MayBegin
 from tts.ports.toolbox import Attachment
@@ -51,7 +51,6 @@ _VERIFIER_SHARE = 0.1
 _VERIFIER_MAX_S = 20.0
 _GRACE_S = 0.1
 _LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
-_UNRATED = Routing(Locatability(score=0.5, method=UNRATED, why="nothing is known of the photo yet"))
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
@@ -203,7 +202,7 @@ class Solution:
             planned.append((await self._decide(routing, opening), routing))
             return GroupPlan(self._group(planned[0][0], routing), planned[0][0].n_planned)
 
-        group = self._group(opening, _UNRATED)
+        group = self._group(opening, UNRATED)
         width = self._ports.watch.width if automatic else "full"
         async with run_beside(self._rated_after_leader()) as rating:
             company = LeaderPhase(
@@ -215,7 +214,7 @@ class Solution:
             cut = await ensemble.run_with_leader(group, company, self._until(group))
             if not planned:
                 needed = (automatic or self._request.states_something) and cut is not StopReason.DEADLINE
-                await join(await rating() if needed else _UNRATED)
+                await join(await rating() if needed else UNRATED)
         self._mark("rollouts_s")
         return *planned[0], cut
 
@@ -229,7 +228,7 @@ class Solution:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
                 return await self._route()
         except (TimeoutError, GeoTTSError):
-            return _UNRATED
+            return UNRATED
 
     async def _decide(self, routing: Routing, opened: Plan | None = None) -> Plan:
         plan = self._ports.router.plan(self._options, routing, opened=opened)

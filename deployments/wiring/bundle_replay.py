@@ -9,7 +9,7 @@ import orjson
 
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_identity, make_world
-from tts.assembly import NOT_COMPARED, UNRATED, answer_from
+from tts.assembly import NOT_COMPARED, answer_from
 from tts.bundle.bundle_files import Replay, answer_of, events_in
 from tts.bundle.check_bundle import replay_of
 from tts.config import VerifierConfig
@@ -25,6 +25,7 @@ from tts.domain.request import LocateOptions, RequestContext
 from tts.domain.trajectory import Run, fold
 from tts.errors import DataError
 from tts.perception.local_perception import LocalPerception
+from tts.ports.locator import UNRATED
 from tts.ports.verification import VerifyRequest
 from tts.routing.locatability import CuesLocator
 from tts.verify.consensus.calibration import Calibration
@@ -73,7 +74,7 @@ async def _verdict(
 ) -> Verdict:
     context = RequestContext(id="replay", remaining_s=_PATIENCE_S)
     readings: tuple[Reading, ...] = ()
-    unrated = run.routed is not None and run.routed.locatability.method == UNRATED
+    unrated = run.routed is not None and run.routed.locatability == UNRATED.locatability
     if replay.method != "fixed" and not unrated:
         readings = (await CuesLocator(LocalPerception(), None).rate(photos, context)).readings
     world = make_world(args.data_dir)

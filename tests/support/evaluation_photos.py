@@ -1,6 +1,5 @@
 """The folder of the photographs for evaluation. It exists only where somebody has put them."""
 
-import os
-from pathlib import Path
+from geotts_benchmarks.harness import DEFAULT_PHOTOS
 
-DEFAULT_PHOTOS = Path(os.environ.get("GEOTTS_PHOTOS", "../shared/data/photos"))
+__all__ = ["DEFAULT_PHOTOS"]

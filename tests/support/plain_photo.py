@@ -1,12 +1,5 @@
-"""A photo for tests that do not care what it shows."""
+"""The photo of tests that do not care what it shows: that of the benchmarks."""
 
-import io
+from geotts_benchmarks.plain_photo import plain_photo
 
-from PIL import Image
-
-
-def plain_photo(width: int, height: int) -> bytes:
-    """A grey gradient as JPEG, without text."""
-    out = io.BytesIO()
-    Image.linear_gradient("L").resize((width, height)).convert("RGB").save(out, "JPEG")
-    return out.getvalue()
+__all__ = ["plain_photo"]

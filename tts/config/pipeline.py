@@ -16,7 +16,7 @@ from tts.config.tools import ToolsConfig
 from tts.config.verifier import VerifierConfig
 from tts.dialects.settings import DialectSettings
 from tts.domain.abilities import Abilities
-from tts.domain.kind_of_n import KindOfN
+from tts.domain.kind_of_n import KindOfN, kind_of_n
 from tts.domain.plan import Limits
 from tts.domain.value import Value
 from tts.net.url_secrets import password_in
@@ -131,7 +131,7 @@ class PipelineConfig(Value):
     @property
     def kind_of_n(self) -> KindOfN:
         """What several rollouts of a request are to each other."""
-        return KindOfN.MIXTURE if self.models > 1 else KindOfN.ONE_POLICY
+        return kind_of_n(2, self.models)
 
     @property
     def verifier_borrows_engine(self) -> bool:

@@ -31,6 +31,10 @@ class Routing:
     described: tuple[Description, ...] = ()
 
 
+# stands in for a rating that is not needed, failed or came too late
+UNRATED = Routing(Locatability(score=0.5, method="leader", why="nothing is known of the photo yet"))
+
+
 class Locator(Protocol):
     """Rates how much of a place the photos show."""
 

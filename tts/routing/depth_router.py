@@ -18,7 +18,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.domain.value import Value
-from tts.ports.locator import Routing
+from tts.ports.locator import UNRATED, Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import POLICY, shipped_budget_table
 from tts.routing.empty_photo import CONTENT_FROM
@@ -105,7 +105,7 @@ class DepthRouter:
 
     def opening(self, options: LocateOptions) -> Plan:
         """The plan for a middling score of 0.5. Raises ConfigError for an unknown dialect."""
-        return self.plan(options, Routing(Locatability(score=0.5, method="leader", why="nothing is known yet")))
+        return self.plan(options, UNRATED)
 
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """Under `auto` the depth decides how many rollouts start. Raises ConfigError for an unknown dialect."""

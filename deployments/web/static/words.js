@@ -9,7 +9,7 @@ export const plain = (text) => String(text ?? "").replace(SERVICE_WORD, (_, befo
 
 /** How many attempts named a place, of how many models they were, and how many ended with “I do not know”. `n` is that of an answer. */
 export function answeredWords({ n: { run, answered, abstained = 0, models } }) {
-  const whose = run < 2 || !models ? "" : models === 1 ? " of one model" : ` of ${models} models`;
+  const whose = run < 2 || !models ? "" : whoseWords(models);
   const named = `${answered - abstained} of ${run} attempt${run === 1 ? "" : "s"}${whose} named a place`;
   return abstained ? `${named}, ${abstained} ${abstained === 1 ? "does" : "do"} not know` : named;
 }
@@ -17,5 +17,7 @@ export function answeredWords({ n: { run, answered, abstained = 0, models } }) {
 /** “ of 2 models”, where several share the attempts of a request; empty otherwise. */
 export function ofModels(rollouts = []) {
   const models = new Set(rollouts.map(({ source }) => source ?? "")).size;
-  return models > 1 ? ` of ${models} models` : "";
+  return models > 1 ? whoseWords(models) : "";
 }
+
+const whoseWords = (models) => (models === 1 ? " of one model" : ` of ${models} models`);

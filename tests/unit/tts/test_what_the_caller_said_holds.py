@@ -12,8 +12,10 @@ from support.endpoint import text_chunks
 from support.service import serving
 
 from deployments.config import AppArgs
+from deployments.wiring.bundle_replay import replay_bundle
 from deployments.wiring.local import local_ports
 from tts.assembly import NOT_COMPARED
+from tts.bundle.check_bundle import checked_entries
 from tts.config import OpenAIEngine
 from tts.errors import ModelError
 from tts.package_files import SAMPLES
@@ -82,6 +84,15 @@ async def test_the_answer_says_that_the_text_was_not_read_in_time_where_the_call
         )
     assert NOT_COMPARED in with_hint["warnings"]
     assert NOT_COMPARED not in without["warnings"]
+
+
+async def test_a_bundle_of_an_answer_for_which_no_text_was_read_replays_to_the_byte(data_store):
+    form = {"n_parallel": "2", "depth": "direct", "deadline_s": "3", "hint": "Bellinzona"}
+    async with a_service(locator=NeverRates()) as http:
+        reply = await http.post("/locate", files=[("image", TOWN.read_bytes())], data=form)
+        bundle = (await http.get(f"/locate/{reply.json()['request_id']}/bundle")).content
+    assert NOT_COMPARED in reply.json()["answer"]["warnings"]
+    assert (await replay_bundle(checked_entries(bundle), AppArgs())).is_equal
 
 
 async def test_a_model_that_repeats_the_hint_against_the_sign_does_not_confirm_it(data_store):
