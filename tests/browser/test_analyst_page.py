@@ -18,7 +18,7 @@ FIRST_LOAD_BYTES = 400_000
 LONGEST_S = 600
 
 
-async def test_little_is_loaded_before_the_first_photo(service, page):
+async def test_the_page_loads_little_before_the_first_photo_is_chosen(service, page):
     assert 10_000 < page.received_bytes < FIRST_LOAD_BYTES
     assert not [one for one in page.requests if "leaflet" in one or "/tiles/" in one]
     assert "reads text in the photo" in await text_of(page, "#engine")
@@ -48,7 +48,7 @@ async def test_the_answer_is_on_a_map_that_is_used_with_pointer_and_keyboard(pag
     await page.wait_until("Boolean(document.activeElement.closest('#map'))")
 
 
-async def test_several_photos_are_one_place_or_a_queue_as_the_person_says(page):
+async def test_several_photos_are_located_together_or_one_by_one_as_the_person_chooses(page):
     await choose(page, TOWN)
     assert await page.js("document.getElementById('mode').hidden")
     await choose(page, KOREAN, GEORGIAN)
@@ -182,7 +182,7 @@ async def test_an_erased_case_is_gone_with_its_photos(service, page):
     assert await gateway.store.case(case_id) is None
 
 
-async def test_the_photo_is_looked_at_closely(page):
+async def test_the_viewer_enlarges_and_turns_a_photo_and_shows_the_text_read_in_it(page):
     await locate(page, TOWN)
     await page.js("document.querySelector('.photo-strip button').click()")
     await page.wait_until("document.getElementById('viewer').open")
@@ -198,7 +198,7 @@ async def test_the_photo_is_looked_at_closely(page):
     await page.wait_until("!document.getElementById('viewer').open")
 
 
-async def test_keys_start_help_and_cancel(data_store, tab):
+async def test_keyboard_shortcuts_open_the_help_and_start_and_cancel_a_request(data_store, tab):
     slow = an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=30.0))
     async with serving(slow) as (url, _):
         await tab.look()
@@ -233,7 +233,7 @@ async def test_a_case_is_there_after_a_restart_of_the_service(data_store, tab, t
         await tab.open("about:blank")
 
 
-async def test_a_reload_finds_the_work_that_goes_on(data_store, tab):
+async def test_a_reloaded_page_shows_the_request_that_is_still_running(data_store, tab):
     async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=1.0))) as (url, gateway):
         await tab.look()
         await tab.open(url)
@@ -248,7 +248,7 @@ async def test_a_reload_finds_the_work_that_goes_on(data_store, tab):
         await tab.open("about:blank")
 
 
-async def test_who_leaves_the_page_finds_the_answer_in_the_case(data_store, tab, monkeypatch):
+async def test_a_person_who_leaves_the_page_finds_the_answer_in_the_case_later(data_store, tab, monkeypatch):
     async with serving(an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=1.0))) as (url, gateway):
         asked = []
 
@@ -275,7 +275,7 @@ async def test_who_leaves_the_page_finds_the_answer_in_the_case(data_store, tab,
         await tab.open("about:blank")
 
 
-async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
+async def test_the_page_has_no_accessibility_violation_in_any_state(page, axe, tmp_path):
     found = await violations(page, axe)  # nothing chosen yet
     await choose(page, TOWN, KOREAN)
     found |= await violations(page, axe)
@@ -309,7 +309,7 @@ async def test_axe_finds_nothing_in_any_state(page, axe, tmp_path):
     assert found == set()
 
 
-async def test_a_case_without_a_title_is_called_by_what_was_found_in_it(page):
+async def test_a_case_without_a_title_is_named_by_the_places_found_in_it(page):
     await locate(page, TOWN)
     await page.wait_until("!document.getElementById('go').disabled")
     assert (await entries(page))[0].startswith("town-sign-latin.jpg")
@@ -320,7 +320,7 @@ async def test_a_case_without_a_title_is_called_by_what_was_found_in_it(page):
     assert "Untitled" not in await text_of(page, "#cases-list li")
 
 
-async def test_the_section_on_how_the_answer_was_made_lists_what_was_stopped_early(service, page):
+async def test_rollouts_stopped_early_are_listed_in_the_section_on_how_the_answer_was_made(service, page):
     await locate(page, TOWN, depth="deep")
     undone = await page.js("""(async () => {
       const { showAnswer } = await import(new URL('web/answer.js', document.baseURI));

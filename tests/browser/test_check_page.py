@@ -32,7 +32,7 @@ async def titled(tab, words):
     await tab.wait_until(FREE)
 
 
-async def test_a_claim_is_held_against_the_photo_and_kept_in_the_case(service, page):
+async def test_a_claim_is_checked_against_the_photo_and_kept_in_the_case(service, page):
     await choose(page, TOWN)
     await claim(page, "filmed in Lugano")
     assert await text_of(page, "#go") == "Check the claim"
@@ -117,7 +117,7 @@ async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
     assert len(await entries(page)) == 3
 
 
-async def test_an_answer_is_ruled_out_and_the_page_says_what_changed(page):
+async def test_the_page_locates_again_without_a_ruled_out_place_and_says_what_changed(page):
     await locate(page, TOWN)
     await page.wait_until(FREE)
     await page.js("document.querySelector('.candidate .small-button').focus()")
@@ -162,7 +162,7 @@ async def failing(group):
 @pytest.mark.parametrize(
     ("step", "text"), [("again-fact", "in the south"), ("again-claim", "Lugano"), ("not-there-0", None)]
 )
-async def test_a_refused_step_leaves_the_answer_and_says_why_beside_its_field(
+async def test_a_refused_follow_up_keeps_the_answer_and_explains_itself_beside_its_field(
     service, page, axe, monkeypatch, step, text
 ):
     await locate(page, TOWN)
@@ -209,7 +209,7 @@ async def test_a_claim_that_names_no_place_is_refused_beside_the_answer(page):
     page.console_errors.clear()
 
 
-async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(service, page, monkeypatch):
+async def test_a_failed_follow_up_leaves_the_earlier_answer_on_the_page(service, page, monkeypatch):
     await locate(page, TOWN)
     await page.wait_until(FREE)
     gateway = service[1]
@@ -229,7 +229,7 @@ async def test_after_a_step_that_failed_the_earlier_answer_is_there_again(servic
     page.console_errors.clear()
 
 
-async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again(data_store, tab):
+async def test_a_cancelled_follow_up_leaves_the_earlier_answer_on_the_page(data_store, tab):
     slow = an_app(ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=2))  # time to cancel, on a busy machine
     async with serving(slow) as (url, _):
         await tab.look()
@@ -248,7 +248,7 @@ async def test_after_a_step_that_was_cancelled_the_earlier_answer_is_there_again
         await tab.open("about:blank")
 
 
-async def test_a_claim_that_names_no_place_is_refused_at_at_its_field(page):
+async def test_a_second_claim_that_names_no_place_is_refused_at_its_field(page):
     await choose(page, TOWN)
     await claim(page, "Lugano", "qqqxyzzy")
     await page.press(*ENTER)
@@ -308,7 +308,7 @@ async def test_without_a_calibration_there_is_evidence_and_no_odds(data_store, t
         await tab.open("about:blank")
 
 
-async def test_axe_finds_nothing_in_a_check(page, axe):
+async def test_the_page_of_a_check_has_no_accessibility_violation(page, axe):
     await choose(page, TOWN)
     await claim(page, "Lugano", "Bellinzona")
     found = await violations(page, axe)

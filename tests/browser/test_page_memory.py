@@ -39,7 +39,7 @@ async def test_a_file_that_is_no_photo_has_no_preview(page, tmp_path):
     assert (await text_of(page, "#thumbs li:first-child")).startswith("no preview")
 
 
-async def test_events_do_not_lay_the_page_out_one_by_one(page):
+async def test_many_events_cause_only_one_layout_of_the_page(page):
     await locate(page, TOWN, depth="deep")
     await page.wait_until("!document.getElementById('go').disabled")
     counted = """(async () => {

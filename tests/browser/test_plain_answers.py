@@ -35,7 +35,7 @@ async def test_an_answer_of_a_country_names_the_country_before_the_point(page):
         assert words in legend
 
 
-async def test_of_a_town_the_radius_is_that_of_its_centre(page):
+async def test_an_answer_of_a_town_states_its_radius_around_the_centre_of_the_town(page):
     await locate(page, TOWN)
     assert "3.0 km" in await text_of(page, "#answer .facts")
     assert "around the centre of the town" in await text_of(page, "#answer .facts")
@@ -55,7 +55,7 @@ async def test_the_legend_says_what_is_on_the_map_and_nothing_else(page):
     assert "a place that evidence names" not in await text_of(page, "#map-legend")
 
 
-async def test_what_rests_on_one_text_is_one_card(page):
+async def test_evidence_that_rests_on_one_text_of_the_photo_is_one_card(page):
     await locate(page, TOWN)
     cards = await page.js("[...document.querySelectorAll('#answer .evidence > li')].map((one) => one.innerText)")
     about = [card for card in cards if card.startswith("Text in the photo: Bellinzona")]
@@ -65,7 +65,7 @@ async def test_what_rests_on_one_text_is_one_card(page):
     assert not [card for card in cards if card not in about and "Bellinzona lies" in card]
 
 
-async def test_odds_that_rest_on_one_clue_say_so(page, tmp_path):
+async def test_the_page_says_if_the_odds_of_a_claim_rest_on_one_clue(page, tmp_path):
     await choose(page, TOWN)
     await page.js("document.getElementById('check').open = true")
     await write(page, "claim-0", "Lugano")
@@ -84,7 +84,7 @@ async def test_odds_that_rest_on_one_clue_say_so(page, tmp_path):
     assert await text_of(page, ".one-clue") == ""
 
 
-async def test_who_does_not_know_is_not_counted_as_one_that_answered(data_store, tab, tmp_path):
+async def test_an_attempt_that_does_not_know_is_not_counted_as_answered(data_store, tab, tmp_path):
     tape = tmp_path / "tape.jsonl"
     tape.write_text(
         '{"rollout": 0, "text": "{\\"lat\\": 48.86, \\"lon\\": 2.34, \\"country\\": \\"France\\"}"}\n'
@@ -104,7 +104,7 @@ async def test_who_does_not_know_is_not_counted_as_one_that_answered(data_store,
         await tab.open("about:blank")
 
 
-async def test_the_page_says_what_the_engine_cannot_see_beside_the_photos_and_with_an_abstention(page, tmp_path):
+async def test_the_page_says_beside_photos_and_abstentions_what_the_engine_cannot_see(page, tmp_path):
     sentence = "It does not see buildings, landscapes or streets."
     assert sentence in await text_of(page, "#sees")
     below = "document.getElementById('sees').getBoundingClientRect().bottom"

@@ -27,7 +27,7 @@ async def run_example(tab, name):
     return int((await tab.js(f"{found}.querySelector('.reply b').textContent")).split()[0])
 
 
-async def test_every_example_runs_as_it_is_proposed(service, page):
+async def test_every_example_of_the_api_reference_runs_as_it_is_proposed(service, page):
     await opened(page, service[0])
     names = await page.js(OPERATIONS)
     assert {"post-locate", "post-check", "get-locate-request-id", "post-v1-responses", "post-mcp"} <= set(names)
@@ -56,7 +56,7 @@ async def test_an_example_shows_its_reply_and_the_same_command_for_a_terminal(se
     )
 
 
-async def test_a_value_is_found_and_linked_from_every_field_that_has_it(service, page):
+async def test_the_api_reference_links_fields_to_their_values_and_finds_operations(service, page):
     await opened(page, service[0])
     links = await page.js("[...document.querySelectorAll('.reference main td a')].map((one) => one.hash)")
     assert len(links) > 50
@@ -70,7 +70,7 @@ async def test_a_value_is_found_and_linked_from_every_field_that_has_it(service,
     assert "GeoTTS" in await text_of(page, ".brand")
 
 
-async def test_axe_finds_nothing_in_the_reference(service, page, axe):
+async def test_the_api_reference_has_no_accessibility_violation(service, page, axe):
     await opened(page, service[0])
     await run_example(page, "get-healthz")
     await page.js("document.getElementById('post-locate').closest('section').querySelector('.try details').open = true")

@@ -43,7 +43,7 @@ async def test_a_belief_with_several_peaks_is_drawn_as_both_regions(page, tmp_pa
     assert SEVERAL in await text_of(page, "#answer .circles")
 
 
-async def test_one_peak_is_drawn_as_two_circles(page, tmp_path):
+async def test_a_belief_with_one_peak_is_drawn_as_two_circles(page, tmp_path):
     shapes = await drawn(page, tmp_path, "Bellinzona", 2)
     for rings, width, height in shapes.values():
         assert rings == 1
@@ -58,7 +58,7 @@ async def test_peaks_on_several_continents_are_drawn_as_the_region_that_is_not_t
 
 
 @pytest.mark.parametrize(("name", "words"), [("Frankfurt", f"areas with {SEVERAL}"), ("Birmingham", WIDE)])
-async def test_the_report_draws_the_areas_too(service, tab, tmp_path, cartographer, name, words):
+async def test_the_report_draws_the_regions_of_an_answer_too(service, tab, tmp_path, cartographer, name, words):
     _, gateway = service
     photo = sign_bytes(name)
     started = await gateway.start([photo], LocateOptions(n_parallel=2, seed=1))

@@ -29,7 +29,7 @@ def report(tmp_path_factory, cartographer, sign_photo):
 
 
 @pytest.mark.parametrize(("scheme", "background"), [("light", (251, 250, 247)), ("dark", (20, 23, 28))])
-def test_it_is_shown_without_console_errors(report, tmp_path, scheme, background):
+def test_the_report_is_shown_in_a_browser_without_console_errors(report, tmp_path, scheme, background):
     picture = tmp_path / "shot.png"
     dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
     command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *dark,

@@ -85,7 +85,7 @@ async def test_the_page_warns_of_a_contradicted_area_above_everything_else(data_
         assert "outside the area you gave" in await text_of(tab, ".candidates")
 
 
-async def test_the_page_does_not_say_that_a_word_that_says_little_rules_an_area_out(data_store, tab):
+async def test_the_page_says_that_a_weak_word_does_not_rule_out_the_given_area(data_store, tab):
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, SAMPLE.with_name("pharmacy-korean.jpg"), within="bbox:36,6,47,19")
         await tab.wait_until(ANSWERED)
@@ -116,7 +116,7 @@ async def test_the_answer_says_whether_the_photo_agrees_with_the_hint(data_store
         assert known == "the town"  # a sign with the town's name says no more, however small the radius is
 
 
-async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
+async def test_the_page_sends_a_photo_and_shows_its_answer(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, rollouts=3)
         await tab.wait_until(ANSWERED)
@@ -145,7 +145,9 @@ async def test_a_photo_goes_in_and_an_answer_comes_out(data_store, tab):
 
 
 @pytest.mark.parametrize(("wanted_km", "percentages"), [("25", 0), ("0.05", 1)])
-async def test_an_engine_whose_radius_was_fitted_shows_one_certainty(data_store, tab, wanted_km, percentages):
+async def test_the_page_shows_the_confidence_only_if_the_fitted_radii_do_not_state_it(
+    data_store, tab, wanted_km, percentages
+):
     """The confidence is for the wanted radius: it is shown only where the radii do not say as much."""
     async with serving(AppArgs()) as (url, _):
         await start(tab, url, radius=wanted_km)
@@ -173,7 +175,7 @@ async def test_a_radius_wider_than_a_continent_is_shown_in_words(data_store, tab
         assert "it may also be on another continent" in await text_of(tab, "#answer .candidates")
 
 
-async def test_what_a_tool_and_a_model_say_stays_text(data_store, tab):
+async def test_words_of_tools_and_models_are_shown_as_text_not_as_markup(data_store, tab):
     class EvilWeb(Web):
         async def search(self, query, *, limit, context):
             found = await super().search(query, limit=limit, context=context)
@@ -259,7 +261,7 @@ async def test_more_options_go_with_the_request(data_store, tab, monkeypatch):
         assert (options.exif, options.hide_photo_hosts) == ("report", True)
 
 
-async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store, tab):
+async def test_an_error_in_a_folded_option_moves_the_focus_to_this_option(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await start(tab, url, seed=-1)
         assert "Start number" in await text_of(tab, "#error-message")
@@ -271,7 +273,7 @@ async def test_a_wrong_option_is_shown_even_where_it_was_folded_away(data_store,
         assert "Use countries by name or code (Italy, FR), or a circle" in await text_of(tab, "#problem")
 
 
-async def test_nothing_is_sent_without_a_photo(data_store, tab):
+async def test_the_page_sends_nothing_without_a_photo(data_store, tab):
     async with serving(an_app()) as (url, gateway):
         await tab.open(url)
         await tab.js("document.getElementById('go').click()")
@@ -330,7 +332,7 @@ async def test_cancel_stops_the_work(data_store, tab):
         assert tab.console_errors == []
 
 
-async def test_after_cancelling_with_the_keyboard_one_can_go_on_with_it(data_store, tab):
+async def test_cancelling_with_the_keyboard_moves_the_focus_to_the_start_button(data_store, tab):
     async with serving(an_app(SLOW)) as (url, gateway):
         await start(tab, url)
         await tab.wait_until("document.querySelectorAll('.lane').length == 2")
@@ -412,7 +414,7 @@ async def cutting(url, *, after_bytes):
 
 
 @pytest.mark.parametrize(("dark", "background"), [(False, (251, 250, 247)), (True, (20, 23, 28))])
-async def test_it_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, background):
+async def test_the_page_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, background):
     await tab.look(dark=dark, width=400, height=800)
     async with serving(an_app()) as (url, _):
         await start(tab, url)
@@ -433,7 +435,7 @@ async def test_it_fits_a_narrow_screen_in_light_and_dark(data_store, tab, dark, 
         assert pixels.reshape(-1, 3).std(axis=0).min() > 10
 
 
-async def test_it_is_used_by_keyboard_and_has_names_for_everything(data_store, tab):
+async def test_the_page_works_by_keyboard_and_every_control_has_a_name(data_store, tab):
     async with serving(an_app()) as (url, _):
         await tab.open(url)
         await tab.choose("#photos", SAMPLE)
@@ -473,7 +475,7 @@ def searching(folder, *, allowed):
     return an_app(ScriptedEngine(tape=str(folder / "script.jsonl"))), RegionSearchConfig(allowed=allowed)
 
 
-async def test_nobody_is_asked_for_consent_where_no_region_may_be_sent(data_store, tab, tmp_path):
+async def test_the_page_asks_for_no_consent_if_no_region_may_be_sent(data_store, tab, tmp_path):
     args, regions = searching(tmp_path, allowed=False)
     tools = ToolsConfig(providers=("google_vision", "offline"), region_search=regions)
     async with serving(args.model_copy(update={"tools": tools})) as (url, _):

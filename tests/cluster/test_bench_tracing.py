@@ -8,7 +8,7 @@ from support.geotts_process import geotts
 pytestmark = pytest.mark.cluster
 
 
-async def test_the_bench_measures_two_real_services(data_store):
+async def test_bench_tracing_measures_two_real_services(data_store):
     code, out, err = await geotts("bench", "tracing", "--quick", "--only", "scripted", limit_s=400)
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])["scripted"]

@@ -89,7 +89,7 @@ async def located(http, photo):
     return reply.json()
 
 
-async def test_egress_and_figures_come_from_every_replica_and_erasing_reaches_every_replica(http, folder, outside):
+async def test_egress_and_metrics_come_from_every_replica_and_erasures_reach_them_all(http, folder, outside):
     mine, other = await located(http, PHOTO), await located(http, OTHER)
     seen = samples((await http.get("/metrics")).text)
     requests = {name: n for name, n in seen.items() if name.startswith("geotts_provider_requests_total")}

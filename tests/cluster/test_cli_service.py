@@ -86,12 +86,12 @@ EXAMPLES = {
 }
 
 
-def test_every_example_is_run():
+def test_the_list_of_tested_examples_is_complete():
     assert set(EXAMPLES) == {path.name for path in (ROOT / "examples").glob("*.py")}
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_does_what_it_says(running, name):
+def test_each_example_script_prints_its_expected_output_against_the_service(running, name):
     given, wanted = EXAMPLES[name]
     done = subprocess.run(
         [sys.executable, "-W", "error", ROOT / "examples" / name, *given, running.url],
@@ -132,7 +132,7 @@ def test_a_second_service_on_the_same_port_is_refused_at_once(running):
     assert [line for line in plan if ": " not in line] == []
 
 
-def test_ctrl_c_ends_everything_quietly(running):
+def test_ctrl_c_ends_geotts_serve_and_all_its_processes_quietly(running):
     family = family_of(running.process)
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(120) == 0
@@ -143,7 +143,7 @@ def test_ctrl_c_ends_everything_quietly(running):
     assert running.process.stdout.read() == b""
 
 
-def test_a_deployment_that_does_not_come_up_says_why(data_store):
+def test_a_deployment_that_does_not_start_is_reported_with_its_reason_in_one_line(data_store):
     """A provider without its key is found in the replica; the command still names it in one line."""
     args = AppArgs(tools=ToolsConfig(providers=("offline", "amap")), gateway=GatewayConfig(port=free_port()))
     with pytest.raises(FatalError, match=r"did not come up: Tools: .*AMAP") as refused, serve_configuration(args):

@@ -52,7 +52,7 @@ async def test_four_rollouts_use_real_tools_and_the_answer_cites_their_results(s
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_the_answer_is_the_same_in_process_and_over_serve(service, http, seed):
+async def test_the_answer_of_a_seed_is_the_same_in_process_and_over_ray_serve(service, http, seed):
     here = []
     ports = local_ports(ARGS)
     async for item in solve(a_request(load_photo(PHOTO), depth="deep", stop="none", seed=seed), ports, deadline_s=60):

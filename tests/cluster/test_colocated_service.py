@@ -28,7 +28,7 @@ async def http():
         yield client
 
 
-async def test_there_are_three_deployments_and_all_of_them_are_asked_whether_they_are_ready(service, http):
+async def test_a_colocated_service_has_three_deployments_and_readiness_checks_them_all(service, http):
     assert set(serve.status().applications[APP_NAME].deployments) == {"Gateway", "Locatability", "Tools"}
     ready = (await http.get(f"{service.url}/readyz")).json()
     assert ready == {"status": "ready", "checks": {"store": "ok", "locatability": "ok", "tools": "ok"}}
@@ -46,7 +46,7 @@ async def test_rollouts_call_the_tools_of_the_broker_and_are_judged(service):
     assert answer.candidates
 
 
-async def test_a_disconnect_leaves_nothing_running(service, http):
+async def test_a_disconnected_stream_leaves_nothing_running_in_a_colocated_service(service, http):
     request = http.stream(
         "POST", f"{service.url}/locate", files={"image": PHOTO}, data={"n_parallel": "8", "depth": "deep"},
         headers={"Accept": "text/event-stream"},

@@ -18,5 +18,5 @@ def reader(tmp_path_factory, data_store):
 
 
 @pytest.mark.parametrize("block", ASKING, ids=str)
-def test_a_block_runs_as_written(reader, block):
+def test_a_block_that_asks_a_service_runs_as_written(reader, block):
     reader.run(block)

@@ -16,5 +16,5 @@ def reader(tmp_path_factory, data_store):
 
 
 @pytest.mark.parametrize("block", OTHERS, ids=str)
-def test_a_block_runs_as_written(reader, block):
+def test_a_block_of_commands_or_python_runs_as_written(reader, block):
     reader.run(block)

@@ -21,5 +21,5 @@ def operator(tmp_path_factory, data_store):
 
 
 @pytest.mark.parametrize("block", CONFIGURATIONS, ids=str)
-def test_a_configuration_is_deployed(operator, block):
+def test_a_configuration_in_the_documentation_can_be_deployed(operator, block):
     deploy_config(operator, block)

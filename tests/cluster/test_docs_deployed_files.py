@@ -92,7 +92,7 @@ def test_a_shipped_file_is_deployed_and_locates_a_photo(head, tmp_path, name):
     assert answer["n"]["answered"] == answer["n"]["run"] >= 1
 
 
-def test_wrong_arguments_are_reported(head, tmp_path):
+def test_a_deployed_file_with_wrong_arguments_fails_with_their_names(head, tmp_path):
     tree = read_deployed_file("local.yaml")
     tree["applications"][0]["args"]["gateway"]["max_in_flight"] = 0
     tree["applications"][0]["args"]["engin"] = {"name": "clues"}
@@ -149,7 +149,7 @@ def with_the_token_at_its_default_path(folder):
 
 
 @pytest.mark.parametrize(("number", "end"), [(0, signal.SIGTERM), (1, signal.SIGINT)])
-def test_geotts_serve_joins_says_where_it_answers_and_drains(nodes, head, tmp_path, number, end):
+def test_geotts_serve_joins_a_cluster_prints_its_address_and_drains_on_a_stop(nodes, head, tmp_path, number, end):
     """From the head and from another node. It listens on loopback, so its gateway is on the node that started it. It
     finds Ray's token in the home folder; a second one, and its own clients, by the variable."""
     here, log, address = nodes[number], tmp_path / "log", f"{head.address}:{GCS_PORT}"
@@ -186,7 +186,7 @@ def wait_until_working(machine: Machine, url):
     raise AssertionError(metrics)
 
 
-def test_a_cluster_that_wants_a_token_says_so(nodes, tmp_path):
+def test_geotts_serve_without_the_token_of_a_cluster_says_which_setting_is_missing(nodes, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     done = nodes[0].run(

@@ -104,7 +104,7 @@ def test_conversations_on_a_drained_endpoint_end_there_and_new_ones_go_elsewhere
         assert process() == started
 
 
-async def test_every_replica_follows_the_order_of_an_operator(cluster):
+async def test_every_replica_drains_the_endpoint_that_an_operator_drains(cluster):
     """Rollouts are in two replicas of their own here."""
 
     def at_once(body, number):

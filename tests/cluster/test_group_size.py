@@ -87,7 +87,7 @@ async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_
         assert max(others) - min(others) < 0.8 * TURN_S / WORDS
 
 
-async def test_when_it_is_known_how_small_rollouts_are_all_stay_together(url, journal, wait_for_idle_replicas):
+async def test_eight_rollouts_known_to_be_small_stay_together_on_one_replica(url, journal, wait_for_idle_replicas):
     await wait_for_idle_replicas()
     run, begun = await ran(url, journal, n=8, side=336)
     assert run.answer.n.answered == 8

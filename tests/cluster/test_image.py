@@ -130,7 +130,7 @@ def _ready(url):
         return False
 
 
-def test_it_answers_as_a_user_without_rights_on_a_root_that_cannot_be_written(service):
+def test_the_image_answers_as_an_unprivileged_user_on_a_read_only_root(service):
     url, key = service
     assert httpx.post(f"{url}/locate", timeout=10).status_code == 401
     photo = next(iter(sample_photos().values())).read_bytes()
@@ -140,7 +140,7 @@ def test_it_answers_as_a_user_without_rights_on_a_root_that_cannot_be_written(se
     assert reply.json()["answer"]["level"] != "none"
 
 
-def test_its_health_check_and_the_programs_of_kuberay_are_there(root, service):
+def test_the_image_has_its_health_check_and_the_programs_that_kuberay_needs(root, service):
     place, about = root
     config = about["Docker"]["config"]
     url, _ = service
@@ -150,7 +150,7 @@ def test_its_health_check_and_the_programs_of_kuberay_are_there(root, service):
         run("chroot", "--userspec=10001:10001", place, "env", "-i", *config["Env"], *program.split())
 
 
-def test_nothing_of_the_tests_and_no_secret_is_in_it(root):
+def test_the_image_contains_no_test_packages_and_no_sources(root):
     place, _ = root
     packages = {
         path.name.partition("-")[0] for path in place.glob("opt/geotts/venv/lib/python3.11/site-packages/*.dist-info")

@@ -60,7 +60,7 @@ async def test_an_endless_header_is_cut(service):
     assert await well(service)
 
 
-async def test_half_requests_are_closed_and_do_not_keep_others_out(service):
+async def test_incomplete_requests_are_closed_and_do_not_keep_others_out(service):
     crowd = [await connected(service, b"GET /hea") for _ in range(200)]
     assert await well(service)
     replies = await asyncio.gather(*(read_to_the_end(reader, 10.0) for reader, _ in crowd))

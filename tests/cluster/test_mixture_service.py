@@ -161,7 +161,7 @@ async def test_each_engine_has_its_own_dialect_limits_and_price(url, http, endpo
     assert run.answer.usage.cost_usd == pytest.approx(sum(one.usage.cost_usd for one in by_source["large"]))
 
 
-async def test_an_endpoint_that_dies_loses_its_share_and_gets_it_back_when_it_is_there_again(url, http, endpoints):
+async def test_a_dead_endpoint_loses_its_share_of_rollouts_until_it_answers_again(url, http, endpoints):
     endpoints.end("small")
     run, events = await run_of(http, url)
     assert Counter(one.source for one in run.answer.rollouts) == {"large": 6, "signs": 1, "script": 1}

@@ -127,7 +127,7 @@ async def test_regions_of_photos_reach_the_service_and_are_gone_after_it(http, l
         assert name[0] not in egress_json
 
 
-async def test_both_replicas_made_calls(http):
+async def test_both_tools_replicas_make_calls_to_the_search_provider(http):
     requests = re.findall(r'geotts_provider_requests_total\{provider="serper_lens",replica="([^"]+)"\} ([\d.]+)',
                           (await http.get("/metrics")).text)  # fmt: skip
     assert len([name for name, count in requests if float(count)]) == 2

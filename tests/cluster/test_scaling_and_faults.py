@@ -11,7 +11,7 @@ from geotts_benchmarks.faults import fault_args
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
 
-async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cut_stream(data_store):
+async def test_load_scales_the_rollouts_to_three_replicas_and_back_and_cuts_no_stream(data_store):
     with serve_configuration(scaling_args(free_port())) as service:
         seen = await step(service.url, hold_s=3.0)
     assert seen["most"] == 3
@@ -21,7 +21,7 @@ async def test_a_step_in_load_brings_three_replicas_and_its_end_one_without_a_cu
     assert seen["requests"] >= 6
 
 
-async def test_killed_replicas_cost_no_request_and_no_rollout(data_store):
+async def test_no_request_and_no_rollout_is_lost_with_killed_replicas(data_store):
     with serve_configuration(fault_args(free_port())) as service:
         seen = await faults.run(service.url, kills=2)
     assert (seen["failed"], seen["lost_rollouts"]) == (0, 0)
@@ -30,6 +30,6 @@ async def test_killed_replicas_cost_no_request_and_no_rollout(data_store):
 
 
 @pytest.mark.parametrize(("counts", "expected"), [([1, 2, 3, 3, 1], 0), ([1, 3, 2, 3, 1], 2), ([1, 1], 0), ([1], 0)])
-def test_flapping_is_counted(counts, expected):
+def test_bench_autoscale_counts_each_reversal_of_the_number_of_replicas(counts, expected):
     assert flaps(counts) == expected
     assert autoscale.flaps(counts[::-1]) == expected

@@ -35,7 +35,7 @@ def probe():
     return Probe(APP_NAME)
 
 
-async def test_a_reply_names_its_request_once(service, http):
+async def test_a_reply_has_exactly_one_x_request_id(service, http):
     reply = await http.post(f"{service.url}/locate", files={"image": PHOTO}, data={"depth": "direct"})
     assert reply.headers.get_list("x-request-id") == [reply.json()["request_id"]]
 
@@ -50,7 +50,7 @@ async def test_the_page_and_its_map_are_served_by_ray_too(service, http):
 
 
 @pytest.mark.parametrize("after_s", [0.005, 0.05, 0.25, 1.2])
-async def test_a_disconnect_leaves_nothing_running(service, http, probe, after_s):
+async def test_a_disconnected_stream_leaves_nothing_running(service, http, probe, after_s):
     request = http.stream(
         "POST", f"{service.url}/locate", files={"image": PHOTO}, data={"n_parallel": "8", "depth": "deep"},
         headers={"Accept": "text/event-stream"},
@@ -64,7 +64,7 @@ async def test_a_disconnect_leaves_nothing_running(service, http, probe, after_s
 
 
 @pytest.mark.parametrize("cut_at", ["accepted", "rollout_started", "text"])
-async def test_the_work_of_a_cut_stream_goes_on_undisturbed(service, http, probe, cut_at):
+async def test_the_rollouts_of_a_cut_stream_continue_undisturbed(service, http, probe, cut_at):
     """Serve cancels what an HTTP request called when its client goes away: the work must not be the request's."""
     request = http.stream(
         "POST", f"{service.url}/locate", files={"image": PHOTO}, headers={"Accept": "text/event-stream"},

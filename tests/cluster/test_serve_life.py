@@ -97,7 +97,9 @@ def in_flight(url):
 @pytest.mark.parametrize(
     ("number", "processes"), [(signal.SIGTERM, 2), (signal.SIGTERM, 4), (signal.SIGTERM, 8), (signal.SIGINT, 4)]
 )
-def test_a_stop_while_it_starts_ends_with_0_and_leaves_nothing(tmp_path, data_store, number, processes):
+def test_geotts_serve_stopped_while_it_starts_ends_with_0_and_leaves_no_process(
+    tmp_path, data_store, number, processes
+):
     """Ray's own handlers for SIGTERM would end it with 1 or 134 and a stack. With 2 processes the control process of
     Ray starts, with 4 the raylet does, with 8 Serve does."""
     with geotts_serve(tmp_path, free_port()) as (process, log, family):
@@ -123,7 +125,7 @@ def test_a_start_warns_at_once_of_an_endpoint_that_does_not_answer(tmp_path, dat
         assert process.wait(120) == 0, log.read_text()
 
 
-def test_a_stop_drains_the_port_is_free_at_once_and_a_dead_raylet_ends_it(tmp_path, data_store):
+def test_geotts_serve_drains_on_a_stop_frees_its_port_and_ends_with_a_dead_raylet(tmp_path, data_store):
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with ExitStack() as stack, geotts_serve(tmp_path, port) as (process, log, family), ThreadPoolExecutor() as threads:

@@ -99,7 +99,7 @@ def test_the_demo_runs(installed, folder):
     assert "Traceback" not in done.stderr
 
 
-def test_the_client_does_all_its_calls(service, client_wheel, tmp_path):
+def test_the_installed_client_makes_every_kind_of_call(service, client_wheel, tmp_path):
     environment = Environment(tmp_path / "env", client_wheel)
     photo = ROOT / "tts" / "data" / "samples" / "town-sign-latin.jpg"
     done = environment.run(

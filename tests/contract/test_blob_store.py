@@ -42,7 +42,7 @@ async def everything_in(blobs):
             for name in await blobs.names(f"{minute}/{run}")]  # fmt: skip
 
 
-async def test_bytes_come_back_by_their_name_until_their_folder_is_removed(blobs):
+async def test_a_blob_is_read_by_its_name_until_its_folder_is_removed(blobs):
     await blobs.put("a/b/one", b"1")
     await blobs.put("a/b/one", b"11")
     await blobs.put("a/c/two", b"")
@@ -55,7 +55,7 @@ async def test_bytes_come_back_by_their_name_until_their_folder_is_removed(blobs
     assert await blobs.get("a/c/two") == b""
 
 
-async def test_many_at_once_are_each_whole(blobs):
+async def test_many_blobs_written_at_once_are_each_stored_whole(blobs):
     contents = {f"a/{i % 3}/{i}": secrets.token_bytes(20_000) for i in range(40)}
     await asyncio.gather(*(blobs.put(name, data) for name, data in contents.items()))
     assert {name: await blobs.get(name) for name in contents} == contents
@@ -71,7 +71,7 @@ async def test_only_the_owner_reads_the_files_and_an_unusable_folder_is_reported
         await FolderBlobs(tmp_path / "file").put("m/r/x", b"1")
 
 
-def test_a_url_that_nothing_reads_is_refused():
+def test_a_blob_store_url_with_an_unknown_scheme_is_refused():
     with pytest.raises(ConfigError, match=r"gateway\.blob_store.*nowhere"):
         open_store("memory", 60, "nowhere://bucket")
 
@@ -89,7 +89,7 @@ async def test_the_store_has_a_reference_and_the_blobs_have_the_bytes(blobs):
     assert await everything_in(blobs) == []
 
 
-async def test_what_comes_after_an_erasure_leaves_nothing(blobs):
+async def test_a_file_attached_after_an_erasure_leaves_no_blob(blobs):
     inside = MemoryRunStore(3600)
     store = RunStoreWithBlobs(inside, blobs, 3600)
     await store.open(RunMeta(request_id="loc_1", started_at=BEGAN), lease_s=60)
@@ -105,7 +105,7 @@ async def test_files_from_before_the_blob_store_are_still_given_out(blobs):
     assert await RunStoreWithBlobs(inside, blobs, 3600).file("loc_1", PICTURE.sha256) == PICTURE
 
 
-async def test_bytes_go_when_the_retention_of_their_request_is_over_and_not_before(blobs):
+async def test_blobs_are_kept_until_the_retention_of_their_request_is_over(blobs):
     now = [BEGAN_S]
     inside = MemoryRunStore(3600, clock=lambda: now[0])
     store = RunStoreWithBlobs(inside, blobs, 3600, wall=lambda: now[0])
@@ -126,7 +126,7 @@ async def test_bytes_go_when_the_retention_of_their_request_is_over_and_not_befo
     assert await blobs.names() == []
 
 
-async def test_readiness_needs_the_blobs_too(tmp_path):
+async def test_the_run_store_is_not_ready_without_its_blob_store(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreUnavailable, match="blob store"):
         await RunStoreWithBlobs(MemoryRunStore(60), FolderBlobs(tmp_path / "file"), 60).ping()
@@ -136,7 +136,7 @@ def shared(redis_url, tmp_path, prefix):
     return RunStoreWithBlobs(RedisRunStore(redis_url, 3600, prefix=prefix), FolderBlobs(tmp_path / "blobs"), 3600)
 
 
-async def test_the_other_gateway_gives_out_the_photo_and_erases_it(data_store, redis_url, tmp_path):
+async def test_the_other_gateway_serves_and_erases_a_photo_in_the_shared_blob_store(data_store, redis_url, tmp_path):
     prefix = secrets.token_hex(4)
     first, second = (serving(an_app(), shared(redis_url, tmp_path, prefix)) for _ in range(2))
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other, httpx.AsyncClient() as http:

@@ -62,14 +62,14 @@ def an_entry(text="Coimbra", *, ttl_s=60.0, photos=(), data=b"\x89PNG\x00\xff" *
     return Entry(time.time(), ttl_s, 0.0, "2026-01-01T00:00:00Z", observation=seen, photos=tuple(photos))
 
 
-async def test_what_was_put_comes_back_pictures_too_in_every_process(opened):
+async def test_a_stored_entry_and_its_pictures_can_be_read_in_every_process(opened):
     entry = an_entry()
     await opened().put("k-back", entry)
     assert await opened().get("k-back") == entry
     assert await opened().get("k-none") is None
 
 
-async def test_a_refusal_is_kept_as_one(store):
+async def test_a_stored_refusal_is_read_back_as_a_refusal(store):
     refusal = Entry(time.time(), 60.0, 0.0, "", refusal=(ToolErrorKind.NOT_FOUND, "nothing there"))
     await store.put("k-refusal", refusal)
     assert await store.get("k-refusal") == refusal
@@ -85,7 +85,7 @@ async def test_an_entry_is_gone_after_its_time_to_live(store):
     assert await store.get("k-short") is None
 
 
-async def test_one_of_many_gets_the_lease_and_only_it_gives_it_back(opened):
+async def test_a_single_caller_gets_the_lease_and_only_this_caller_can_release_it(opened):
     tokens = await asyncio.gather(*(opened().lease("k-lease", 30.0) for _ in range(8)))
     (token,) = [token for token in tokens if token]
     store = opened()
@@ -105,7 +105,7 @@ async def test_a_lease_ends_by_itself(store):
     assert await store.lease("k-dead", 2.0)
 
 
-async def test_a_rate_is_shared(opened):
+async def test_clients_of_one_store_share_the_rate_limit(opened):
     rate = Rate(per_s=2.0, burst=3.0)
     waits = [await opened().take("b-shared", rate, max_wait_s=10.0) for _ in range(5)]
     assert waits[:3] == [0.0, 0.0, 0.0]
@@ -113,14 +113,14 @@ async def test_a_rate_is_shared(opened):
     assert 0.7 < waits[4] <= 1.0
 
 
-async def test_too_long_a_wait_books_nothing(store):
+async def test_a_refused_wait_takes_nothing_from_the_rate_limit(store):
     rate = Rate(per_s=1.0)
     assert await store.take("b-full", rate, max_wait_s=0.1) == 0.0
     for _ in range(3):
         assert -1.0 <= await store.take("b-full", rate, max_wait_s=0.1) < -0.5
 
 
-async def test_a_photo_is_forgotten_everywhere(opened):
+async def test_forgetting_a_photo_removes_every_entry_that_used_it(opened):
     store = opened()
     await store.put("k-p1", an_entry(photos=["p1"]))
     await store.put("k-p12", an_entry(photos=["p1", "p2"]))
@@ -131,7 +131,7 @@ async def test_a_photo_is_forgotten_everywhere(opened):
     assert await store.forget("p1") == 0
 
 
-async def test_a_result_that_is_kept_for_less_does_not_hide_the_others_of_its_photo(opened):
+async def test_forgetting_a_photo_finds_long_kept_entries_after_shorter_ones_expired(opened):
     store = opened()
     await store.put("k-long", an_entry(photos=["p-long"]))
     await store.put("k-short", an_entry(photos=["p-long"], ttl_s=0.05))
@@ -140,7 +140,7 @@ async def test_a_result_that_is_kept_for_less_does_not_hide_the_others_of_its_ph
     assert await store.get("k-long") is None
 
 
-async def test_what_is_past_its_time_is_purged_and_nothing_else(opened):
+async def test_a_purge_removes_expired_entries_only(opened):
     store = opened()
     await store.put("k-over", an_entry(ttl_s=0.05))
     await store.put("k-good", an_entry())
@@ -151,7 +151,7 @@ async def test_what_is_past_its_time_is_purged_and_nothing_else(opened):
 
 
 @pytest.mark.parametrize("end", ["forgotten", "past its time"])
-async def test_what_is_erased_is_in_no_byte_of_the_sqlite_file_or_its_log(tmp_path, end):
+async def test_erased_results_are_in_no_byte_of_the_sqlite_file_or_its_log(tmp_path, end):
     store = open_store(f"sqlite:///{tmp_path}/c.sqlite")
     there = lambda: any(b"a telling result" in path.read_bytes() for path in tmp_path.iterdir())  # noqa: E731
     await store.put("k", an_entry("a telling result", photos=["p1"], ttl_s=60.0 if end == "forgotten" else 0.05))
@@ -203,7 +203,7 @@ async def test_an_erasure_waits_for_another_process_that_moves_the_log(tmp_path)
     await store.aclose()
 
 
-async def test_an_erasure_that_cannot_reach_the_file_says_so_and_may_be_asked_for_again(tmp_path, monkeypatch):
+async def test_an_erasure_that_cannot_reach_the_file_fails_and_can_be_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite_store, "_CUT_S", 0.1)
     path = tmp_path / "c.sqlite"
     store = open_store(f"sqlite:///{path}")
@@ -217,7 +217,7 @@ async def test_an_erasure_that_cannot_reach_the_file_says_so_and_may_be_asked_fo
     await store.aclose()
 
 
-async def test_a_torn_or_foreign_entry_is_none():
+async def test_a_torn_or_foreign_entry_is_read_as_no_entry():
     whole = an_entry().encode()
     for cut in (0, 3, 10, len(whole) - 1):
         assert Entry.decode(whole[:cut]) is None
@@ -225,7 +225,7 @@ async def test_a_torn_or_foreign_entry_is_none():
     assert Entry.decode(b"\xff" * 50) is None
 
 
-async def test_a_store_that_is_gone_says_so(tmp_path):
+async def test_a_store_that_cannot_be_reached_raises_a_store_error(tmp_path):
     store = open_store("redis://127.0.0.1:1/0")
     with pytest.raises(StoreError):
         await store.get("k")
@@ -235,7 +235,7 @@ async def test_a_store_that_is_gone_says_so(tmp_path):
         open_store(f"sqlite:///{tmp_path}/not-a-folder/c.sqlite")
 
 
-async def test_an_older_file_is_emptied_not_misread(tmp_path):
+async def test_a_cache_file_of_another_version_is_emptied(tmp_path):
     import sqlite3
 
     url = f"sqlite:///{tmp_path}/c.sqlite"
@@ -251,6 +251,6 @@ async def test_an_older_file_is_emptied_not_misread(tmp_path):
 
 
 @pytest.mark.parametrize("url", ["", "postgres://x", "sqlite://relative", "/tmp/x"])
-def test_other_urls_are_refused(url):
+def test_a_cache_url_of_an_unknown_kind_is_refused(url):
     with pytest.raises(ConfigError):
         open_store(url)

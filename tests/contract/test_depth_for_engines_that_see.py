@@ -97,7 +97,7 @@ async def test_a_photo_without_text_gets_all_rollouts_with_tools(engine, without
 
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("engine", SEEING)
-async def test_a_picture_without_content_gets_one_and_says_so(engine, name, locator):
+async def test_a_picture_without_content_gets_one_rollout_and_the_plan_says_why(engine, name, locator):
     plan = await plan_for(AppArgs(engine=SEEING[engine]), empty_photo(name), locator, n_parallel=4)
     assert (plan.depth, plan.n_planned, plan.use_tools) == (PlanDepth.HOPELESS, 1, False)
     assert plan.summary == (
@@ -135,7 +135,7 @@ async def posted(request, locator, data_store, endpoint):
 
 
 @pytest.mark.slow
-async def test_what_is_planned_is_what_runs(without_text, posted):
+async def test_the_planned_number_of_rollouts_runs_and_each_one_calls_a_tool(without_text, posted):
     """Each of the 48 photos without text gets its four rollouts, and each of those calls a tool."""
     assert len(without_text) == 48
     for photo, started in (*((photo, 4) for photo in without_text), (empty_photo("noise"), 1)):
@@ -168,7 +168,7 @@ def test_a_text_model_sees_through_its_observer():
     assert not AppArgs(engine=OpenAIEngine(sees_pictures=False)).abilities.sees_pictures
 
 
-def test_a_model_without_tool_calls_is_offered_none():
+def test_an_engine_configured_without_tool_calls_has_no_such_ability():
     args = AppArgs(engine=OpenAIEngine(calls_tools=False), routing=RoutingConfig(method="fixed"))
     assert args.abilities == Abilities(sees_pictures=True, calls_tools=False)
 
@@ -199,11 +199,11 @@ async def test_no_depth_cuts_the_budget_of_a_published_dialect(engine, name, dep
             assert plan.use_tools
 
 
-def test_every_published_profile_is_checked():
+def test_the_list_of_published_profiles_is_complete():
     assert {*PUBLISHED} == {*profile_names()} - {"generic", "hosted", "small"}  # those are for any model
 
 
-async def test_the_operator_and_the_caller_may_cut_it(sign_photo, locator):
+async def test_operator_and_caller_may_cut_the_budget_of_a_published_dialect(sign_photo, locator):
     args = AppArgs(engine=OpenAIEngine(), dialect="reverse", limits=Limits(max_turns=3))
     plan = await plan_for(args, sign_photo, locator, n_parallel=2, max_tool_calls=8)
     assert (plan.limits.max_turns, plan.limits.max_tool_calls) == (3, 4)

@@ -165,7 +165,7 @@ async def test_a_chat_completion_of_a_log_that_cannot_be_read_has_a_declared_end
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_failure_that_nobody_foresaw_is_a_declared_end(data_store, kind):
+async def test_an_unexpected_failure_of_the_store_ends_a_stream_with_error_and_done(data_store, kind):
     async with serving(an_app(SLOW)) as (url, gateway):
         await fault(gateway.store)
         async with asyncio.timeout(30):
@@ -220,7 +220,7 @@ async def test_readiness_writes_at_most_once_in_five_seconds(data_store, redis_u
         assert await other.dbsize() == 0
 
 
-async def test_a_log_that_is_gone_in_part_is_not_taken_for_a_whole_one(redis_url):
+async def test_reading_a_log_with_lost_entries_raises_an_error(redis_url):
     store = RedisRunStore(redis_url, 3600)
     meta = RunMeta(request_id="loc_1")
     await store.open(meta, lease_s=60)
@@ -295,7 +295,7 @@ async def test_a_reader_of_an_erased_request_gets_an_error_and_the_end(data_stor
         assert (await http.get(f"{url}/healthz")).status_code == 200
 
 
-async def test_files_of_stores_are_their_owners_alone(tmp_path):
+async def test_files_and_folders_of_stores_are_private_to_their_owner(tmp_path):
     runs = SQLiteRunStore(tmp_path / "a" / "b" / "runs.sqlite", 3600)
     await runs.open(RunMeta(request_id="loc_1"), lease_s=60)
     cache = SqliteStore(tmp_path / "c" / "tools.sqlite")
@@ -308,7 +308,7 @@ async def test_files_of_stores_are_their_owners_alone(tmp_path):
         await cache.aclose()
 
 
-async def test_files_of_earlier_releases_are_taken_from_all_others(tmp_path):
+async def test_store_files_of_earlier_releases_become_private_to_their_owner(tmp_path):
     path = tmp_path / "runs.sqlite"
     path.touch(0o644)
     runs = SQLiteRunStore(path, 3600)
@@ -317,7 +317,7 @@ async def test_files_of_earlier_releases_are_taken_from_all_others(tmp_path):
     await runs.aclose()
 
 
-async def test_what_a_newer_release_adds_is_passed_over(data_store, redis_url):
+async def test_fields_and_events_of_a_newer_release_are_passed_over(data_store, redis_url):
     store = RedisRunStore(redis_url, 3600, prefix="mixed")
     async with (
         serving(an_app(), store) as (url, _),
@@ -350,7 +350,7 @@ async def test_an_audit_log_that_is_full_refuses_requests_and_leaks_none(data_st
     await gateway.aclose()
 
 
-async def test_a_store_closes_at_whatever_moment_its_listener_is(redis_url, monkeypatch):
+async def test_a_redis_store_closes_whatever_its_listener_is_doing(redis_url, monkeypatch):
     """The Redis client may forget a cancellation that comes while it connects, subscribes or pings."""
     monkeypatch.setattr("deployments.runstore.redis._SILENCE_S", 0.001)
     for i in range(300):

@@ -102,7 +102,7 @@ async def deltas_of(engine, request):
     return [*deltas[:-1], replace(deltas[-1], usage=usage)]
 
 
-async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
+async def test_an_engine_streams_text_and_ends_with_a_finish_reason_and_usage(engine, request_for):
     deltas = await deltas_of(engine, request_for())
     assert "".join(delta.text for delta in deltas)
     assert [delta.finish_reason for delta in deltas[:-1]] == [None] * (len(deltas) - 1)
@@ -110,11 +110,11 @@ async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
     assert deltas[-1].usage.completion_tokens > 0
 
 
-async def test_the_same_seed_repeats_exactly(engine, request_for):
+async def test_an_engine_repeats_its_reply_exactly_with_the_same_seed(engine, request_for):
     assert await deltas_of(engine, request_for(seed=5)) == await deltas_of(engine, request_for(seed=5))
 
 
-async def test_other_seeds_explore(engine, request_for, server):
+async def test_an_engine_gives_different_replies_with_different_seeds(engine, request_for, server):
     if server is not None and not server.takes_seed:
         pytest.skip(f"{server.name} takes no seed")
     runs = [str(await deltas_of(engine, request_for(seed=seed))) for seed in range(8)]
@@ -137,7 +137,7 @@ async def test_call_ids_are_unique_within_a_turn(engine, request_for):
     assert len(ids) == len(set(ids))
 
 
-async def test_what_it_sends_to_another_machine_is_recorded_before_anything_else(engine, request_for, remote):
+async def test_an_engine_records_a_request_to_another_machine_before_its_first_token(engine, request_for, remote):
     EGRESS.take("loc_test")
     async with aclosing(engine.generate(request_for())) as deltas:
         await anext(deltas)
@@ -145,7 +145,7 @@ async def test_what_it_sends_to_another_machine_is_recorded_before_anything_else
 
 
 @pytest.mark.parametrize("pieces", [1, 2])
-async def test_it_can_be_abandoned_and_used_again(engine, request_for, pieces):
+async def test_an_engine_can_be_used_again_after_an_abandoned_generation(engine, request_for, pieces):
     async with aclosing(engine.generate(request_for())) as deltas:
         for _ in range(pieces):
             await anext(deltas)

@@ -130,7 +130,7 @@ async def begun(pair, url, key):
     return stream, await asyncio.wait_for(began, 10)
 
 
-async def test_work_and_readers_outlast_a_short_outage(data_store, redis_url, how):
+async def test_running_requests_and_their_readers_outlast_a_short_outage_of_redis(data_store, redis_url, how):
     async with two(redis_url) as pair, asyncio.timeout(50):
         mine, id_ = await begun(pair, pair.a, "mine")
         other, _ = await begun(pair, pair.b, "other")
@@ -147,7 +147,7 @@ async def test_work_and_readers_outlast_a_short_outage(data_store, redis_url, ho
         await idle(pair.first)
 
 
-async def test_after_a_long_outage_the_other_goes_on_with_the_work(data_store, redis_url, how, monkeypatch):
+async def test_the_other_gateway_takes_the_work_over_after_a_long_outage(data_store, redis_url, how, monkeypatch):
     monkeypatch.setattr("deployments.runstore.redis._PATIENCE_S", 1.0)
     async with two(redis_url, lease_s=3.0) as pair, asyncio.timeout(90):
         mine, id_ = await begun(pair, pair.a, "mine")
@@ -174,7 +174,7 @@ async def test_after_a_long_outage_the_other_goes_on_with_the_work(data_store, r
         await idle(pair.first)
 
 
-async def test_after_an_outage_the_other_can_cancel_at_once(data_store, redis_url, how):
+async def test_the_other_gateway_can_cancel_at_once_after_an_outage(data_store, redis_url, how):
     """By the bell: renewing leases would find out only after half a minute."""
     engine = ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=20.0)
     async with two(redis_url, engine, lease_s=120.0) as pair, asyncio.timeout(40):
@@ -190,7 +190,10 @@ async def test_after_an_outage_the_other_can_cancel_at_once(data_store, redis_ur
 
 async def test_an_idle_gateway_serves_its_next_requests_after_an_outage(data_store, redis_url, how):
     """Within two silences: no connection that died unnoticed costs a request after that."""
-    async with two(redis_url, ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.2)) as pair, asyncio.timeout(50):
+    async with (
+        two(redis_url, ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.2)) as pair,
+        asyncio.timeout(50),
+    ):
         await asyncio.gather(*(pair.stream(pair.a, f"before-{i}") for i in range(6)))
         await pair.outage(how, 1.0)
         await asyncio.sleep(2.0)

@@ -55,7 +55,7 @@ def test_a_reader_gets_the_rest_of_every_text_wherever_it_was_cut_off(pieces, da
 
 
 @given(PIECES)
-def test_reading_it_in_pages_gives_the_same_as_reading_it_at_once(pieces):
+def test_a_packed_log_read_in_pages_equals_the_log_read_at_once(pieces):
     value = pack_entries(log_of(pieces))
     found, position = [], 0
     while page := unpack_entries(value, after=position, most=3):
@@ -71,7 +71,7 @@ def redis_url(tmp_path_factory):
 
 
 @pytest.mark.slow
-async def test_a_run_is_the_same_after_its_log_was_packed_and_takes_less(data_store, redis_url):
+async def test_a_run_is_unchanged_and_takes_less_memory_after_its_log_is_packed(data_store, redis_url):
     prefix = secrets.token_hex(4)
     engine = ScriptedEngine(turns=3, tokens_per_turn=60, turn_s=0.4)
     store = RedisRunStore(redis_url, 3600, prefix=prefix, packed_after_s=0)
@@ -109,7 +109,7 @@ def texts_of(events):
 
 
 @pytest.mark.slow
-async def test_only_logs_that_ended_long_enough_ago_are_packed_and_erased_ones_do_not_come_back(redis_url):
+async def test_only_logs_ended_long_ago_are_packed_and_erased_logs_stay_erased(redis_url):
     prefix = secrets.token_hex(4)
     now = RedisRunStore(redis_url, 3600, prefix=prefix, packed_after_s=0)
     later = RedisRunStore(redis_url, 3600, prefix=prefix, packed_after_s=60)

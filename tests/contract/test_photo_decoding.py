@@ -78,7 +78,7 @@ async def process():
     assert leftover_tasks() == []
 
 
-async def test_until_it_is_there_it_decodes_nothing():
+async def test_a_photo_process_that_has_not_started_decodes_nothing():
     made = PhotoProcess(LIMITS)
     assert not made.ready()
     assert await made.clean(SMALL[0]) is None
@@ -89,12 +89,12 @@ async def test_until_it_is_there_it_decodes_nothing():
 
 
 @pytest.mark.filterwarnings("ignore")  # Pillow warns about what it mends
-async def test_whatever_is_sent_comes_to_the_same_end(process):
+async def test_the_photo_process_decodes_or_refuses_every_file_as_the_gateway_would(process):
     for raw in (b"", LARGE, *SMALL, *(item.data for item in corpus())):
         assert await outcome_of(process.clean(raw)) == outcome(load_small_photo, raw, LIMITS)
 
 
-def test_it_gives_the_same_results_on_the_event_loop_of_serve():
+def test_the_photo_process_gives_the_same_results_on_the_event_loop_of_serve():
     async def clean():
         made = PhotoProcess(LIMITS)
         await ready(made)
@@ -106,7 +106,7 @@ def test_it_gives_the_same_results_on_the_event_loop_of_serve():
         assert runner.run(clean()) == [outcome(load_small_photo, raw, LIMITS) for raw in SMALL]
 
 
-async def test_its_limits_are_the_gateways():
+async def test_the_photo_process_has_the_limits_of_the_gateway():
     limits = PhotoLimits(max_pixels=320 * 240, min_side=200)
     made = PhotoProcess(limits)
     await ready(made)
@@ -115,7 +115,7 @@ async def test_its_limits_are_the_gateways():
     await made.aclose()
 
 
-async def test_a_photo_over_which_two_die_is_refused_alone(process, caplog, monkeypatch):
+async def test_a_photo_that_kills_two_photo_processes_is_refused_and_others_are_not(process, caplog, monkeypatch):
     clean, deadly = _Child.clean, SMALL[0]
 
     def dying(self, raw):
@@ -136,7 +136,7 @@ async def test_a_photo_over_which_two_die_is_refused_alone(process, caplog, monk
     assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
 
-async def test_one_that_dies_with_nothing_to_do_is_replaced(process):
+async def test_an_idle_photo_process_that_dies_is_replaced(process):
     (child,) = children()
     child.kill()
     await asyncio.sleep(0.2)
@@ -145,7 +145,7 @@ async def test_one_that_dies_with_nothing_to_do_is_replaced(process):
     assert [again.pid for again in children()] != [child.pid]
 
 
-async def test_a_photo_sent_as_it_dies_with_nothing_to_do_is_read_by_the_next(process):
+async def test_a_photo_sent_to_a_photo_process_that_just_died_is_read_by_the_next_one(process):
     (child,) = children()
     child.kill()
     child.wait()
@@ -175,7 +175,7 @@ async def test_a_cancelled_call_does_not_mix_up_the_answers(process):
     assert values_of(await process.clean(SMALL[1])) == values_of(load_photo(SMALL[1]))
 
 
-async def test_it_knows_none_of_the_gateways_keys(monkeypatch):
+async def test_the_photo_process_does_not_inherit_the_keys_of_the_gateway(monkeypatch):
     monkeypatch.setenv("GOOGLE_MAPS_API_KEY", "a-key")
     made = PhotoProcess(LIMITS)
     await ready(made)
@@ -195,24 +195,24 @@ async def gives_up(made, caplog):
     await made.aclose()
 
 
-async def test_one_that_cannot_be_started_is_tried_once(monkeypatch, caplog):
+async def test_a_photo_process_that_cannot_be_started_is_tried_once(monkeypatch, caplog):
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     await gives_up(PhotoProcess(LIMITS), caplog)
 
 
-async def test_one_that_ends_before_it_is_ready_is_tried_once(monkeypatch, caplog):
+async def test_a_photo_process_that_ends_before_it_is_ready_is_tried_once(monkeypatch, caplog):
     monkeypatch.setattr(PhotoLimits, "model_dump_json", lambda self: "{")
     await gives_up(PhotoProcess(LIMITS), caplog)
 
 
-async def test_of_a_crowd_each_gets_its_own(process):
+async def test_many_photos_sent_at_once_each_get_their_own_result(process):
     door = Admission(GatewayConfig(), process)
     photos = [raw for raw in (*SMALL, LARGE, SMALL[0][:99]) for _ in range(8)]
     cleaned = await asyncio.gather(*(outcome_of(_only(door, raw)) for raw in photos))
     assert cleaned == [outcome(load_photo, raw) for raw in photos]
 
 
-async def test_a_crowd_is_served_by_the_process(process, monkeypatch):
+async def test_many_photos_at_once_are_decoded_in_the_photo_process(process, monkeypatch):
     here = []
 
     def opened_here(*given):
@@ -235,7 +235,7 @@ async def _only(door, raw):
 
 
 @pytest.mark.slow
-def test_it_ends_with_its_gateway():
+def test_the_photo_process_ends_if_its_gateway_is_killed():
     """Also one that is killed."""
     reader, writer = os.pipe()
     if (gateway := os.fork()) == 0:

@@ -193,7 +193,7 @@ async def test_the_points_of_amap_are_converted_once_in_each_direction(provide):
         ("poi_detail", {"poi_id": IDS["google"]}, "google"),
     ],
 )
-async def test_china_and_the_world_go_to_who_covers_them(provide, tool, arguments, asked):
+async def test_queries_about_china_go_to_amap_and_others_to_google(provide, tool, arguments, asked):
     async with provide("google", "amap") as (server, catalog):
         assert (await call(catalog, tool, **arguments)).result.ok
         assert ("/v3/" in server.seen[0].path) == (asked == "amap")
@@ -267,7 +267,7 @@ async def test_used_up_credits_rotate_the_keys(provide, monkeypatch):
     assert [seen.headers["x-api-key"] for seen in server.seen] == ["used-up-key", "fresh-key"]
 
 
-async def test_the_next_web_search_serves_when_one_cannot(provide):
+async def test_the_next_web_search_provider_serves_if_the_first_fails(provide):
     well = answer_with_samples("brave")
     answer = lambda seen: "status/503" if seen.path == "/search" else well(seen)  # noqa: E731
     async with provide("tavily", "brave", answer=answer) as (_, catalog):
@@ -295,13 +295,13 @@ async def test_photo_hosts_are_hidden_on_request_from_the_same_cached_hits(provi
     assert len(server.seen) == 1
 
 
-async def test_public_servers_learn_who_asks(provide):
+async def test_public_servers_get_a_user_agent_that_names_geotts(provide):
     async with provide("osm") as (server, catalog):
         await call(catalog, "poi_keyword_search", query="x")
     assert server.seen[0].headers["user-agent"].startswith("geotts/")
 
 
-async def test_nothing_about_the_request_or_the_photo_is_sent(provide, sign_photo):
+async def test_no_provider_gets_the_id_of_the_request_or_the_hash_of_the_photo(provide, sign_photo):
     context = ToolContext(a_context(), (sign_photo,), LocateOptions(allow_region_search=True))
     async with provide(*PLACES, *WEB, *REGIONS, "offline") as (server, catalog):
         for tool, arguments in ASKED.items():
@@ -338,7 +338,7 @@ async def test_siblings_are_unaffected_by_a_provider_that_hangs(provide):
         assert (await hanging).result.failure.kind is ToolErrorKind.TIMEOUT
 
 
-def test_every_sample_names_its_page():
+def test_every_sample_reply_names_the_page_it_was_taken_from():
     for path in FIXTURES.glob("*.json"):
         for entry in samples(path.stem).values():
             assert entry["page"].startswith("https://")

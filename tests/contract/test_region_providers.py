@@ -67,7 +67,7 @@ async def test_regions_are_sent_only_when_operator_and_request_agree(provide, pr
     assert (server.seen, records) == ([], [])
 
 
-async def test_what_a_consenting_request_found_is_not_shown_to_another(provide):
+async def test_results_of_a_request_with_consent_are_not_shown_to_one_without(provide):
     async with provide("google_vision") as (server, catalog):
         broker = Broker(catalog.tools, MemoryStore())
         ask = ToolCall(id="c", name="image_search", arguments=REGION)
@@ -98,7 +98,7 @@ async def test_the_released_search_by_picture_asks_the_same_services_under_the_s
     assert not any(b"canal" in seen.body for seen in server.seen)  # the goal stays here
 
 
-async def test_the_next_region_search_serves_when_one_cannot(provide):
+async def test_the_next_region_search_provider_serves_if_the_first_fails(provide):
     well = answer_with_samples("google_vision")
     answer = lambda seen: "status/503" if seen.path == "/lens" else well(seen)  # noqa: E731
     async with provide("serper_lens", "google_vision", answer=answer) as (server, catalog):

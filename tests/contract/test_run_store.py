@@ -71,7 +71,7 @@ async def seqs_of(store, name, **how):
     return [entry.seq async for entry in store.read(name, **how) if entry is not None]
 
 
-async def test_what_is_appended_is_read_in_order(store):
+async def test_appended_entries_are_read_in_order(store):
     assert await store.open(a_run(), lease_s=60)
     await store.append("loc_1", entries(1, 2))
     await store.append("loc_1", entries(3))
@@ -83,7 +83,7 @@ async def test_what_is_appended_is_read_in_order(store):
     assert await seqs_of(store, "loc_unknown") == []
 
 
-async def test_what_is_known_of_a_request_comes_back_and_is_erased_with_it(store):
+async def test_the_metadata_of_a_request_can_be_read_until_the_request_is_erased(store):
     outgoing = Outgoing(at="2026-01-01T00:00:00Z", host="h", method="GET", url="http://h/p", bytes_sent=0)
     run = a_run(tenant="desk", photos=("ab" * 32,), fetched=(outgoing, outgoing))
     await store.open(run, lease_s=60)
@@ -101,7 +101,7 @@ async def test_long_logs_come_whole(store):
     assert await seqs_of(store, "loc_1") == list(range(1, 1001))
 
 
-async def test_readers_see_what_comes_while_they_wait(store):
+async def test_waiting_readers_get_every_entry_that_is_appended(store):
     await store.open(a_run(), lease_s=60)
 
     async def write():
@@ -128,7 +128,7 @@ async def test_a_request_without_a_valid_lease_is_taken_over_once(store):
     assert not await store.take_over(a_run("loc_unknown"), lease_s=60)
 
 
-async def test_another_gateway_learns_of_abandoned_requests_and_of_what_was_saved(redis_url):
+async def test_another_gateway_finds_abandoned_requests_and_their_checkpoints(redis_url):
     lost, other = (RedisRunStore(redis_url, 3600, prefix="abandoned") for _ in range(2))
     await lost.open(a_run(tenant="desk"), lease_s=0.1)
     for data in (b"first", b"last"):
@@ -152,7 +152,7 @@ async def test_another_gateway_learns_of_abandoned_requests_and_of_what_was_save
     await other.aclose()
 
 
-async def test_a_reader_gets_none_while_no_entry_comes(store):
+async def test_an_idle_reader_gets_none_until_an_entry_is_appended(store):
     await store.open(a_run(), lease_s=60)
     reader = store.read("loc_1", idle_s=0.02)
     assert await anext(reader) is None
@@ -170,7 +170,7 @@ async def test_an_entry_that_is_not_above_the_last_is_dropped(store):
     assert [entry.kind async for entry in store.read("loc_1")] == ["text"] * 4
 
 
-async def test_in_memory_an_event_costs_what_it_weighs():
+async def test_the_memory_store_keeps_short_events_in_little_memory():
     """What orjson returns keeps its buffer of 4 KB, however short it is; a log holds hundreds of short events."""
     store = MemoryRunStore(3600)
     await store.open(a_run(), lease_s=60)
@@ -190,7 +190,7 @@ async def test_a_file_is_kept_with_its_request_and_known_by_its_hash(store):
     assert await store.file("loc_2", PICTURE.sha256) is None
 
 
-async def test_meta_says_whose_it_is(store):
+async def test_the_metadata_of_a_request_names_its_tenant_and_key(store):
     meta = a_run(tenant="desk", grace_s=2.5, photos=("aa",), claim="k")
     await store.claim("k", Claim(request_id="loc_1", fingerprint="f"))
     await store.open(meta, lease_s=60)
@@ -229,7 +229,7 @@ async def test_an_erased_request_stays_erased(store):
     assert not await store.erase("loc_1")
 
 
-async def test_erasing_ends_its_readers(store):
+async def test_erasing_a_request_ends_its_readers(store):
     await store.open(a_run(), lease_s=60)
     async with asyncio.TaskGroup() as group:
         reader = group.create_task(seqs_of(store, "loc_1"))
@@ -302,7 +302,7 @@ async def test_a_log_without_lease_is_orphaned(store):
     assert await store.last_seq_without_lease("loc_unknown") is None
 
 
-async def test_a_tenant_has_so_many_requests_open(store):
+async def test_a_tenant_may_have_only_so_many_requests_open_at_once(store):
     for i in range(2):
         assert await store.open(a_run(f"loc_{i}", tenant="a"), lease_s=60, max_open=2)
     assert not await store.open(a_run("loc_2", tenant="a"), lease_s=60, max_open=2)
@@ -312,7 +312,7 @@ async def test_a_tenant_has_so_many_requests_open(store):
     assert await store.open(a_run("loc_2", tenant="a"), lease_s=60, max_open=2)
 
 
-async def test_attendance_is_extended_and_never_shortened(store):
+async def test_the_time_a_request_waits_for_readers_is_extended_and_never_shortened(store):
     await store.open(a_run(), lease_s=60)
     assert await store.attended_s("loc_1") == 0
     await store.attend("loc_1", 100)
@@ -342,7 +342,7 @@ async def test_renewing_names_the_requests_that_were_erased(store):
     assert list(await store.renew([a_run(), a_run("loc_2")], lease_s=60)) == ["loc_1"]
 
 
-async def test_a_bucket_gives_its_burst_and_then_its_rate(store):
+async def test_a_rate_limit_allows_its_burst_and_then_its_rate(store):
     waits = [await store.take("desk", per_minute=1, burst=3) for _ in range(4)]
     assert waits[:3] == [0, 0, 0]
     assert 0 < waits[3] <= 60
@@ -358,12 +358,12 @@ async def test_a_store_answers_a_ping_and_can_purge(store):
 
 
 @pytest.mark.parametrize("url", ["", "mysql://x", "sqlite:runs.db"])
-def test_other_urls_are_refused(url):
+def test_a_run_store_url_of_an_unknown_kind_is_refused(url):
     with pytest.raises(ConfigError, match="no run store"):
         open_store(url, 1)
 
 
-async def test_work_and_readers_outlast_a_silent_redis_and_nothing_new_begins(redis_url, monkeypatch):
+async def test_a_silent_redis_delays_writers_and_readers_and_refuses_new_requests(redis_url, monkeypatch):
     monkeypatch.setattr("deployments.runstore.redis._SILENCE_S", 0.3)
     store = RedisRunStore(redis_url, 3600, prefix=secrets.token_hex(4))
     meta = a_run()
@@ -405,7 +405,7 @@ def a_case(version=1, requests=(), **fields):
     return CaseRecord(case_id="case_1", version=version, requests=requests, body="{}", **fields)
 
 
-async def test_a_case_is_saved_when_its_version_follows(store):
+async def test_a_case_is_saved_only_if_its_version_is_the_next_one(store):
     assert not await store.save_case(a_case(2), keep_s=60)
     assert await store.save_case(a_case(1, tenant="desk"), keep_s=60)
     assert not await store.save_case(a_case(1, tenant="desk"), keep_s=60)

@@ -53,7 +53,7 @@ GOOD = {
 }
 
 
-def test_every_tool_is_covered_here(toolbox):
+def test_every_tool_has_a_valid_call_in_this_suite(toolbox):
     assert {schema.name for schema in toolbox.schemas()} == set(GOOD)
 
 
@@ -64,7 +64,7 @@ async def test_an_unknown_tool_is_answered_with_the_names_of_all_tools(ask):
     assert result.text.endswith(f"there are: {', '.join(sorted(GOOD))}")
 
 
-def test_schemas_are_what_models_expect(toolbox):
+def test_tool_schemas_have_the_form_that_models_expect(toolbox):
     for schema in toolbox.schemas():
         assert schema.parameters["type"] == "object"
         assert schema.description.endswith(".")
@@ -97,7 +97,7 @@ async def test_impossible_regions_are_refused(ask, bbox):
     assert (await ask("image_zoom", bbox=bbox)).failure.kind is ToolErrorKind.INVALID_ARGUMENTS
 
 
-async def test_there_is_no_second_photo(ask):
+async def test_a_call_that_names_a_photo_beyond_the_last_has_invalid_arguments(ask):
     assert (await ask("image_zoom", bbox=[0, 0, 1, 1], photo=1)).failure.kind is ToolErrorKind.INVALID_ARGUMENTS
 
 
@@ -122,14 +122,14 @@ async def test_a_region_is_read_in_a_language_there_is_a_reader_for(ask):
     assert "no reader for 'tlh'" in unknown.text
 
 
-async def test_tips_have_no_coordinates_details_have(ask):
+async def test_input_tips_have_no_coordinates_and_details_have_them(ask):
     tips = await ask("poi_input_tips", query="Coimb")
     assert all(fact.point is None for fact in tips.facts)
     detail = await ask("poi_detail", poi_id=tips.facts[0].id)
     assert detail.facts[0].point is not None
 
 
-async def test_what_is_not_there_is_not_found(ask):
+async def test_a_place_that_does_not_exist_is_not_found(ask):
     for name, arguments in {
         "poi_keyword_search": {"query": "Qwxzzyplk"},
         "poi_detail": {"poi_id": "gn:0"},
@@ -153,7 +153,7 @@ async def test_an_airport_is_found_by_its_code(ask):
     assert "iata:KIX" in {fact.id for fact in found}
 
 
-async def test_the_country_at_sea_is_none(ask):
+async def test_a_point_at_sea_has_no_country(ask):
     (fact,) = (await ask("country_at", latitude=0, longitude=-30)).facts
     assert isinstance(fact, CountryFact)
     assert (fact.at_sea, fact.country_code) == (True, "")

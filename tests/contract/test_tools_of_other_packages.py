@@ -39,7 +39,7 @@ def weather_package(tmp_path, monkeypatch):
     extensions._added.cache_clear()
 
 
-async def test_its_requests_are_recorded_with_the_id_of_the_request(provide, weather_package, monkeypatch):
+async def test_requests_of_an_added_tool_are_recorded_with_the_id_of_the_request(provide, weather_package, monkeypatch):
     records: list[Outgoing] = []
     async with rude_server(lambda _: (200, {}, b"rain")) as server:
         monkeypatch.setenv("WEATHER_HOST", server.host)
@@ -51,11 +51,11 @@ async def test_its_requests_are_recorded_with_the_id_of_the_request(provide, wea
     ]
 
 
-def test_the_service_asks_for_its_requests_also_where_no_provider_needs_the_network(weather_package, tmp_path):
+def test_an_added_tool_counts_as_able_to_send_even_if_no_provider_needs_the_network(weather_package, tmp_path):
     assert ToolsConfig().may_send
     assert not ToolsConfig().needs_network
     assert not ToolsConfig(tape=TapeConfig(path=str(tmp_path / "t"), mode="replay")).may_send
 
 
-def test_without_such_a_package_the_embedded_tools_send_nothing():
+def test_the_embedded_tools_alone_count_as_unable_to_send():
     assert not ToolsConfig().may_send

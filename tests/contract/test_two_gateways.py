@@ -45,7 +45,7 @@ def two(redis_url, args, blobs=None):
     return [serving(args, store) for store in stores]
 
 
-async def test_a_cut_stream_goes_on_at_the_other(data_store, redis_url):
+async def test_a_cut_stream_continues_at_the_other_gateway(data_store, redis_url):
     first, second = two(redis_url, an_app())
     async with first as (a, _), second as (b, _):
         wire = CuttingTransport([a, b], cuts=6, seed=3, longest=600)
@@ -57,7 +57,7 @@ async def test_a_cut_stream_goes_on_at_the_other(data_store, redis_url):
         assert again == events
 
 
-async def test_the_other_cancels(data_store, redis_url):
+async def test_a_gateway_cancels_a_request_of_the_other_gateway(data_store, redis_url):
     first, second = two(redis_url, an_app(SLOW))
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
@@ -67,7 +67,7 @@ async def test_the_other_cancels(data_store, redis_url):
         assert (await other.status(job)).status == "cancelled"
 
 
-async def test_the_other_knows_the_key_and_erases(data_store, redis_url):
+async def test_an_idempotency_key_and_an_erasure_work_across_both_gateways(data_store, redis_url):
     first, second = two(redis_url, an_app())
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other:
         jobs = await asyncio.gather(*(client.submit(PHOTO, OPTIONS, key="k") for client in (mine, other)))
@@ -78,7 +78,7 @@ async def test_the_other_knows_the_key_and_erases(data_store, redis_url):
             assert (await http.get(f"{a}/locate/{jobs[0]}")).status_code == 404
 
 
-async def test_limits_count_both(data_store, redis_url, tmp_path):
+async def test_limits_of_a_key_count_the_requests_at_both_gateways(data_store, redis_url, tmp_path):
     path = tmp_path / "keys"
     path.write_text(f"desk {fingerprint('gt_desk')} 1 1\n")
     keys = AccessConfig(mode="keys", keys_file=str(path), burst=3)
@@ -113,7 +113,7 @@ async def until_a_turn_is_finished(client, job):
 TURNS = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)
 
 
-async def test_a_request_of_a_lost_gateway_goes_on_at_the_other(data_store, redis_url):
+async def test_a_request_of_a_lost_gateway_continues_at_the_other_gateway(data_store, redis_url):
     """From the last checkpoints: no finished turn is done again, and its stream is resumed by its last event."""
     first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
     async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
@@ -173,7 +173,7 @@ async def test_with_a_blob_store_the_other_gateway_gets_photo_and_crops_from_the
         assert not [path for path in blobs.rglob("*") if path.is_file() and path.name in kept]
 
 
-async def test_a_request_that_nobody_can_come_back_for_is_ended(data_store, redis_url):
+async def test_a_stream_of_a_lost_gateway_that_no_client_can_resume_ends_as_failed(data_store, redis_url):
     first, second = two(redis_url, an_app(SLOW, lease_s=0.8))
     async with first as (a, gateway), second as (b, _), Client(b) as other, httpx.AsyncClient(timeout=30) as http:
         async with http.stream("POST", f"{a}/locate", **FORM, headers={"Accept": "text/event-stream"}) as reply:
@@ -183,7 +183,7 @@ async def test_a_request_that_nobody_can_come_back_for_is_ended(data_store, redi
         assert (status.status, status.problem.type) == ("failed", "urn:geotts:problem:gateway-lost")
 
 
-async def test_the_same_request_under_its_key_finds_the_work_that_went_on(data_store, redis_url):
+async def test_a_repeated_key_after_a_lost_gateway_finds_the_continued_request(data_store, redis_url):
     first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS, key="again")
@@ -194,9 +194,7 @@ async def test_the_same_request_under_its_key_finds_the_work_that_went_on(data_s
         assert (status.status, status.answer is None) == ("done", False)
 
 
-async def test_where_answers_are_coarse_a_request_of_a_lost_gateway_is_declared_lost_and_may_be_sent_again(
-    data_store, redis_url
-):
+async def test_a_request_of_a_lost_gateway_with_max_precision_is_lost_and_may_be_resent(data_store, redis_url):
     """To go on, another gateway would need what rollouts found: with `max_precision` no store has it."""
     first, second = two(redis_url, an_app(TURNS, lease_s=0.8, max_precision="city"))
     async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:

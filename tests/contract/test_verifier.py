@@ -85,7 +85,7 @@ def judge(verifier, blank_photo):
     return run
 
 
-async def test_one_rollout_is_enough(judge):
+async def test_a_single_rollout_is_enough_for_a_verdict(judge):
     verdict = await judge(trajectories(COIMBRA))
     assert distance_km(LatLon(lat=verdict.lat, lon=verdict.lon), COIMBRA) < 1
     assert (verdict.country_code, verdict.city) == ("PT", "Coimbra")
@@ -99,7 +99,7 @@ async def test_agreement_wins_and_is_never_averaged_across_continents(judge):
     assert tie.country_code in ("PT", "JP")
 
 
-async def test_the_order_of_rollouts_says_nothing(judge):
+async def test_the_order_of_rollouts_does_not_change_the_verdict(judge):
     rng = random.Random(3)
     runs = list(trajectories(COIMBRA, PORTO, OSAKA, PORTO, COIMBRA))
     first = await judge(runs)
@@ -109,14 +109,14 @@ async def test_the_order_of_rollouts_says_nothing(judge):
         assert (again.lat, again.lon, again.confidence) == (first.lat, first.lon, first.confidence)
 
 
-async def test_the_order_says_nothing_where_lines_were_read(judge, reading):
+async def test_the_order_of_rollouts_with_read_lines_does_not_change_the_verdict(judge, reading):
     runs = trajectories(COIMBRA, OSAKA, PORTO)
     first, again = await judge(runs, readings=reading), await judge(runs[::-1], readings=reading)
     assert (first.lat, first.lon, first.confidence) == (again.lat, again.lon, again.confidence)
     assert first.country_code == "PT"
 
 
-async def test_nothing_supported_is_an_abstention(judge):
+async def test_a_verdict_without_a_supported_place_is_an_abstention(judge):
     for runs in ((), trajectories(None, None)):
         verdict = await judge(runs)
         assert verdict.abstained
@@ -124,7 +124,7 @@ async def test_nothing_supported_is_an_abstention(judge):
         assert verdict.explanation
 
 
-async def test_evidence_can_be_followed(judge):
+async def test_evidence_of_a_verdict_names_its_rollout_call_quote_and_page(judge):
     verdict = await judge(trajectories(COIMBRA))
     cited = next(evidence for evidence in verdict.evidence if evidence.claim == "a sign names X")
     assert cited.grounded

@@ -89,7 +89,9 @@ async def test_each_fault_of_a_scripted_model_is_found_within_its_interval(data_
     assert "cached_tokens" in {finding["about"] for finding in found["findings"]}
 
 
-async def test_a_sound_engine_is_calibrated_and_then_states_how_sure_it_is(data_store, environment, tmp_path):
+async def test_geotts_accept_calibrates_a_sound_engine_which_then_states_fitted_radii(
+    data_store, environment, tmp_path
+):
     photos = labelled_photos(tmp_path / "photos", 42)
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
         engine = ("--profile", "generic", "--endpoint", endpoint.url, *REAL)
@@ -114,7 +116,7 @@ async def test_a_sound_engine_is_calibrated_and_then_states_how_sure_it_is(data_
     assert "A calibration fitted to 42 of your photos" in report
 
 
-async def test_too_few_photos_fit_nothing_and_the_report_says_how_many_it_takes(data_store, environment, tmp_path):
+async def test_geotts_accept_with_too_few_photos_fits_no_calibration_and_says_so(data_store, environment, tmp_path):
     photos = labelled_photos(tmp_path / "photos", 5)
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
         code, out, _ = await accept(tmp_path, environment, endpoint.url, "-n", "2", "--photos", photos)
@@ -124,7 +126,7 @@ async def test_too_few_photos_fit_nothing_and_the_report_says_how_many_it_takes(
     assert not (tmp_path / "calibrations").exists()
 
 
-async def test_the_same_command_goes_on_after_a_kill_and_asks_no_photo_twice(data_store, environment, tmp_path):
+async def test_geotts_accept_continues_after_a_kill_and_locates_no_photo_twice(data_store, environment, tmp_path):
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
         arguments = ("--profile", "generic", "--endpoint", endpoint.url, "--model", "m", *QUICK, "--concurrency", "1")
         process = await start(tmp_path, environment, "accept", *arguments, "--out", "run.jsonl")
@@ -143,7 +145,9 @@ async def test_the_same_command_goes_on_after_a_kill_and_asks_no_photo_twice(dat
     assert len(samples) == len(set(samples)) == found["photos"] == 10
 
 
-async def test_spent_time_leaves_photos_for_the_same_command(data_store, environment, tmp_path):
+async def test_geotts_accept_locates_the_remaining_photos_when_repeated_after_its_time(
+    data_store, environment, tmp_path
+):
     async with serving(FaultyModel({}, calls=1), PAGES) as endpoint:
         code, out, err = await accept(tmp_path, environment, endpoint.url, "--minutes", "0.001", "--concurrency", "1")
         assert (code, "no photo was located" in err) == (1, True)
@@ -182,7 +186,9 @@ async def test_an_endpoint_is_asked_once_before_the_first_photo(data_store, envi
         (("--set", "engine.price={input: 1, output: 2}"), "it may cost up to 5.00 US dollars"),
     ],
 )
-async def test_it_says_what_it_may_cost_or_that_nobody_knows(data_store, environment, tmp_path, price, words):
+async def test_geotts_accept_states_its_greatest_cost_or_that_no_price_is_known(
+    data_store, environment, tmp_path, price, words
+):
     async with serving(refuse_model, PAGES) as endpoint:
         hosted = ("--profile", "hosted", "--endpoint", endpoint.url, "--model", "m", *QUICK)
         code, _, err = await geotts(tmp_path, environment, "accept", *hosted, *price)

@@ -37,7 +37,7 @@ async def test_an_ollama_that_reports_a_short_context_is_a_problem(data_store):
     assert "the first turn of this profile takes about" in output
 
 
-async def test_an_ollama_that_reads_everything_is_well(data_store):
+async def test_an_ollama_that_reads_the_whole_prompt_is_no_problem(data_store):
     server = CuttingServer(8192, speaking("generic"))
     code, output, _ = await doctor(server.play, ollama_pages(), "gemma3:4b")
     assert code == 0
@@ -47,7 +47,7 @@ async def test_an_ollama_that_reads_everything_is_well(data_store):
 @pytest.mark.parametrize(
     ("name", "context"), [("vllm", "16384 tokens; longer prompts"), ("openai-chat", "not stated; longer prompts")]
 )
-async def test_a_server_that_refuses_aloud_is_not_asked(data_store, name, context):
+async def test_a_server_known_to_refuse_long_prompts_with_an_error_is_not_probed(data_store, name, context):
     server = BY_NAME[name]
     code, output, bodies = await doctor(play_server(server, speaking("generic")), server.pages, server.model)
     assert code == 0
@@ -71,7 +71,7 @@ async def test_a_profile_of_somebody_elses_model_misses_its_endpoint(data_store,
     assert "vllm serve" not in output
 
 
-async def test_it_says_whether_there_is_a_key_and_a_price(data_store):
+async def test_the_doctor_reports_the_key_and_the_price_of_an_endpoint(data_store):
     dead = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "o-thinking")
     code, output = await alone("hosted", *dead, OPENAI_API_KEY="")
     assert code == 1

@@ -23,7 +23,7 @@ HOSTED = ("openai-chat", "openai-reasoning", "gemini", "anthropic", "openrouter"
 ON_A_LAPTOP = ("ollama", "lm-studio", "llama-server", "vllm", "sglang")
 
 
-def test_the_command_and_all_behind_it_come_from_the_wheel(installed, tmp_path):
+def test_all_packages_of_the_command_are_imported_from_the_wheel(installed, tmp_path):
     names = "deployments, geotts_client, tools, tts"
     code = f"import {names}; print(*(module.__file__ for module in ({names})))"
     done = installed.run("python", "-c", code, cwd=tmp_path)
@@ -88,7 +88,7 @@ async def test_the_second_attempt_of_a_small_profile_waits_for_the_first_turn_of
     assert (seen[:2], seen.count("begins")) == (order, 2)
 
 
-async def test_several_models_and_none_named_is_an_error_that_lists_them(geotts):
+async def test_an_endpoint_with_several_models_and_none_named_is_an_error_that_lists_them(geotts):
     server = BY_NAME["openai-chat"]
     async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         code, _, err = await geotts("locate", PHOTO, "--profile", "hosted", "--endpoint", endpoint.url)
@@ -104,7 +104,7 @@ async def test_a_profile_of_somebody_elses_model_asks_for_the_endpoint(geotts, c
     assert f"the profile {profile} needs --endpoint URL" in " ".join(err.split())
 
 
-async def test_the_plan_of_eight_gpus_names_model_verifier_and_tools_and_warns_of_what_is_missing(geotts):
+async def test_a_plan_for_eight_gpus_names_its_parts_and_warns_of_what_is_missing(geotts):
     code, _, err = await geotts(
         "serve", "--profile", "thinking_with_map", "--gpus", "8x80", "--plan", GOOGLE_MAPS_API_KEY="k"
     )
@@ -155,7 +155,7 @@ async def test_a_plan_says_whether_the_money_limit_can_be_kept(geotts, price, wo
     assert words in err
 
 
-async def test_a_model_that_does_not_fit_is_refused_with_what_would(geotts):
+async def test_a_model_that_does_not_fit_is_refused_with_the_gpus_that_would(geotts):
     code, _, err = await geotts("serve", "--profile", "thinking_with_map", "--gpus", "1x24", "--plan")
     assert code == 2
     assert "what would fit: 4 such GPUs" in err
@@ -199,7 +199,7 @@ async def test_a_key_that_no_tool_of_the_profile_uses_is_named_once(geotts):
     assert err.count("$GOOGLE_MAPS_API_KEY is set, but nothing uses it: --providers google") == 1
 
 
-async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(geotts):
+async def test_a_model_trained_with_live_maps_warns_in_its_answer_of_embedded_tools(geotts):
     server = BY_NAME["sglang"]
     async with serving(play_server(server, speaking("thinking_with_map")), server.pages) as endpoint:
         code, out, err = await geotts(
@@ -219,7 +219,7 @@ async def test_every_answer_of_a_live_map_model_on_embedded_tools_says_so(geotts
         ((PHOTO, "http://127.0.0.1:9"), 1, ""),
     ],
 )
-def test_an_example_that_can_not_run_says_so_in_one_line(example, arguments, code, words):
+def test_an_example_that_cannot_run_explains_itself_in_one_line(example, arguments, code, words):
     if example == "locate_folder.py" and PHOTO in arguments:
         arguments = (str(SAMPLES), arguments[1])
     done = subprocess.run(
@@ -230,7 +230,7 @@ def test_an_example_that_can_not_run_says_so_in_one_line(example, arguments, cod
     assert words in done.stderr
 
 
-async def test_what_the_question_about_the_context_took_is_in_the_usage_of_the_answer(geotts):
+async def test_the_usage_of_an_answer_includes_the_question_about_the_context(geotts):
     server = CuttingServer(32_768, speaking("generic"))
     async with serving(server.play, ollama_pages()) as endpoint:
         _, out, err = await geotts(

@@ -43,7 +43,7 @@ async def located(text, *settings, thought=PARIS, field="reasoning_content"):
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-async def test_a_place_the_verifier_puts_together_is_answered_under_its_own_name(field):
+async def test_a_place_that_only_the_verifier_states_is_answered_with_its_own_name(field):
     answer, body = await located(f"The hills are those of the lake. {LOCARNO}", field=field)
     assert (answer["city"], answer["lat"]) == ("Locarno", pytest.approx(46.1709))
     assert "The hills are those of the lake." in answer["explanation"]

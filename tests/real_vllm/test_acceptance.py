@@ -49,7 +49,7 @@ async def accepted(tiny_qwen3, tiny_args, data_store, tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-async def test_it_runs_to_the_end_and_finds_that_turns_are_cut(accepted):
+async def test_geotts_accept_runs_to_the_end_and_finds_that_turns_are_cut(accepted):
     code, out, err = accepted
     assert code == 3, err[-3000:]
     found = json.loads(out)

@@ -42,7 +42,7 @@ def node(tmp_path_factory, data_store):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_path_a_is_deployed_and_its_model_speaks_of_a_photo(node, tiny_qwen3, tmp_path):
+def test_thinking_with_map_is_deployed_with_vllm_and_its_model_replies_to_a_photo(node, tiny_qwen3, tmp_path):
     tree = read_deployed_file("thinking_with_map.yaml")
     rendered = with_a_tiny_model(tree, tiny_qwen3)
     assert {place.removeprefix(".applications[0].args") for place in differences(tree, rendered)} == REPLACED

@@ -93,7 +93,7 @@ async def reply_to(engine, request):
     return "".join(delta.text for delta in deltas), ids, deltas
 
 
-async def test_it_streams_token_ids_and_ends_with_usage(engine, request_for):
+async def test_the_vllm_engine_streams_token_ids_and_ends_with_usage(engine, request_for):
     text, ids, deltas = await reply_to(engine, request_for())
     assert len(deltas) > 3
     assert text
@@ -103,7 +103,7 @@ async def test_it_streams_token_ids_and_ends_with_usage(engine, request_for):
     assert last.usage.prompt_tokens > 200
 
 
-async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
+async def test_the_vllm_engine_repeats_a_seed_and_differs_with_another(engine, request_for):
     first = (await reply_to(engine, request_for(seed=5)))[1]
     assert (await reply_to(engine, request_for(seed=5)))[1] == first
     assert (await reply_to(engine, request_for(seed=6)))[1] != first
@@ -125,7 +125,7 @@ async def test_log_probabilities_come_when_they_are_asked_for(engine, request_fo
     assert all(p <= 0 for p in logprobs)
 
 
-async def test_sampling_reaches_the_engine(engine, request_for):
+async def test_sampling_settings_reach_the_engine(engine, request_for):
     _, greedy, _ = await reply_to(engine, request_for(temperature=0.0))
     _, narrow, _ = await reply_to(engine, request_for(temperature=1.0, sampling={"top_k": 1}))
     assert narrow == greedy
@@ -216,7 +216,9 @@ def counted(engine):
     return engine.stats.prompt_tokens, engine.stats.cached_tokens
 
 
-async def test_another_photo_shares_only_the_text_before_it(engine, request_for, blank_photo):
+async def test_the_cache_is_shared_by_another_photo_only_for_the_text_before_the_photo(
+    engine, request_for, blank_photo
+):
     await reply_to(engine, request_for())
     _, _, deltas = await reply_to(engine, request_for(photo=blank_photo, session="loc_other/0"))
     usage = deltas[-1].usage
@@ -233,7 +235,7 @@ async def test_closing_the_iterator_aborts_the_generation(engine, request_for):
     assert (await reply_to(engine, request_for(max_tokens=4)))[1]
 
 
-async def test_what_the_engine_refuses_is_one_bad_rollout(engine, request_for):
+async def test_a_request_that_the_engine_refuses_fails_and_the_next_one_works(engine, request_for):
     with pytest.raises(ModelError):
         await reply_to(engine, request_for(text_message("user", "much " * 20_000)))
     with pytest.raises(ModelError, match="no adapter"):

@@ -38,7 +38,7 @@ def mixture(tiny_qwen3, tiny_args, tmp_path):
     )
 
 
-async def test_vllm_and_a_script_do_the_rollouts_of_one_request_by_their_shares(mixture, data_store, monkeypatch):
+async def test_vllm_and_a_script_share_the_rollouts_of_a_request(mixture, data_store, monkeypatch):
     monkeypatch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
     with serve_configuration(mixture) as service:
         async with httpx.AsyncClient(timeout=240) as http:

@@ -93,7 +93,7 @@ async def running(server):
     return sum(float(value) for value in re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", text, re.MULTILINE))
 
 
-async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
+async def test_the_server_streams_text_and_ends_with_a_finish_reason_and_usage(engine, request_for):
     text, deltas = await reply_to(engine, request_for())
     assert text
     assert len(deltas) > 2
@@ -103,13 +103,13 @@ async def test_it_streams_and_ends_with_a_reason_and_usage(engine, request_for):
     assert 0 < last.usage.completion_tokens <= 24
 
 
-async def test_the_second_time_the_prompt_is_cached(engine, request_for):
+async def test_the_server_caches_the_prompt_for_a_second_request(engine, request_for):
     await reply_to(engine, request_for(seed=2))
     usage = (await reply_to(engine, request_for(seed=3)))[1][-1].usage
     assert usage.cached_tokens > 0.5 * usage.prompt_tokens
 
 
-async def test_the_same_seed_repeats_and_others_explore(engine, request_for):
+async def test_the_server_repeats_a_seed_and_differs_with_another(engine, request_for):
     first = (await reply_to(engine, request_for(seed=5)))[0]
     assert (await reply_to(engine, request_for(seed=5)))[0] == first
     assert (await reply_to(engine, request_for(seed=6)))[0] != first
@@ -147,7 +147,7 @@ async def test_a_refusal_of_the_server_is_reported(server, request_for):
     await model.aclose()
 
 
-async def test_the_model_it_serves_is_found(server, request_for):
+async def test_the_engine_finds_the_model_that_the_server_lists(server, request_for):
     model = OpenAIModel(OpenAIEngine(base_url=f"{server}/v1", retries=0))
     assert (await reply_to(model, request_for()))[0]
     assert model.name == "tiny"

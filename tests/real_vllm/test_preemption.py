@@ -16,7 +16,7 @@ BLOCK = 128
 TOKENS = 500  # each of four generations writes so many: together more than the cache holds
 
 
-async def test_turns_that_were_put_back_say_so_in_tokens_and_end_all_the_same(tiny_qwen25, tiny_args):
+async def test_preempted_turns_end_and_their_usage_counts_the_preempted_tokens(tiny_qwen25, tiny_args):
     small = {"max_model_len": 1024, "extra": {"num_gpu_blocks_override": BLOCKS}}
     model = VllmModel(VllmEngine(model=str(tiny_qwen25), **(tiny_args | small)))
     used: dict[int, Usage] = {}

@@ -104,7 +104,7 @@ async def test_the_consistency_agent_reads_with_the_engine_of_the_rollouts(first
     assert "the consistency check did not finish" not in answer.warnings
 
 
-async def test_what_a_request_cost_of_the_gpus_is_in_the_metrics(first):
+async def test_the_gpu_seconds_of_a_request_are_in_the_metrics(first):
     """Half a GPU for at most the time that the request took, and more than none."""
     _, took_s, gpu_s = first
     assert 0 < gpu_s < 0.5 * took_s

@@ -21,7 +21,7 @@ VLLM = {"engine": {"name": "vllm", "model": "m"}}
         ({"engine": {"name": "clues"}, "verifier": {"consistency": {}}}, False),
     ],
 )
-def test_the_verifier_is_lent_the_engine_that_it_must_not_load_a_second_time(data_store, changes, lent):
+def test_the_verifier_uses_the_engine_of_the_rollouts_instead_of_loading_it_again(data_store, changes, lent):
     application = build_as_ray_does(build, changes)
     init_args: tuple[Any, ...] = application._bound_deployment.init_args
     workers = init_args[3]

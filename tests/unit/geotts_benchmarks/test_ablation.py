@@ -28,13 +28,13 @@ def of_streets(data_store):
     return ablated(STREETS, misleading=False)
 
 
-def test_without_anything_left_out_nothing_changes(found):
+def test_an_ablation_that_leaves_nothing_out_changes_nothing(found):
     assert {name: found["without_rule"]["nothing"][name] for name in found["all"]} == found["all"]
     assert set(map(tuple, found["without_rule"]["nothing"]["change"].values())) == {(0.0, 0.0, 0.0)}
 
 
 @pytest.mark.parametrize("scenes", ["found", "of_streets"])
-def test_a_change_is_the_difference_of_the_shares_and_lies_in_its_interval(scenes, request):
+def test_the_change_of_an_ablation_is_the_difference_of_shares_within_its_interval(scenes, request):
     found = request.getfixturevalue(scenes)
     for left_out in (*found["without"].values(), *found["alone"].values(), *found["without_rule"].values()):
         for name, (value, low, high) in left_out["change"].items():
@@ -42,7 +42,7 @@ def test_a_change_is_the_difference_of_the_shares_and_lies_in_its_interval(scene
             assert low <= value <= high
 
 
-def test_on_misleading_signs_language_is_worth_something_and_so_are_the_rules(found):
+def test_the_language_clue_and_the_rules_raise_accuracy_on_misleading_signs(found):
     assert found["without"]["language"]["change"]["acc_750"][0] < 0
     assert found["without_rule"]["all"]["change"]["acc_750"][0] < 0
 

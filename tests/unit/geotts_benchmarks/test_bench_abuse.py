@@ -96,13 +96,13 @@ async def test_connects_are_counted_by_the_second():
         ("connects", "connects, 8: only 0 connects a second"),
     ],
 )
-async def test_an_attack_on_nobody_is_weaker_than_it_is_said_to_be(kind, problem):
+async def test_an_attack_on_a_closed_port_is_reported_as_too_weak(kind, problem):
     plan, done = await attacked(free_port(), kind, 8, 1.5)
     assert done.strength["failed"] >= 8
     assert done.problems(plan)[0] == problem
 
 
-async def test_attackers_without_enough_files_are_weaker_than_they_are_said_to_be(tmp_path, monkeypatch):
+async def test_attackers_with_too_few_file_handles_are_reported_as_too_weak(tmp_path, monkeypatch):
     """They raise their soft limit; the hard one is the end."""
     limited = tmp_path / "python"
     limited.write_text(f'#!/bin/bash\nulimit -Sn 16; ulimit -Hn ${{HARD_FILES}}; exec {sys.executable} "$@"\n')
@@ -118,7 +118,7 @@ async def test_attackers_without_enough_files_are_weaker_than_they_are_said_to_b
     assert done.strength["failed"] > 0
 
 
-def test_what_the_server_does_not_admit_is_not_the_attackers_weakness():
+def test_connections_that_the_server_refuses_do_not_make_the_attack_too_weak():
     plan = Attack("slowloris", 5000, 20.0)
     done = AttackOutcome(None, {"attackers": 5000, "held": 4096, "per_s": 800.0, "failed": 0}, 0, 11.0)
     assert done.problems(plan, most=4096) == []
@@ -188,7 +188,7 @@ def test_a_weak_attack_fails_the_bench_and_its_figures_are_printed_all_the_same(
     assert "Error: connects, 1000: only 9 a second" in result.stderr
 
 
-def test_help_names_what_is_approximate():
+def test_the_help_of_bench_abuse_names_its_approximations():
     words = " ".join(CliRunner().invoke(abuse.command, ["--help"]).output.split())
     for part in ("*:log", "max_page_count", "CLIENT PAUSE", "maxmemory 1", "sleeps 20 s"):
         assert part in words

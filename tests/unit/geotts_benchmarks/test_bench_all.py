@@ -9,7 +9,7 @@ from geotts_benchmarks.all import Outcome, last_object, page, run_one
 from geotts_benchmarks.cli import BENCHES, NOT_IN_ALL, benches_of_all, command
 
 
-def test_all_runs_every_bench_but_itself_and_those_that_need_machines_or_an_hour():
+def test_bench_all_runs_every_bench_except_the_listed_ones():
     assert set(benches_of_all()) == set(BENCHES) - set(NOT_IN_ALL)
     assert set(NOT_IN_ALL) >= {"all", "nodes"}
 
@@ -47,7 +47,7 @@ def test_a_failure_of_a_bench_is_reported_and_not_raised(monkeypatch, tmp_path, 
     assert outcome.command == "geotts bench cancel --quick"
 
 
-def test_the_page_has_a_table_a_bench_and_names_what_failed():
+def test_the_page_of_bench_all_has_a_table_for_each_bench_and_names_failures():
     found = {"by_n": {"1": {"acc_25": 12.5}, "8": {"acc_25": 20.0, "p50_s": None}}, "count": 4, "per": {"Latn": 1.0},
              "list": [1, 2], "machine": "m", "bench": "photos"}  # fmt: skip
     text = page([Outcome("photos", "geotts bench photos", 3, found), Outcome("cancel", "x", 1, {}, "exit code 1")],

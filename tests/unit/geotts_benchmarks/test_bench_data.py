@@ -23,14 +23,14 @@ def asked():
     return list(queries(12, seed=2))
 
 
-def test_the_same_seed_asks_the_same(asked):
+def test_the_queries_of_the_gazetteer_bench_are_repeated_by_their_seed(asked):
     assert asked == list(queries(12, seed=2))
     assert asked != list(queries(12, seed=3))
     kinds = [query.kind for query in asked]
     assert (kinds.count("misspelt"), kinds.count("exact")) == (12, 6)
 
 
-def test_slips_are_as_many_as_they_say(asked):
+def test_a_misspelt_query_differs_by_the_stated_number_of_edits(asked):
     rng = random.Random(4)
     for edits in (1, 2):
         away = [OSA.distance("Wilhelmsburg", misspell("Wilhelmsburg", edits, rng)) for _ in range(200)]
@@ -53,7 +53,7 @@ def test_a_hit_is_the_meant_name_and_a_stranger_is_a_miss(tmp_path, gazetteer):
     assert 0 < found["p50_ms"] <= found["p99_ms"]
 
 
-def test_the_gazetteer_is_really_built(monkeypatch):
+def test_the_gazetteer_bench_builds_the_gazetteer_that_it_asks(monkeypatch):
     built: list[Path] = []
     monkeypatch.setattr(bench_gazetteer, "build_gazetteer", built.append)
     monkeypatch.setattr(bench_gazetteer, "ask", lambda folder, rows: {"folder": folder})

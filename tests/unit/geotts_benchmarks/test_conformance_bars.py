@@ -32,7 +32,7 @@ def conformance(*arguments):
 
 @needs_corpus
 @pytest.mark.parametrize("system", BARS)
-def test_every_counted_row_is_equal(system):
+def test_every_counted_row_of_the_corpus_is_equal(system):
     files = conformance("--system", system)["by_system"][system]
     assert files.keys() == BARS[system].keys()
     for name, found in files.items():

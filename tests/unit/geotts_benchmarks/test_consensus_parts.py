@@ -133,7 +133,7 @@ def test_smaller_weights_are_chosen_unless_larger_ones_are_better_by_a_standard_
     assert smallest_as_good(np.stack([base, no_worse, better])) == 2
 
 
-def test_what_the_verifier_asks_is_reported_for_what_it_recovers_and_what_it_loses(twins, world, monkeypatch):
+def test_bench_consensus_reports_what_verifier_questions_recover_and_lose(twins, world, monkeypatch):
     monkeypatch.setattr(consensus_questions, "FAMILIES", ("namesakes", "injected_page"))
     found = on_questions(world, read(twins).panels, count=8, seed=3, questions=4)["verifier_questions"]
     lost = found["left_behind"]

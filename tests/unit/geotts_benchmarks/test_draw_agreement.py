@@ -19,20 +19,20 @@ def record(truth, *draws, answered=COIMBRA):
     )  # fmt: skip
 
 
-def test_draws_that_agree_only_with_right_answers_tell_all():
+def test_draws_that_agree_only_with_right_answers_have_an_auroc_of_1():
     runs = [record(COIMBRA, COIMBRA, COIMBRA), record(OSAKA, OSAKA, PORTO), record(OSAKA, None, None)]
     assert draw_agreement(runs)["draw_agreement"] == {"n": 3, "brier": 0.0, "auroc": 1.0}
 
 
-def test_draws_that_always_agree_tell_nothing():
+def test_draws_that_always_agree_have_an_auroc_of_one_half():
     runs = [record(COIMBRA, COIMBRA), record(OSAKA, COIMBRA)]
     assert draw_agreement(runs)["draw_agreement"] == {"n": 2, "brier": 0.5, "auroc": 0.5}
 
 
-def test_part_of_the_draws_is_a_probability():
+def test_the_share_of_agreeing_draws_is_scored_as_a_probability():
     found = draw_agreement([record(COIMBRA, COIMBRA, PORTO, None, OSAKA)])["draw_agreement"]
     assert (found["brier"], found["auroc"]) == (pytest.approx(0.75**2), None)
 
 
-def test_without_draws_there_is_no_figure():
+def test_rollouts_without_draws_give_no_figure():
     assert draw_agreement([record(COIMBRA)]) == {}

@@ -30,7 +30,7 @@ def test_shares_calls_and_accuracy_are_compared_with_paired_intervals():
         assert low <= value <= high
 
 
-def test_ways_that_do_the_same_differ_by_nothing():
+def test_equal_runs_have_differences_of_zero():
     runs = [a_run("inn", "inn mill"), a_run("inn", "mill")]
     found = first_calls._compared("made", [runs, runs], [[0.5, 1.0], [0.5, 1.0]])
     names = ("shared_difference", "calls_difference", "accuracy_difference")

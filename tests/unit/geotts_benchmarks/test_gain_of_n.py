@@ -34,7 +34,7 @@ def test_the_gain_is_a_difference_in_points_at_each_distance():
     assert (found["photos"], found["runs"]) == (4, 4)
 
 
-def test_runs_of_one_photo_are_no_further_photos():
+def test_several_runs_of_a_photo_count_as_one_photo_in_the_interval():
     """One photo of eight is gained with all five seeds: that is one photo, and the interval reaches 0."""
     one = [run_of(str(photo), 3000) for photo in range(8)] * 5
     eight = [run_of(str(photo), 3000 if photo else 10) for photo in range(8)] * 5
@@ -51,12 +51,12 @@ def test_the_interval_of_the_cover_is_over_photos_and_not_over_their_runs():
     assert gained(missed, missed)["cover90"][0] == 90
 
 
-def test_what_a_label_may_be_off_counts_for_nobody():
+def test_an_error_within_the_slack_of_a_label_counts_as_right():
     found = gained([run_of("a", 30, slack_m=50_000)], [run_of("a", 60, slack_m=50_000)])
     assert found["acc_25"][0] == -100
     assert found["cover90"][0] == 100
 
 
 @pytest.mark.parametrize("runs", [{}, {8: [run_of("a", 1)]}])
-def test_one_n_gains_over_nothing(runs):
+def test_runs_with_a_single_n_have_no_gain(runs):
     assert gain_of_n(runs) == {}

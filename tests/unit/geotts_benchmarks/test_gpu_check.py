@@ -53,7 +53,7 @@ def test_first_tokens_that_differ_are_a_failure():
 
 
 @pytest.mark.slow
-def test_without_a_gpu_it_says_so():
+def test_gpu_check_without_a_gpu_fails_and_names_the_rehearsal():
     done = subprocess.run(
         [sys.executable, "-m", "geotts_benchmarks.gpu_check"], capture_output=True, text=True, check=False
     )

@@ -69,7 +69,7 @@ def test_a_picture_search_with_an_odd_box_or_reply_spoils_no_later_row(differing
     assert differing("reverse", "tools", rows) == []
 
 
-def test_pages_in_another_form_are_shown_as_the_released_code_shows_them(differing):
+def test_malformed_search_results_are_shown_as_the_released_code_shows_them(differing):
     rows = [
         text_search(1, "q", {"nope": 1}, "No results found for query: q"),
         text_search(2, "q", {"results": None}, "Tool call error: 'NoneType' object is not iterable"),

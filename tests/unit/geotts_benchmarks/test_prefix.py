@@ -5,7 +5,7 @@ from geotts_benchmarks.prefix import ideal_cached
 from tts.domain.usage import Usage
 
 
-def test_what_could_be_cached_counts_whole_blocks_of_what_was_computed_before():
+def test_the_ideal_cache_counts_whole_blocks_that_were_computed_before():
     def turn(session, prompt, completion):
         return Turn(session, Usage(prompt_tokens=prompt, completion_tokens=completion))
 

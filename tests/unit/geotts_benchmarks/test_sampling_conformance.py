@@ -25,7 +25,7 @@ def found(folder: Path, system: str, values: dict, texts: dict | None = None) ->
     return json.loads(done.stdout.splitlines()[-1])["by_system"][system]["sampling"]
 
 
-def test_a_wrong_value_and_an_unknown_one_differ(tmp_path):
+def test_a_wrong_sampling_value_and_an_unknown_setting_differ(tmp_path):
     sections = {
         "eval": {
             "temperature": {"value": 0.0, "where": "somewhere"},
@@ -60,7 +60,7 @@ def test_the_photo_of_reverse_is_compared_by_its_pixels(tmp_path, value, note, e
 
 
 @pytest.mark.parametrize(("how", "equal"), [("BICUBIC", True), ("LANCZOS", False)])
-def test_the_filter_of_its_crops_is_seen_in_them(tmp_path, how, equal):
+def test_the_crops_of_reverse_are_compared_by_their_filter(tmp_path, how, equal):
     made = found(tmp_path, "reverse", {"eval_crop": {"filter": {"value": how}}})
     assert bool(made["equal"]) is equal
 
@@ -71,7 +71,7 @@ def test_the_verifier_of_the_profile_asks_as_published(tmp_path):
     assert (made["equal"], made["declared"]) == (2, 1)
 
 
-def test_its_words_are_compared_with_the_published_example(tmp_path):
+def test_the_prompt_of_the_verifier_is_compared_with_the_published_example(tmp_path):
     published: dict[str, Any] = {
         "system": {"text": "Judge."},
         "user_template": "Asked:\n{input}\n\nSaid:\n{candidates joined by one blank line}\n\nJSON",

@@ -20,7 +20,7 @@ def test_the_cost_is_the_median_of_the_pairs():
     assert (found["cpu_ms_off"], found["cpu_ms_added"]) == (250.0, 50.0)
 
 
-def test_equal_blocks_cost_nothing():
+def test_equal_blocks_give_a_cost_of_zero():
     found = compare_blocks([Block(1.0, 1.0)] * 9, [Block(1.0, 1.0)] * 9, requests=1)
     assert (found["throughput"], found["throughput_95"], found["costs_percent"]) == (1.0, [1.0, 1.0], 0.0)
 
@@ -63,7 +63,7 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
     assert found["cpu"] == 1.0
 
 
-async def test_a_request_that_fails_ends_it(data_store):
+async def test_a_failed_request_ends_the_measurement(data_store):
     async with serving(an_app()) as (url, _):
         with pytest.raises(FatalError, match="replied 404"):
             await measure_pairs("test", Service(f"{url}/no"), Service(url), Load(1, 1, 1, lambda _: PHOTO))

@@ -111,7 +111,7 @@ async def test_a_connection_that_took_too_long_is_tried_once_more_with_the_same_
 
 
 @pytest.mark.parametrize(("failure", "attempts"), [(httpx.ConnectTimeout, 2), (httpx.ReadTimeout, 1)])
-async def test_only_a_request_that_was_not_sent_is_tried_again_and_the_error_names_what_failed(failure, attempts):
+async def test_only_a_request_that_was_not_sent_is_retried_and_the_error_names_the_failure(failure, attempts):
     seen = []
 
     def answer(request):
@@ -142,7 +142,7 @@ def test_options_become_form_fields():
         Countries(codes=("IT", "CH")),
     ],
 )
-def test_an_area_is_read_from_its_field_as_it_was_written(area):
+def test_an_area_survives_its_form_field(area):
     fields = form_fields(LocateOptions(within=area))
     assert LocateOptions.model_validate({**fields, "within": json.loads(fields["within"])}).within == area
 
@@ -162,7 +162,7 @@ def test_words_that_are_no_area_are_refused_with_how_to_write_one(words, message
         LocateOptions(within=words)
 
 
-async def test_a_path_is_read_alone_and_among_others(tmp_path):
+async def test_the_client_reads_photos_from_a_single_path_and_from_a_list(tmp_path):
     bodies = []
 
     def answer(request):

@@ -14,12 +14,12 @@ PUBLIC = {
 }  # fmt: skip
 
 
-def test_the_public_names_are_these():
+def test_the_package_exports_exactly_the_public_names():
     assert set(geotts_client.__all__) == PUBLIC
     assert all(getattr(geotts_client, name) is not None for name in PUBLIC)
 
 
-def test_what_a_service_says_of_hint_photos_and_contradictions_has_a_public_type():
+def test_hint_photos_and_contradictions_of_an_answer_have_public_types():
     fields = an_answer().model_dump(mode="json") | {
         "hint": {"outcome": "contradicted", "place": "Otaru", "text": "The hint names Otaru."},
         "contradictions": [{"about": "hint", "text": "The photo shows Hamburg."}],

@@ -34,7 +34,11 @@ def newer(tree):
 def frames():
     answered = Answered(seq=2, answer=ANSWER)
     done = Done(seq=3, stop_reason=StopReason.ANSWERED)
-    trees = [{"type": "weather_changed", "seq": 1, "to": "rain"}, newer(answered.jsonable()), newer(done.jsonable())]
+    trees = [
+        {"type": "weather_changed", "seq": 1, "to": "rain"},
+        newer(answered.jsonable()),
+        newer(done.jsonable()),
+    ]
     return "".join(f"id: {tree['seq']}\nevent: {tree['type']}\ndata: {json.dumps(tree)}\n\n" for tree in trees)
 
 

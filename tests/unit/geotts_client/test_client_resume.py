@@ -173,21 +173,21 @@ async def test_a_submitted_request_is_awaited_read_and_erased_by_its_id(served):
             await client.status(one)
 
 
-async def test_where_it_must_lie_reaches_the_service(served):
+async def test_the_within_option_reaches_the_service(served):
     url, _ = served
     async with Client(url) as client:
         run = await client.locate(PHOTO, LocateOptions(n_parallel=1, within=Countries(codes=("FR", "CH"))))
     assert run.answer.country_code == "FR"
 
 
-async def test_refusals_say_why(served):
+async def test_a_refused_photo_raises_a_request_error_with_the_reason(served):
     url, _ = served
     async with Client(url) as client:
         with pytest.raises(RequestError, match="picture"):
             await client.locate(b"nonsense")
 
 
-async def test_the_client_without_async_does_the_same(served):
+async def test_the_blocking_client_locates_streams_and_submits(served):
     url, gateway = served
 
     def use():
@@ -227,7 +227,7 @@ async def test_a_request_that_a_proxy_fails_is_sent_again(served):
         assert (await collect(client.stream(PHOTO, OPTIONS)))[-1].type == "done"
 
 
-async def test_a_proxy_that_goes_on_failing_is_named(served):
+async def test_a_proxy_that_fails_again_and_again_is_named_in_the_error(served):
     url, _ = served
     async with Client(url, transport=FailingProxy([500] * 100)) as client:
         with pytest.raises(ServerUnreachable, match="a proxy answered 500"):

@@ -39,7 +39,7 @@ async def collect(events):
         return [event async for event in events]
 
 
-async def test_events_after_a_seq_go_on_there_when_they_are_cut(served):
+async def test_events_read_after_a_seq_resume_correctly_when_they_are_cut(served):
     url, _ = served
     async with Client(url) as client:
         job = await client.submit(PHOTO, OPTIONS)
@@ -48,7 +48,7 @@ async def test_events_after_a_seq_go_on_there_when_they_are_cut(served):
             assert await collect(cut.events(job, after=3)) == whole[3:]
 
 
-async def test_there_is_nothing_after_the_end(served):
+async def test_reading_after_the_last_event_yields_nothing(served):
     url, _ = served
     async with Client(url) as client:
         job = await client.submit(PHOTO, OPTIONS)
@@ -103,7 +103,7 @@ async def test_a_cut_stream_goes_on_also_where_a_proxy_of_serve_has_added_an_id_
     assert asked[1].url.path == "/locate/loc_1/events"
 
 
-async def test_closing_the_client_cancels_what_is_still_read(data_store):
+async def test_closing_the_client_cancels_the_requests_whose_streams_are_still_read(data_store):
     async with serving(an_app(SLOW)) as (url, gateway):
         async with Client(url) as client:
             events = client.stream(PHOTO, OPTIONS)
@@ -157,7 +157,7 @@ with SyncClient(url) as client:
 
 
 @pytest.mark.parametrize("how", ["stream", "locate"])
-async def test_an_interrupt_without_async_is_one_and_cancels_the_work(data_store, tmp_path, how):
+async def test_an_interrupt_of_the_blocking_client_raises_once_and_cancels_the_work(data_store, tmp_path, how):
     (tmp_path / "photo.jpg").write_bytes(PHOTO)
     async with serving(an_app(SLOW)) as (url, gateway):
         running = await asyncio.create_subprocess_exec(
@@ -176,7 +176,7 @@ async def test_an_interrupt_without_async_is_one_and_cancels_the_work(data_store
         assert gateway.in_flight == 0
 
 
-async def test_closing_without_async_cancels_what_is_still_read(data_store):
+async def test_closing_the_blocking_client_cancels_requests_that_are_still_read(data_store):
     def use(url):
         with SyncClient(url) as client:
             events = client.stream(PHOTO, OPTIONS)

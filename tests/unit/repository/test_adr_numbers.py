@@ -21,20 +21,20 @@ def gaps(used):
     return set(range(1, max(used))) - used
 
 
-def test_the_list_names_every_number_that_was_never_used():
+def test_the_list_of_decisions_names_every_number_that_was_never_used():
     used = {int(path.name[:4]) for path in FOLDER.glob("[0-9][0-9][0-9][0-9]-*.md")}
     assert len(used) > 40
     assert unused_numbers((FOLDER / "README.md").read_text("utf-8")) == gaps(used)
 
 
-def test_the_list_has_a_row_for_every_record():
+def test_the_list_of_decisions_has_a_row_for_every_record():
     text = (FOLDER / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| \[(\d{4})\]\((\d{4}-[\w-]+\.md)\) \|", text, re.MULTILINE)
     assert all(file.startswith(number) for number, file in listed)
     assert [file for _, file in listed] == sorted(path.name for path in FOLDER.glob("[0-9]*.md"))
 
 
-def test_a_row_has_the_date_of_its_record_and_says_whether_it_was_amended():
+def test_a_row_of_the_list_has_the_date_and_the_status_of_its_record():
     text = (FOLDER / "README.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| \[(\d{4})\].*\| (\S+ \| \w+(?:, amended)?)[^|]*\|$", text, re.MULTILINE))
     for path in FOLDER.glob("[0-9]*.md"):

@@ -42,7 +42,7 @@ def test_every_argument_of_a_public_function_is_described(folder):
     assert {name: found for name, found in missing.items() if found} == {}
 
 
-def test_an_argument_without_an_entry_is_missed():
+def test_an_argument_without_an_entry_is_reported():
     source = 'class A:\n    def f(self, n: int) -> None:\n        """Do it."""\n\n\ndef g(m):\n    """Do it."""'
     assert undescribed(source, {}) == ["A.f(n)", "g(m)"]
     assert undescribed(source, {("f", ("n",)): set(), ("g", ("m",)): set()}) == ["g(m)"]
@@ -50,7 +50,7 @@ def test_an_argument_without_an_entry_is_missed():
     assert undescribed(source.replace('it."""', 'it.\n\n    Args:\n        m: what.\n    """'), {}) == ["A.f(n)"]
 
 
-def test_an_argument_of_a_constructor_is_described_by_the_class_or_by_the_constructor():
+def test_the_class_or_its_constructor_describes_an_argument_of_the_constructor():
     source = 'class A:\n    """It does it."""\n\n    def __init__(self, n):\n        """Make it."""'
     made = 'Make it.\n\n        Args:\n            n: what.\n        """'
     assert undescribed(source, {}) == ["A(n)"]

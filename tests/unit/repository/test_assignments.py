@@ -65,5 +65,5 @@ def test_several_values_in_one_assignment_are_found(source):
         "def f():\n    lat, lon = 1.0, 2.0\n    return lat, lon",
     ],
 )
-def test_one_value_that_is_unpacked_and_a_pair_in_a_function_are_allowed(source):
+def test_an_unpacked_value_and_a_pair_in_a_function_are_allowed(source):
     assert not pairs(source)

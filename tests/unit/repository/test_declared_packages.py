@@ -43,7 +43,7 @@ def imported(*packages):
         ("geotts_client/pyproject.toml", ("geotts_client",)),
     ],
 )
-def test_what_is_imported_is_declared(pyproject, packages):
+def test_every_imported_package_is_declared(pyproject, packages):
     known, distributions = declared(ROOT / pyproject), packages_distributions()
     missing = {
         module: file

@@ -55,7 +55,7 @@ def test_no_code_hides_in_an_indented_block(path):
     assert indented == []
 
 
-def test_the_documents_that_users_read_first_are_among_them():
+def test_the_documents_that_users_read_first_are_searched_for_blocks():
     files = {block.file for block in BLOCKS}
     assert {
         "README.md",
@@ -66,7 +66,7 @@ def test_the_documents_that_users_read_first_are_among_them():
     assert {"ray_configs/profiles/generic.yaml", "examples/locate_stream.py", "geotts_client/README.md"} <= files
 
 
-def test_every_file_of_the_examples_is_looked_at():
+def test_every_file_of_the_examples_is_searched_for_blocks():
     files = {path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".md")}
     assert ROOT / "examples" / "extension" / "geotts_example" / "tool.py" in files
     assert files <= set(documents())
@@ -81,7 +81,7 @@ def test_the_plan_that_runs_anywhere_is_run_and_is_no_service():
     assert serves("geotts serve --profile generic   # not a --plan")
 
 
-def test_of_the_container_files_only_what_docker_does_is_not_run():
+def test_only_docker_commands_in_the_container_files_are_not_run():
     found = [block for block in BLOCKS if block.file in ("compose.yaml", "Dockerfile")]
     assert [block.file for block in found] == ["Dockerfile"] * 2 + ["compose.yaml"] * 3
     for block in found:
@@ -106,7 +106,7 @@ def test_code_imports_names_that_exist(block):
             assert not missing, f"{block}: {node.module} has no {missing}"
 
 
-def test_what_serves_beside_a_block_is_read_from_its_comment(tmp_path):
+def test_the_before_and_beside_commands_of_a_block_are_read_from_its_comments(tmp_path):
     path = tmp_path / "x.md"
     path.write_text("<!-- before: ls -->\n<!-- beside: geotts serve -->\n```bash\nls\n```\n\n```bash\nls\n```\n")
     marked, bare = blocks_of(path, root=tmp_path)

@@ -46,7 +46,7 @@ def sent_to_the_builder(path):
     return goes
 
 
-def test_what_is_copied_is_there_and_reaches_the_builder():
+def test_files_that_the_image_copies_exist_and_are_not_ignored_by_docker():
     copied = [source for line in of("COPY") if "--from" not in line for source in line.split()[:-1]]
     files = [path for source in copied for engine in ("cpu", "cuda") for path in [source.replace("${ENGINE}", engine)]]
     assert all((ROOT / path).exists() for path in files)
@@ -59,14 +59,14 @@ def test_what_is_copied_is_there_and_reaches_the_builder():
     )
 
 
-def test_it_ends_as_a_user_without_rights_and_says_whether_it_is_well():
+def test_the_image_runs_as_an_unprivileged_user_with_a_health_check():
     assert of("USER") == ["10001"]
     (check,) = of("HEALTHCHECK")
     assert json.loads(check[check.index("[") :])[-1] == f"http://127.0.0.1:{AppArgs().gateway.port}/healthz"
     assert of("EXPOSE") == [str(AppArgs().gateway.port)]
 
 
-def test_it_starts_the_service_with_options_that_there_are():
+def test_the_image_starts_the_service_with_valid_options():
     assert of("ENTRYPOINT") == ['["geotts"]']
     name, *options = json.loads(of("CMD")[0])
     assert name == "serve"

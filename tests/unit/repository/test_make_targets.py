@@ -44,7 +44,7 @@ def test_the_targets_that_users_read_first_are_among_the_blocks():
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_a_block_of_make_targets_says_truly_what_runs_them(run_by_ci, block):
+def test_a_block_of_make_targets_names_the_test_or_job_that_runs_them(run_by_ci, block):
     named = set(_GOAL.findall(block.text))
     if by_test := _BY_TEST.match(block.shown_only):
         text = (ROOT / by_test[1]).read_text("utf-8")

@@ -71,7 +71,7 @@ def crd():
     return jsonschema.Draft202012Validator(strict(schema))
 
 
-def test_the_ray_service_is_one_by_its_definition(crd):
+def test_the_ray_service_manifest_is_valid_by_the_definition_of_kuberay(crd):
     assert [error.message for error in crd.iter_errors(ray_service())] == []
 
 
@@ -88,7 +88,7 @@ def test_each_manifest_is_valid_for_kubernetes(path):
         kubernetes_validate.validate(document, "1.31", strict=True)
 
 
-def test_budgets_and_policies_choose_pods_that_there_are():
+def test_disruption_budgets_and_network_policies_select_existing_pods():
     pods = [group["template"]["metadata"]["labels"] for group in groups().values()]
     pods += [one["spec"]["template"]["metadata"]["labels"] for one in of_kind("Deployment").values()]
 
@@ -107,7 +107,7 @@ def test_budgets_and_policies_choose_pods_that_there_are():
     assert all(chosen(selector) for selector in ours)
 
 
-def test_from_elsewhere_only_the_service_can_be_asked():
+def test_the_network_policy_opens_only_the_port_of_the_service_to_others():
     policy = of_kind("NetworkPolicy")["geotts"]["spec"]
     for_all = [rule["ports"] for rule in policy["ingress"] if "from" not in rule]
     assert for_all == [[{"port": args().gateway.port, "protocol": "TCP"}]]
@@ -189,7 +189,7 @@ def test_alerts_ask_for_metrics_and_labels_that_exist():
     assert asked <= there
 
 
-def test_compose_mounts_files_that_are_there_and_starts_the_service_as_it_can_start():
+def test_compose_mounts_existing_files_and_starts_the_service_with_valid_settings():
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
     services = compose["services"]
     for service in services.values():

@@ -66,7 +66,7 @@ def test_the_ports_of_the_architecture_are_among_those_that_are_looked_at():
 
 
 @pytest.mark.parametrize("port", _KNOWN)
-def test_a_section_that_is_removed_is_missed(port):
+def test_a_removed_section_of_a_port_is_reported(port):
     name, _, port_name = port.partition(": ")
     source = (ROOT / name).read_text("utf-8")
     sections = [found.start() for found in re.finditer(" {8}Args:\n", source[: _end_of(source, port_name)])]
@@ -90,13 +90,13 @@ def _end_of(source, port_name):
         "Args:\n            n:",
     ],
 )
-def test_an_argument_without_an_entry_is_missed(section):
+def test_an_argument_without_an_entry_is_reported(section):
     port = 'class P(Protocol):\n    def f(self, n: int) -> None:\n        """Do it.\n\n        {}\n        """'
     assert undescribed(port.format(section)) == ["P.f(n)"]
     assert undescribed(port.format("Args:\n            m, n: two arguments.")) == []
 
 
-def test_a_result_without_a_section_is_missed():
+def test_a_result_without_a_section_is_reported():
     port = 'class P(Protocol):\n    def f(self) -> {}:\n        """Do it."""'
     assert without_result(port.format("int")) == ["P.f"]
     assert without_result(port.format("None")) == []

@@ -26,7 +26,7 @@ def serve_config(name):
 
 
 @pytest.mark.parametrize("name", [*SERVE, "kuberay.yaml"])
-def test_serve_accepts_it_and_so_do_we(name):
+def test_ray_serve_and_geotts_accept_every_shipped_configuration(name):
     config = ServeDeploySchema.model_validate(serve_config(name))
     (application,) = config.applications
     assert application.import_path == "deployments.app:build"
@@ -72,6 +72,6 @@ def test_kubernetes_waits_for_the_longest_drain_and_has_a_gpu_for_every_replica(
     assert gpus * groups["gpu"]["maxReplicas"] >= rollout.num_gpus * rollout.autoscale.max_replicas
 
 
-def test_the_command_line_reads_the_same_files():
+def test_the_command_line_reads_every_shipped_configuration():
     for name in SERVE:
         assert load_config(CONFIGS / name).config_version == 1

@@ -24,5 +24,5 @@ def test_every_file_that_is_named_exists(folder):
     assert sorted((path, name) for path, name in named if not (ROOT / name).exists()) == []
 
 
-def test_the_search_finds_names():
+def test_the_search_finds_file_names_in_a_sentence():
     assert _NAMED.findall("see `tts/nowhere.py` and `docs/gone.md`") == ["tts/nowhere.py", "docs/gone.md"]

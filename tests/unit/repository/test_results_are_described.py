@@ -99,7 +99,7 @@ def several() -> Iterator[int]:
 '''
 
 
-def test_a_result_without_a_section_is_missed():
+def test_a_result_without_a_section_is_reported():
     assert without_result(RESULT, {}) == ["P.f", "A.f", "several"]
     assert without_result(RESULT, port_methods(RESULT)) == ["P.f", "several"]
     assert without_result(RESULT.replace("    Returns:\n        How", "    Returns:\n\n    How"), {})[-2:] == [
@@ -146,7 +146,7 @@ def to_do() -> None:
 '''
 
 
-def test_an_error_without_an_entry_is_missed():
+def test_an_error_without_an_entry_is_reported():
     assert without_errors(ERROR, {}) == ["A.f(ConfigError)", "of_another(?)"]
     assert without_errors(ERROR, {("f", ()): {"ConfigError"}}) == ["of_another(?)"]
     assert without_errors(ERROR.replace("OSError: never", "ValueError: never"), {})[-1] == "A(OSError)"

@@ -20,7 +20,7 @@ def pins(name):
 LOCKS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.lock"), *ROOT.glob("image/*.lock")))
 
 
-def test_the_locks_of_the_image_are_among_them():
+def test_the_locks_of_the_image_are_checked():
     assert LOCKS == ["image/cpu.lock", "image/cuda.lock", "requirements-vllm.lock", "requirements.lock"]
 
 

@@ -19,7 +19,7 @@ def test_at_least_forty_attempts_are_listed_each_once():
 
 
 @pytest.mark.parametrize("row", ATTEMPTS, ids=[row[0][:60] for row in ATTEMPTS])
-def test_each_has_a_result_a_severity_and_something_that_shows_it(row):
+def test_each_attempt_has_a_result_a_severity_and_a_test_or_benchmark(row):
     attempt, result, severity, shown = row
     assert attempt
     assert result

@@ -30,5 +30,5 @@ def test_the_changelog_begins_with_this_version():
 
 
 @pytest.mark.parametrize("name", ["geotts", "geotts-client"])
-def test_what_is_installed_has_this_version(name):
+def test_the_installed_distributions_have_this_version(name):
     assert version(name) == VERSION

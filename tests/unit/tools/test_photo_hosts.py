@@ -9,5 +9,5 @@ def test_a_photo_site_is_known_by_its_host_and_those_below_it(url):
 
 
 @pytest.mark.parametrize("url", ["https://notflickr.com/", "https://example.org/flickr.com", "http://[", ""])
-def test_other_hosts_and_what_is_no_url_are_none(url):
+def test_other_hosts_and_invalid_urls_are_no_photo_sites(url):
     assert not is_photo_host(url)

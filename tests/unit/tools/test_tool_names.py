@@ -34,7 +34,7 @@ def test_the_first_turn_knows_every_place_tool_that_takes_a_name():
     assert by_name == TOOLS_FOR_NAMES
 
 
-def test_without_their_parts_only_the_zoom_is_made():
+def test_only_image_zoom_is_made_without_providers_and_other_parts():
     assert [tool.spec.name for file in TOOL_FILES for tool in file.make(ToolParts())] == ["image_zoom"]
 
 

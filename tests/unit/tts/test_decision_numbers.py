@@ -251,7 +251,7 @@ def test_no_module_that_decides_holds_a_weight_of_its_own():
     assert set(own_numbers()) <= set(ALLOWED)
 
 
-def test_what_is_allowed_is_still_there():
+def test_every_allowed_number_still_exists():
     assert set(ALLOWED) <= set(own_numbers())
 
 

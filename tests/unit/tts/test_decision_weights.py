@@ -20,7 +20,7 @@ FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"
 SOURCES = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
 
 
-def test_verdict_grounding_watch_and_belief_have_their_files():
+def test_every_part_that_decides_has_a_file_of_weights():
     assert {"belief", "grounding", "inquiry", "misleading", "verdict", "votes", "watch"} <= set(FILES)
 
 
@@ -53,7 +53,7 @@ def test_each_weight_is_fitted_or_set_by_hand_for_a_reason(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_each_weight_is_used(name):
+def test_every_weight_of_a_file_is_used_in_the_code(name):
     used = set(re.findall(r'"(\w+)"', SOURCES))
     assert re.search(rf'weights(_of)?\("{name}"\)', SOURCES)
     assert set(weights(name)) <= used
@@ -93,7 +93,7 @@ def test_each_fit_says_by_which_command_and_when_it_was_made(name):
         assert re.search(r"20\d\d-\d\d-\d\d", head)
 
 
-def test_the_radius_of_the_earth_stands_in_one_place():
+def test_the_radius_of_the_earth_is_defined_in_one_module_only():
     """Beside those of the authors' code, which is followed as it is."""
     folders = [
         FOLDER,

@@ -35,7 +35,7 @@ def test_fields_survive_pickling_too():
     assert pickle.loads(pickle.dumps(ToolError("x", kind=ToolErrorKind.QUOTA))).kind is ToolErrorKind.QUOTA
 
 
-def test_a_boundary_lets_ours_through_and_names_only_the_type_of_others(caplog):
+def test_a_boundary_passes_errors_of_geotts_and_names_only_the_type_of_others(caplog):
     caplog.set_level(logging.ERROR, "tts.errors")  # `geotts serve` silences it, in whatever test ran before
     with pytest.raises(ModelError, match="engine failed: KeyError") as caught, boundary(ModelError, "engine"):
         raise KeyError("api-key-123")

@@ -52,7 +52,12 @@ def silent(body, number):
 FAILING_ENDPOINTS = {
     "401": (refusing(401, "no such key"), 502, ("answered 401: no such key",), "$OPENAI_API_KEY"),
     "404": (refusing(404, "The model `m` does not exist."), 502, ("answered 404: The model `m`",), "--model"),
-    "429": (refusing(429, "slow down", **{"Retry-After": "0"}), 503, ("answered 429: slow down",), "try again later"),
+    "429": (
+        refusing(429, "slow down", **{"Retry-After": "0"}),
+        503,
+        ("answered 429: slow down",),
+        "try again later",
+    ),
     "500": (refusing(500, "out of memory"), 503, ("answered 500: out of memory",), "log of the endpoint"),
     "reset": (resetting, 503, ("connection to the endpoint failed",), "log of the endpoint"),
     "dying": (dying, 503, ("endpoint",), "log of the endpoint"),
@@ -146,21 +151,21 @@ async def test_a_model_that_thinks_until_the_deadline_is_answered_with_an_absten
     assert (reply.status_code, answer["abstained"], answer["stop_reason"]) == (200, True, "deadline")
 
 
-async def test_i_do_not_know_is_an_answer(data_store):
+async def test_a_model_that_does_not_know_gives_an_abstention_and_no_failure(data_store):
     async with an_endpoint(lambda body, number: text_chunks(UNKNOWN)) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
 
 
 @pytest.mark.parametrize("prose", ["I do not know.", "Sorry, I'm unable to determine where this photo was taken."])
-async def test_not_knowing_in_prose_is_an_answer_too(data_store, prose):
+async def test_a_model_that_does_not_know_in_prose_gives_an_abstention_too(data_store, prose):
     async with an_endpoint(lambda body, number: text_chunks(prose)) as endpoint, a_service(endpoint.url) as http:
         reply = await located(http)
     answer = reply.json()["answer"]
     assert (reply.status_code, answer["abstained"], answer["n"]["answered"]) == (200, True, 2)
 
 
-async def test_turns_that_mean_nothing_are_a_failure(data_store):
+async def test_rollouts_whose_turns_cannot_be_used_are_a_failure(data_store):
     async with (
         an_endpoint(lambda body, number: text_chunks("Lovely weather!")) as endpoint,
         a_service(endpoint.url) as http,
@@ -223,7 +228,7 @@ async def test_the_openai_face_reports_the_error_of_the_endpoint(data_store):
             [chunk async for chunk in stream]
 
 
-async def test_the_client_raises(data_store):
+async def test_the_client_raises_an_error_that_names_the_cause(data_store):
     options = LocateOptions(n_parallel=2, depth="deep")
     async with an_endpoint(refusing(404, "no model m")) as endpoint, a_service(endpoint.url) as http:
         async with Client(str(http.base_url)) as client:
@@ -261,7 +266,7 @@ async def geotts(*arguments):
 
 @pytest.mark.parametrize("name", ["dead", "401"])
 @pytest.mark.slow
-async def test_geotts_locate_ends_with_1(data_store, tmp_path, name):
+async def test_geotts_locate_ends_with_1_and_names_the_failed_endpoint(data_store, tmp_path, name):
     photo = tmp_path / "p.jpg"
     photo.write_bytes(PHOTO)
     play, status, named, mend = FAILING_ENDPOINTS.get(name, (resetting, 503, ("ConnectError",), "start the endpoint"))
@@ -305,7 +310,7 @@ async def test_geotts_eval_run_counts_a_failure_and_no_abstention(data_store, tm
     assert (figures["n"], figures["failures"], figures["abstained"]) == (0, 1, 0)
 
 
-async def test_readiness_knows_the_endpoint(data_store, monkeypatch, caplog):
+async def test_readiness_reports_a_dead_endpoint_until_it_answers(data_store, monkeypatch, caplog):
     monkeypatch.setattr("deployments.endpoints.watch.EVERY_S", 0.05)
     url = dead_port()
     async with a_service(url) as http:
@@ -319,7 +324,7 @@ async def test_readiness_knows_the_endpoint(data_store, monkeypatch, caplog):
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "watch endpoints"]
 
 
-async def test_one_engine_of_several_may_be_down(data_store, caplog):
+async def test_the_service_stays_ready_if_only_the_engine_of_the_verifier_is_down(data_store, caplog):
     url = dead_port()
     embedded = a_configuration(url)
     verifier = VerifierConfig(kind="model", engine=embedded.engine)
@@ -345,7 +350,7 @@ async def test_log_and_doctor_say_the_same_of_one_of_several_dead_endpoints(data
     assert f"engine 2: {url} does not answer: ConnectError; meanwhile {found['cost']}" in caplog.text
 
 
-async def test_a_refusing_endpoint_is_not_ready(data_store):
+async def test_the_service_is_not_ready_if_its_endpoint_refuses_the_key(data_store):
     pages = {"/v1/models": Reply(401, {"error": "no key"})}
     async with an_endpoint(resetting, pages) as endpoint, a_service(endpoint.url) as http:
         reply = await http.get("/readyz")
@@ -425,7 +430,7 @@ async def test_members_of_a_mixture_are_named_with_their_own_settings(data_store
     assert not [setting for setting in ("engine.", "--endpoint", "--model") if setting in detail], detail
 
 
-async def test_a_member_of_a_mixture_that_has_several_models_is_told_which_setting_names_one(data_store):
+async def test_the_error_for_a_mixture_endpoint_with_several_models_names_the_setting(data_store):
     pages = {"/v1/models": {"data": [{"id": "a"}, {"id": "b"}]}}
     async with an_endpoint(resetting, pages) as endpoint:
         engine = a_configuration(endpoint.url, model="").engine

@@ -120,7 +120,7 @@ async def test_spans_have_content_only_when_it_is_asked_for(data_store):
     assert tool["gen_ai.tool.call.result"]
 
 
-async def test_without_the_setting_the_names_are_as_they_were(data_store):
+async def test_spans_without_the_setting_have_no_gen_ai_attributes(data_store):
     spans, counts, _ = await traced()
     assert {"request", "rollout", "turn", "tool"} <= {span.name for span in spans}
     assert not any(name.startswith("gen_ai") for span in spans for name in attributes(span))

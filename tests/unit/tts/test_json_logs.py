@@ -30,7 +30,7 @@ def line_about(request_id, formatter):
     return json.loads(formatter.format(record))
 
 
-def test_lines_go_to_the_stderr_of_the_process_and_not_to_what_serve_puts_in_its_place(monkeypatch):
+def test_log_lines_go_to_the_stderr_of_the_process_not_to_the_one_of_ray_serve(monkeypatch):
     own, serves = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "__stderr__", own)
     monkeypatch.setattr(sys, "stderr", serves)
@@ -41,7 +41,7 @@ def test_lines_go_to_the_stderr_of_the_process_and_not_to_what_serve_puts_in_its
     assert serves.getvalue() == ""
 
 
-def test_text_is_left_as_it_is():
+def test_text_logs_leave_the_handlers_as_they_are():
     before = logging.getLogger("geotts").handlers
     configure_logs("text", "gateway")
     assert logging.getLogger("geotts").handlers is before
@@ -60,7 +60,7 @@ def test_a_line_about_a_request_has_its_trace_also_after_its_work():
     assert "trace_id" not in line_about("loc_2", formatter)
 
 
-def test_only_the_last_requests_are_remembered():
+def test_only_the_traces_of_the_last_requests_are_remembered():
     provider, traces = TracerProvider(), RequestTraces()
     provider.add_span_processor(traces)
     tracer = provider.get_tracer("t")

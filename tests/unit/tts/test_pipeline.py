@@ -147,7 +147,7 @@ def test_a_request_is_routed_run_and_verified(blank_photo):
     check()
 
 
-def test_groups_follow_the_port_and_seeds_differ(blank_photo):
+def test_groups_have_the_size_of_the_port_and_each_rollout_its_own_seed(blank_photo):
     @virtual_time
     async def check():
         rollouts = FakeRollouts(size=2)
@@ -185,7 +185,7 @@ def test_a_bad_verifier_never_costs_the_answer(blank_photo, verifier):
     check()
 
 
-def test_a_rollout_that_never_ends_is_closed_at_the_deadline_with_its_best_hypothesis(blank_photo):
+def test_an_endless_rollout_is_closed_at_the_deadline_with_its_best_hypothesis(blank_photo):
     @virtual_time
     async def check():
         rollouts = FakeRollouts([("hang", 0)])
@@ -209,7 +209,7 @@ def test_a_router_that_fails_is_an_error_then_done(blank_photo):
     check()
 
 
-def test_closing_the_stream_stops_everything(blank_photo):
+def test_closing_the_stream_of_a_request_stops_its_rollouts_and_tasks(blank_photo):
     @virtual_time
     async def check():
         rollouts = FakeRollouts([("hang", 0)])
@@ -228,7 +228,9 @@ fates = st.lists(st.tuples(st.sampled_from(["answer", "fail", "hang"]), st.float
 
 @settings(max_examples=60)
 @given(fates, st.integers(1, 6), st.integers(1, 6), st.floats(1, 40), st.sampled_from([0.1, 100.0]))
-def test_any_schedule_of_ends_gives_one_answer_in_time(blank_photo, schedule, n, size, deadline_s, verifier_s):
+def test_any_schedule_of_rollout_ends_gives_one_answer_before_the_deadline(
+    blank_photo, schedule, n, size, deadline_s, verifier_s
+):
     @virtual_time
     async def check():
         rollouts = FakeRollouts(schedule, size)
@@ -272,7 +274,7 @@ def test_stopping_early_and_escalating_still_give_one_answer_in_time(
         ("wait", ["answered", "answered", "deadline"], (50.0, 60.0)),
     ],
 )
-def test_a_straggler_is_cut_hedged_or_waited_for(blank_photo, stragglers, ends, total_s):
+def test_a_straggler_is_cut_hedged_or_waited_for_as_configured(blank_photo, stragglers, ends, total_s):
     @virtual_time
     async def check():
         rollouts = FakeRollouts([("answer", 1.0), ("answer", 1.0), ("hang", 0), ("answer", 1.0)], size=1)
@@ -289,7 +291,7 @@ def test_a_straggler_is_cut_hedged_or_waited_for(blank_photo, stragglers, ends, 
     check()
 
 
-def test_two_that_agree_stop_the_third(blank_photo):
+def test_two_rollouts_that_agree_stop_the_third(blank_photo):
     @virtual_time
     async def check():
         rollouts = FakeRollouts([("answer", 1.0), ("answer", 1.0), ("hang", 0)], size=1)

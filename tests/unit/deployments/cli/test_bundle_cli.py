@@ -65,7 +65,7 @@ def with_flip(tree, path):
     return copy
 
 
-def test_a_bundle_is_good_and_its_tape_is_a_tape(small, tmp_path):
+def test_a_bundle_passes_its_check_and_holds_a_readable_tape(small, tmp_path):
     entries = checked_entries(small)
     assert {"events.ndjson", "answer.json", "tape.jsonl", "replay.json", "report.html", "manifest.json"} < set(entries)
     assert sum(name.startswith("photos/") for name in entries) == 1
@@ -74,7 +74,7 @@ def test_a_bundle_is_good_and_its_tape_is_a_tape(small, tmp_path):
     assert pack(unpack(small)) == small
 
 
-def test_every_field_that_is_changed_is_found(small):
+def test_a_change_of_any_field_makes_the_bundle_invalid(small):
     entries = unpack(small)
     tried = 0
     for name in ("answer.json", "replay.json", MANIFEST, "events.ndjson", "tape.jsonl"):
@@ -90,7 +90,7 @@ def test_every_field_that_is_changed_is_found(small):
     assert tried > 300
 
 
-def test_every_byte_of_a_file_and_every_file_counts(small):
+def test_a_changed_missing_or_extra_file_makes_the_bundle_invalid(small):
     entries, luck = unpack(small), random.Random(1)
     for name, data in entries.items():
         at = luck.randrange(len(data))
@@ -102,7 +102,7 @@ def test_every_byte_of_a_file_and_every_file_counts(small):
         checked_entries(pack({**entries, "more.txt": b""}))
 
 
-def test_every_byte_of_the_archive_counts(small):
+def test_a_changed_byte_of_the_archive_makes_the_bundle_invalid(small):
     luck = random.Random(2)
     directory = small.rindex(b"PK\x01\x02", 0, small.index(b"PK\x01\x02") + 4)
     places = [*luck.sample(range(len(small)), 150), *range(40), *range(directory, directory + 60), *range(-22, 0)]
@@ -129,7 +129,7 @@ async def test_an_answer_that_was_forged_with_all_its_hashes_is_found_by_the_rep
     assert root_hash(forged) != root_hash(entries)
 
 
-async def test_another_version_of_the_data_is_named(small, monkeypatch):
+async def test_a_replay_with_another_version_of_the_data_names_the_version(small, monkeypatch):
     from deployments.wiring import bundle_replay
 
     here = bundle_replay.make_identity(an_app())
@@ -163,7 +163,7 @@ async def test_a_check_of_a_claim_is_bundled_and_not_replayed(data_store):
     assert (await replay_bundle(entries, an_app())).answer is None
 
 
-async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
+async def test_geotts_bundle_fetches_signs_and_verifies_a_bundle(data_store, tmp_path):
     key = ed25519.Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (tmp_path / "key.pem").write_bytes(pem)
@@ -211,7 +211,7 @@ async def test_the_commands_fetch_sign_and_verify(data_store, tmp_path):
     assert "NOT VALID" in out
 
 
-def test_a_signature_of_another_or_of_another_bundle_is_found(small):
+def test_a_changed_signature_or_manifest_makes_the_signature_invalid(small):
     entries = checked_entries(small)
     pem = ed25519.Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

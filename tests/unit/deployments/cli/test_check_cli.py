@@ -19,7 +19,7 @@ def check(*arguments):
     return CliRunner().invoke(cli, ["check", SIGN, *arguments], standalone_mode=False)
 
 
-def test_the_verdict_comes_first_with_its_evidence(data_store):
+def test_geotts_check_prints_the_verdict_first_and_then_its_evidence(data_store):
     done = check("--claim", "Lugano", "--seed", "1", "-n", "2")
     assert (done.return_value, done.exception) == (0, None)
     lines = done.stdout.splitlines()
@@ -34,7 +34,7 @@ def test_places_are_compared_in_json(data_store):
     assert (found["verdict"], found["likeliest"]) == ("supported", 1)
 
 
-def test_without_a_calibration_it_says_that_there_are_no_odds(data_store):
+def test_geotts_check_gives_no_odds_without_a_calibration_and_says_so(data_store):
     done = check("--claim", "IT,CH", *SCRIPTED)
     assert done.return_value == 0
     assert "No odds are given" in " ".join(done.stdout.replace("│", " ").split())

@@ -29,7 +29,7 @@ async def locate(*arguments):
     return Ran(done.return_value, done.stdout)
 
 
-async def test_the_command_line_goes_on_from_the_request_that_it_named(url):
+async def test_the_command_line_continues_a_request_by_its_printed_id(url):
     first = await locate(str(SIGN), "--url", url, "--seed", "1")
     assert "Bellinzona" in first.text
     request_id = first.text.split("request ")[1].split()[0]
@@ -45,7 +45,7 @@ async def test_the_command_line_goes_on_from_the_request_that_it_named(url):
     assert answer["changed"]["why"] == ["you ruled out Switzerland", "you named an area"]
 
 
-async def test_a_place_is_ruled_out_in_this_process_too(data_store):
+async def test_not_there_rules_a_place_out_with_local_too(data_store):
     found = json.loads((await locate(str(SIGN), "--local", "--not-there", "Bellinzona", "--json")).text)
     assert found["answer"]["city"] != "Bellinzona"
 
@@ -59,7 +59,7 @@ async def test_a_place_is_ruled_out_in_this_process_too(data_store):
         ("--continue", "loc_0", "--url", "http://127.0.0.1:9", "--not-there", "answer", "--not-there", "Sofia"),
     ],
 )
-def test_what_does_not_fit_is_wrong_use(arguments):
+def test_options_that_do_not_fit_together_are_wrong_use(arguments):
     done = CliRunner().invoke(cli, ["locate", *arguments], env={"GEOTTS_URL": ""})
     assert done.exit_code == 2, done.output
 
@@ -86,7 +86,7 @@ def continued_blocking(url):
         return kinds, client.continue_(first).answer.changed
 
 
-async def test_the_client_without_async_does_the_same(url):
+async def test_the_blocking_client_continues_and_streams(url):
     kinds, changed = await asyncio.to_thread(continued_blocking, url)
     assert (kinds[0], kinds[-1]) == ("accepted", "done")
     assert changed.why == ("you ruled out Bellinzona (Switzerland)",)

@@ -70,7 +70,7 @@ def card(*arguments):
     return done.stdout
 
 
-def test_every_figure_of_a_made_up_run_is_the_one_that_was_put_in(run_file, data_store):
+def test_the_method_card_of_a_made_up_run_has_the_known_figures(run_file, data_store):
     found = json.loads(card(run_file, "--json"))
     whole, parts = found["whole"], {part["name"]: part for part in found["by_continent"]}
     assert (whole["n"], whole["failed"]) == (6, 1)
@@ -114,7 +114,7 @@ def test_risk_grows_with_coverage_and_ends_where_only_abstentions_are_left(run_f
     assert all(point["risk"]["low"] <= point["risk"]["value"] <= point["risk"]["high"] for point in curve)
 
 
-def test_the_page_states_its_command_and_its_date_and_has_a_picture_beside_it(run_file, data_store, tmp_path):
+def test_the_method_card_states_its_command_and_notes_and_shows_its_picture(run_file, data_store, tmp_path):
     out = tmp_path / "method-card.md"
     card(f"my <run>={run_file}", "-o", out, "--note", "Tests ran beside it.", "--note", "Recorded on a Monday.")
     page, picture = out.read_text(), (tmp_path / "method-card.svg").read_text()

@@ -50,7 +50,7 @@ def photos(tmp_path_factory):
     return folder
 
 
-def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(data_store, photos, tmp_path):
+def test_an_interrupted_evaluation_continues_with_the_same_command(data_store, photos, tmp_path):
     command = [
         "eval",
         "run",
@@ -126,7 +126,7 @@ def test_scores_are_one_json_line_a_file(tmp_path):
         (["eval", "report", "nowhere.jsonl"], "cannot read nowhere.jsonl"),
     ],
 )
-def test_wrong_use_is_one_line_and_code_2(arguments, message):
+def test_wrong_use_of_the_command_line_ends_with_2_and_no_traceback(arguments, message):
     code, _, err = finish(geotts(*arguments))
     assert code == 2
     assert message in " ".join(err.split())

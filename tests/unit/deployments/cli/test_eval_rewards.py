@@ -42,7 +42,7 @@ def _run(tmp_path: Path, rows: list[dict], *arguments: str):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_reward_is_reachable(tmp_path, system):
+def test_every_system_has_its_released_reward_on_the_command_line(tmp_path, system):
     text = '{"lat": 10, "lon": 20, "city": "Town", "country": "Land"}'
     (made,) = _run(tmp_path, [{"response": text, "ground_truth": TRUTH}], "rewards", "--system", system)
     assert made["system"] == system
@@ -59,7 +59,7 @@ def test_rows_get_the_reward_of_their_system(tmp_path):
     assert made["reward"] == pytest.approx(0.5)
 
 
-def test_geovista_has_the_distance_of_its_own_sphere_where_the_answer_was_looked_up(tmp_path):
+def test_geovista_has_a_distance_on_its_own_sphere_if_the_answer_was_looked_up(tmp_path):
     places = tmp_path / "places.json"
     places.write_text(json.dumps({"Town, Land": [10.0, 21.0]}))
     row = {"id": "a", "response": "<think>t</think><answer>Town, Land</answer>", "ground_truth": TRUTH}
@@ -69,7 +69,7 @@ def test_geovista_has_the_distance_of_its_own_sphere_where_the_answer_was_looked
     assert "km" not in made["parts"]
 
 
-def test_geoagent_needs_what_only_the_user_has_and_says_so(tmp_path):
+def test_geoagent_lists_the_missing_tables_that_only_the_user_has(tmp_path):
     row = {"id": "a", "response": GEOAGENT, "ground_truth": TRUTH}
     (made,) = _run(tmp_path, [row], "rewards", "--system", "geoagent")
     assert made["reward"] is None
@@ -173,7 +173,7 @@ async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_reward_of_a_paper_is_reachable(tmp_path, system):
+def test_every_system_has_the_reward_of_its_paper_on_the_command_line(tmp_path, system):
     text = '{"lat": 10, "lon": 20, "city": "Town", "country": "Land"}'
     (made,) = _run(
         tmp_path, [{"response": text, "ground_truth": TRUTH}], "rewards", "--system", system, "--form", "paper"
@@ -210,7 +210,7 @@ def test_geoagents_paper_weighs_three_terms(tmp_path):
     assert made["reward"] == pytest.approx(1.5 + parts["semantic"] + 0.5 * parts["consistency"])
 
 
-def test_what_a_row_lacks_comes_from_another_file(tmp_path):
+def test_fields_that_a_row_lacks_are_read_from_the_file_given(tmp_path):
     answer = "Country: Land\nCity: Town\nEstimated Coordinates: 10.0, 20.0"
     text = f"<depth>deep</depth><think>t</think><answer>\n{answer}\n</answer>"
     given = tmp_path / "given.jsonl"

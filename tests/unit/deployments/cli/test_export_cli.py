@@ -65,7 +65,7 @@ def test_the_output_of_locate_is_exported_in_every_format(located, tmp_path):
     assert len(steps) == 3
 
 
-def test_one_file_holds_all_photos(located, tmp_path):
+def test_an_exported_file_holds_all_photos(located, tmp_path):
     export(located, "--as", "kml", "-o", tmp_path / "all.kml")
     names = etree.parse(tmp_path / "all.kml").findall(".//{*}Folder/{*}name")
     assert [name.text.rpartition("/")[2] for name in names] == ["one.jpg", "two.jpg"]
@@ -96,7 +96,7 @@ def test_a_run_file_and_a_folder_that_holds_it_give_the_same_export(tmp_path):
         ('{"seq": 1, "type": "unknown"}', "holds no answers of GeoTTS"),
     ],
 )
-def test_another_file_is_refused_with_words(tmp_path, content, words):
+def test_a_file_without_answers_of_geotts_is_refused_with_a_reason(tmp_path, content, words):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(DataError, match=words):
         export(tmp_path / "x.json", "--as", "csv")

@@ -23,7 +23,7 @@ def labels(*arguments):
     return [item.label for item in collect(arguments)]
 
 
-def test_files_come_as_they_are_named(folder):
+def test_named_files_are_taken_in_the_order_given_whatever_their_extension(folder):
     assert labels("b.JPG", "a.png", "notes.txt") == ["b.JPG", "a.png", "notes.txt"]
     assert [item.read() for item in collect(("b.JPG",))] == [b"b.JPG"]
 
@@ -49,7 +49,7 @@ def test_a_missing_input_is_refused_by_its_name(folder, argument):
         collect((argument,))
 
 
-def test_nothing_is_not_enough():
+def test_an_empty_list_of_inputs_is_refused():
     with pytest.raises(click.BadParameter, match="at least one photo"):
         collect(())
 

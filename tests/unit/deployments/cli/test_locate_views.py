@@ -113,7 +113,7 @@ def test_the_panel_says_what_each_model_of_a_mixture_used():
     assert "signs: 3 attempts, 4 steps, 0 tokens of text " in out.getvalue()
 
 
-def test_the_answer_panel_obeys_nothing_it_shows(gazetteer):
+def test_the_answer_panel_shows_control_characters_and_markup_as_text(gazetteer):
     out = io.StringIO()
     console = Console(file=out, width=140, highlight=False, color_system=None)
     console.print(answer_panel(an_answer(EVIL), lambda point, span_km: small_map(gazetteer, point, span_km=span_km)))
@@ -146,7 +146,7 @@ def test_an_abstention_says_what_is_known():
 @pytest.mark.parametrize(
     ("distance", "text"), [(0.0001, "1 m"), (0.25, "250 m"), (3.14159, "3.1 km"), (12345.6, "12,346 km")]
 )
-def test_distances_have_the_digits_they_deserve(distance, text):
+def test_distances_are_printed_in_m_or_km_with_suitable_digits(distance, text):
     assert km(distance) == text
 
 

@@ -70,7 +70,7 @@ def test_no_name_becomes_a_link_or_an_order_to_the_terminal(folder):
     assert "Traceback" not in seen
 
 
-def test_a_failure_nobody_foresaw_costs_the_next_photo_nothing(folder, monkeypatch):
+def test_an_unexpected_failure_of_one_photo_does_not_stop_the_others(folder, monkeypatch):
     from click.testing import CliRunner
 
     from deployments.cli import cli
@@ -88,7 +88,7 @@ def test_a_failure_nobody_foresaw_costs_the_next_photo_nothing(folder, monkeypat
     assert sum("answer" in json.loads(line) for line in done.stdout.splitlines()) == 2
 
 
-def test_strings_are_text_on_the_console():
+def test_the_console_prints_markup_and_emoji_codes_as_text():
     console = TextConsole()
     console.file = out = io.StringIO()
     console._force_terminal = True

@@ -87,7 +87,7 @@ def imported(*arguments):
     return CliRunner().invoke(cli, ["profile", "import", *map(str, arguments)], standalone_mode=False)
 
 
-def test_a_checkout_is_read_and_the_profile_speaks_its_words(checkout, folder):
+def test_an_import_reads_a_checkout_and_the_profile_uses_its_texts(checkout, folder):
     plain = load_profile("thinking_with_map").dialect_settings
     assert plain.prompt_file is None
     done = imported("thinking-with-map", checkout)
@@ -107,12 +107,12 @@ def test_a_checkout_is_read_and_the_profile_speaks_its_words(checkout, folder):
     assert (kept["commit"], kept["licence"]) == (COMMIT, "Apache License, Version 2.0")
 
 
-def test_of_a_licence_that_begins_with_a_long_sentence_only_the_title_is_shown(tmp_path):
+def test_only_the_title_of_a_licence_that_begins_with_a_long_sentence_is_shown(tmp_path):
     (tmp_path / "LICENSE").write_text("Attribution 4.0\n\n=====\n\n" + "A corporation is no law firm. " * 5)
     assert licence_of(tmp_path) == "Attribution 4.0"
 
 
-def test_the_notebook_has_texts_of_its_own(checkout, folder):
+def test_the_texts_of_the_notebook_are_imported_beside_the_others(checkout, folder):
     texts = IMPORTERS["thinking_with_map"](checkout)["demo"]
     assert (texts.system, texts.task) == ("Use it.", "<image>Where is this?")
     assert [tool["name"] for tool in texts.tools] == ["amap_input_tips"]
@@ -186,7 +186,7 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     assert first[1]["content"][-1]["text"] == "Beside the photo. by the sea"
 
 
-def test_geovista_says_three_things_in_its_loop(tmp_path):
+def test_the_texts_in_the_loop_of_geovista_are_imported_by_their_role(tmp_path):
     loop = tmp_path / "eval" / "inference_agent_tool_mode.py"
     loop.parent.mkdir()
     loop.write_text(
@@ -239,7 +239,7 @@ def made_checkout(folder, files):
     return folder
 
 
-def test_reverse_speaks_the_words_of_its_evaluation(tmp_path, folder):
+def test_an_import_of_reverse_uses_the_texts_of_its_evaluation(tmp_path, folder):
     done = imported("reverse", made_checkout(tmp_path / "checkout", REVERSE_FILES))
     assert done.exception is None, done.exception
     settings = load_profile("reverse").dialect_settings
@@ -256,7 +256,7 @@ def test_reverse_speaks_the_words_of_its_evaluation(tmp_path, folder):
     assert trained.tools[0]["parameters"]["properties"] == {"query": {"type": "string", "description": "what"}}
 
 
-def test_a_text_that_another_name_is_missing_from_is_refused(tmp_path, folder):
+def test_a_text_with_an_undefined_or_circular_name_is_refused(tmp_path, folder):
     broken = REVERSE_FILES["eval/eval_benchmark.py"].replace("_rest = ", "_other = ")
     checkout = made_checkout(tmp_path / "checkout", REVERSE_FILES | {"eval/eval_benchmark.py": broken})
     assert "USER_PROMPT" in str(imported("reverse", checkout).exception)
@@ -288,7 +288,7 @@ def test_every_importer_has_its_published_hashes():
 @pytest.mark.parametrize(
     ("name", "mend"), [("geoagent", "geoagent CHECKOUT"), ("spotagent", "spotagent --system-text FILE")]
 )
-def test_a_profile_in_the_projects_own_words_says_so(name, mend, folder, caplog):
+def test_a_profile_without_imported_texts_logs_how_to_import_them(name, mend, folder, caplog):
     args = load_config(None, load_profile(name).tree(model="m", endpoint="http://127.0.0.1:9/v1"))
     _configured.cache_clear()
     make_dialect(args.dialect, args)
@@ -297,7 +297,7 @@ def test_a_profile_in_the_projects_own_words_says_so(name, mend, folder, caplog)
     assert "prompts of GeoTTS" in record.getMessage()
 
 
-def test_a_profile_with_imported_texts_is_silent(tmp_path, folder, caplog):
+def test_a_profile_with_imported_texts_logs_no_warning(tmp_path, folder, caplog):
     imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     args = load_config(None, load_profile("geoagent").tree(model="m", endpoint="http://127.0.0.1:9/v1"))
     make_dialect(args.dialect, args)

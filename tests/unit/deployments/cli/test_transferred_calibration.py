@@ -63,7 +63,7 @@ def locate(folder, *options):
     return done
 
 
-def test_the_embedded_engine_answers_with_what_was_fitted_to_it(data_store, calibrations, tmp_path):
+def test_the_embedded_engine_answers_with_its_fitted_calibration(data_store, calibrations, tmp_path):
     answer = json.loads(locate(tmp_path, "--json", "-n", "1").stdout)["answer"]
     assert answer["calibration"]["state"] == "fitted"
     assert answer["calibration"]["photos"] == shipped_calibration("clues").runs

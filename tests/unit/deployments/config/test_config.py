@@ -9,14 +9,14 @@ from tts.errors import ConfigError
 CONFIGS = sorted((Path(__file__).parents[4] / "ray_configs").glob("*.yaml"))
 
 
-def test_defaults_need_nothing():
+def test_the_default_configuration_uses_the_embedded_engine_on_loopback():
     args = AppArgs()
     assert args.engine.name == "clues"
     assert args.gateway.host == "127.0.0.1"
     assert args.telemetry.traces == "off"
 
 
-def test_what_is_shown_can_be_read_back(tmp_path):
+def test_a_printed_configuration_can_be_read_back(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text(yaml.safe_dump(AppArgs(group_size=3).model_dump(mode="json")))
     assert load_config(path) == AppArgs(group_size=3)
@@ -27,7 +27,7 @@ def test_shipped_configurations_are_valid(path):
     assert isinstance(load_config(path), AppArgs)
 
 
-def test_overrides_reach_deep():
+def test_overrides_change_nested_keys_and_keep_the_others():
     args = load_config(None, {"gateway": {"port": 9001}, "deployments": {"rollout": {"replicas": 5}}})
     assert (args.gateway.port, args.gateway.host, args.deployments.rollout.replicas) == (9001, "127.0.0.1", 5)
 
@@ -103,7 +103,7 @@ def test_rollouts_run_beside_the_gateway_when_their_engine_is_elsewhere(settings
         ),
     ],
 )
-def test_what_cannot_be_colocated_is_refused(settings, message):
+def test_an_engine_or_setting_that_cannot_be_colocated_is_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         load_config(None, settings)
 
@@ -129,7 +129,7 @@ def test_unknown_keys_are_named(tmp_path):
         ("deployments: {rollout: {autoscale: {min_replicas: 5, max_replicas: 2}}}", "min_replicas is above"),
     ],
 )
-def test_bad_files_say_what_is_wrong(tmp_path, text, message):
+def test_a_wrong_configuration_file_is_refused_with_the_reason(tmp_path, text, message):
     path = tmp_path / "c.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):

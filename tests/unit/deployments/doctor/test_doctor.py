@@ -23,7 +23,7 @@ def by_what(monkeypatch, data_store):
     return look
 
 
-def test_it_reports_what_is_installed(by_what):
+def test_the_doctor_reports_what_is_installed(by_what):
     found = by_what()
     assert found["Python"].state == "ok"
     assert "ray" in found["packages"].detail
@@ -41,7 +41,7 @@ def test_another_version_of_ray_is_reported_with_the_internals_that_it_lacks(by_
     assert all(name in finding.detail for name in ("ray 2.61.0", *gone))
 
 
-def test_what_is_missing_costs_something_and_can_be_mended(by_what, tmp_path, monkeypatch):
+def test_the_doctor_states_the_effect_and_the_remedy_of_missing_data(by_what, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "installed_models", lambda: InstalledModels(None, ("rus",)))
     found = by_what(data_dir=str(tmp_path))
     for what in ("gazetteer", "maps", "Tesseract models"):
@@ -83,7 +83,7 @@ def test_the_script_that_installs_system_packages_knows_every_model():
     assert line.removeprefix("codes=").strip('"').split() == list(SCRIPT_OF)
 
 
-def test_a_profile_is_explained_without_a_model(data_store):
+def test_the_doctor_explains_a_profile_without_a_model(data_store):
     """As the documentation shows it. Such a service does not start, so the exit code is 1."""
     done = CliRunner().invoke(
         cli, ["doctor", "--profile", "reverse", "--set", f"gateway.port={free_port()}"], standalone_mode=False
@@ -112,7 +112,7 @@ def test_a_profile_is_explained_without_a_model(data_store):
         ({"region_search": {"allowed": True}, "providers": ["tape", "serper_lens"]}, "off", "the tape answers"),
     ],
 )
-def test_it_says_whether_parts_of_photos_are_sent_out(by_what, tools, state, words):
+def test_the_doctor_says_whether_parts_of_photos_are_sent_out(by_what, tools, state, words):
     gateway = GatewayConfig(public_url="https://photos.example")
     found = by_what(tools=ToolsConfig(**{"providers": ["serper_lens", "offline"], **tools}), gateway=gateway)
     finding = found["region search serper_lens"]

@@ -15,7 +15,7 @@ from tts.errors import ConfigError
 from tts.profiles import load_profile, profile_names
 
 
-def test_there_is_a_profile_for_every_dialect():
+def test_every_dialect_has_a_profile():
     assert {load_profile(name).dialect for name in profile_names()} == set(DIALECTS)
 
 
@@ -35,7 +35,7 @@ def test_a_profile_says_what_its_dialect_does(name):
     assert profile.licence
 
 
-def test_a_profile_goes_over_the_file_and_under_the_overrides(tmp_path):
+def test_a_profile_overrides_the_file_and_is_overridden_by_options(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("engine: { name: clues, temperature: 0.2 }\ngateway: { port: 9000 }\nlimits: { max_turns: 3 }\n")
     tree = load_profile("reverse").tree(model="m", endpoint="http://here:1/v1")
@@ -84,7 +84,7 @@ def test_limits_that_the_user_sets_stand_with_every_loop():
     assert (limits.max_turns, limits.max_tool_calls) == (5, 256)
 
 
-def test_a_loop_that_there_is_not_is_named():
+def test_an_unknown_loop_is_refused_by_its_name():
     args = with_loop("reverse", released_path="demo")
     with pytest.raises(ConfigError, match="no released_path 'demo'"):
         make_dialect("reverse", args)
@@ -120,7 +120,7 @@ def test_without_an_endpoint_the_model_runs_in_this_process():
 
 
 @pytest.mark.parametrize("name", profile_names())
-def test_the_command_that_serves_a_profile_with_vllm_says_everything_once(name):
+def test_the_command_that_serves_a_profile_with_vllm_repeats_no_option(name):
     options = [word for word in load_profile(name).serve_command().split() if word.startswith("--")]
     assert len(options) == len(set(options))
     assert "--port" in options

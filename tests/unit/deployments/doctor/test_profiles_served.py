@@ -28,7 +28,7 @@ WITH_TOOLS = {  # what the endpoint may do with the tools it is given
 }
 
 
-def test_every_profile_is_played():
+def test_every_profile_has_turns_to_play_in_this_suite():
     assert set(TURNS) == set(profile_names())
 
 
@@ -47,7 +47,7 @@ async def asked_of(args, **fields):
 
 
 @pytest.mark.parametrize("profile", profile_names())
-async def test_a_profile_and_an_endpoint_are_all_it_takes(profile, data_store):
+async def test_each_profile_locates_a_photo_with_only_an_endpoint_configured(profile, data_store):
     async with an_endpoint(play_of(profile)) as endpoint:
         reply_body = await located(profile, endpoint, n_parallel="2")
     answer = reply_body["answer"]
@@ -106,7 +106,7 @@ def examined(*arguments):
 
 
 @pytest.mark.parametrize("profile", profile_names())
-def test_the_doctor_explains_every_profile_before_there_is_anything(profile, data_store):
+def test_the_doctor_explains_every_profile_without_a_model_or_an_endpoint(profile, data_store):
     """Neither a model nor an endpoint is needed to read what a profile is."""
     page = examined("--profile", profile)
     for what in ("licence of the weights", "dialect", "limits", "sampling alone", "tools"):

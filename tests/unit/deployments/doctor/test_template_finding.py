@@ -49,7 +49,7 @@ def served(server, template):
         ("unseen", None),
     ],
 )
-def test_what_a_template_loses_is_named(server, template, lost):
+def test_a_finding_names_the_text_that_a_template_loses(server, template, lost):
     with served(server, template) as endpoint:
         finding = template_finding(OpenAIEngine(base_url=endpoint.url, model=server.model))
     assert (finding is not None) is (lost is not None)
@@ -58,11 +58,11 @@ def test_what_a_template_loses_is_named(server, template, lost):
         assert "--chat-template" in finding.mend
 
 
-def test_a_server_that_is_not_there_is_not_its_matter():
+def test_a_dead_server_gives_no_finding_about_its_template():
     assert template_finding(OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="m")) is None
 
 
-def test_the_doctor_says_it(data_store):
+def test_the_doctor_reports_a_template_that_loses_text(data_store):
     with served(BY_NAME["vllm"], "system_with_tools_only") as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "qwen3-vl"}
         findings = check_installation(load_config(None, {"engine": engine}))
@@ -105,7 +105,7 @@ async def test_a_rollout_reaches_the_model_with_its_instructions_and_tools(serve
     assert len(logged) == (template not in ("whole", "unseen"))
 
 
-async def test_a_template_that_keeps_the_text_beside_tools_is_left_alone_there(sign_photo):
+async def test_a_template_that_keeps_the_system_text_beside_tools_gets_it_as_trained(sign_photo):
     """REVERSE's: the trained form stays where tools are listed, and only the other requests change."""
     pages, play = rendering(BY_NAME["vllm"], "system_with_tools_only", speaking("generic"))
     async with serving(play, pages) as endpoint:

@@ -124,7 +124,7 @@ async def test_a_service_is_not_ready_where_the_one_endpoint_in_use_is_dead(data
 
 
 @pytest.mark.slow
-async def test_what_is_no_endpoint_is_refused_with_those_there_are(data_store):
+async def test_draining_an_unknown_endpoint_is_refused_with_the_known_ones(data_store):
     async with two_endpoints() as (url, one, _):
         code, _, err = await geotts("endpoints", "drain", "http://127.0.0.1:9/v1", "--url", url)
         assert (code, one.url in " ".join(err.split())) == (2, True)
@@ -133,7 +133,7 @@ async def test_what_is_no_endpoint_is_refused_with_those_there_are(data_store):
         assert (code, "the deployed configuration drains this endpoint" in " ".join(err.split())) == (2, True)
 
 
-async def test_where_access_wants_keys_only_an_operators_key_changes_anything(data_store, tmp_path):
+async def test_only_the_key_of_an_operator_may_drain_endpoints(data_store, tmp_path):
     keys = tmp_path / "keys.txt"
     keys.write_text(f"desk {fingerprint(DESK)} 60 2\nops {fingerprint(OPS)} operator 60\n")
     access = AccessConfig(mode="keys", keys_file=str(keys))
@@ -147,7 +147,7 @@ async def test_where_access_wants_keys_only_an_operators_key_changes_anything(da
     assert statuses == {"": (401, 401), DESK: (403, 403), OPS: (200, 200)}
 
 
-def test_the_latest_orders_hold_whoever_brings_them():
+def test_the_latest_drain_orders_hold_in_whatever_order_they_arrive():
     states = EndpointStates()
     newer, older = Orders(at=2.0, draining=("http://a/v1",)), Orders(at=1.0, draining=("http://b/v1",))
     assert states.apply_orders(newer) == newer

@@ -83,7 +83,7 @@ async def test_new_conversations_leave_out_a_dead_endpoint_until_it_is_well_agai
         assert len(two.bodies) == 2 * before
 
 
-async def test_when_all_look_dead_they_are_asked_all_the_same(data_store, often):
+async def test_endpoints_are_still_used_if_all_of_them_look_dead(data_store, often):
     async with service_over(answering, answering) as (client, one, two):
         one.pages["/v1/models"] = two.pages["/v1/models"] = Reply(500, {"error": "no list"})
         await wait_until_readyz_reports(client, "engine", "answered 500")
@@ -145,21 +145,21 @@ async def test_a_drained_endpoint_does_not_stand_in_for_one_that_fails(data_stor
         assert two.bodies == []
 
 
-async def test_where_all_are_drained_all_are_used(data_store, draining):
+async def test_endpoints_are_still_used_if_all_of_them_are_drained(data_store, draining):
     async with service_over(answering, answering) as (client, one, two):
         draining(over(one, two), [one.url, two.url])
         await photos_of_both(client, one, two)
 
 
 @pytest.mark.parametrize("wrong", [{"draining": "http://h/v1"}, {"draining": ["http://nowhere/v1"]}, {"drain": []}])
-def test_a_mistake_in_what_an_operator_sets_is_logged_and_costs_nothing(caplog, wrong):
+def test_a_wrong_user_config_is_logged_and_drains_no_endpoint(caplog, wrong):
     states = EndpointStates()
     apply_settings(wrong, AppArgs(engine=OpenAIEngine(base_url="http://h/v1")), states)
     assert "user_config" in caplog.text
     assert not states.is_draining("http://h/v1")
 
 
-def test_a_look_is_believed_for_a_while_only():
+def test_an_endpoint_found_dead_counts_as_dead_for_a_limited_time_only():
     now = 0.0
     states = EndpointStates(clock=lambda: now)
     states.note_check("http://u:secret@h/v1", dead=True)

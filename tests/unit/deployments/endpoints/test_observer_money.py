@@ -74,7 +74,7 @@ async def located(max_cost_usd=None, observed=OBSERVER):
     return pair, reply, metric
 
 
-async def test_what_the_observer_took_is_in_the_usage_and_the_metric(data_store):
+async def test_the_cost_of_the_observer_is_in_the_usage_and_the_metric(data_store):
     pair, reply, metric = await located()
     assert (pair.observer_calls, pair.turns) == (4, 4)  # the photo and three crops
     used = reply.json()["answer"]["usage"]
@@ -93,17 +93,17 @@ async def test_a_rollout_with_an_observer_stops_before_it_costs_more_than_it_may
     assert answer["country"] == "Japan"
 
 
-async def test_without_money_for_a_look_at_the_photo_nobody_is_asked(data_store):
+async def test_neither_observer_nor_engine_is_asked_without_money_for_the_observer(data_store):
     pair, _, _ = await located(0.5)
     assert (pair.observer_calls, pair.turns) == (0, 0)
 
 
-async def test_an_observer_without_a_price_is_asked_and_the_plan_says_that_the_limit_cannot_be_kept(data_store):
+async def test_an_observer_without_a_price_is_asked(data_store):
     pair, reply, _ = await located(4.5, observed=None)
     assert (reply.status_code, pair.observer_calls) == (200, 4)
 
 
-def test_doctor_and_plan_want_the_price_of_both():
+def test_doctor_and_plan_need_the_prices_of_engine_and_observer():
     engine = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="m", price=PLANNER)
     limits = Limits(max_cost_usd=1.0)
     unknown = AppArgs(engine=engine, observer=engine.model_copy(update={"price": None}), limits=limits)

@@ -32,7 +32,7 @@ def bearing(key):
     return {"Authorization": f"Bearer {key}"}
 
 
-async def test_nothing_but_health_is_answered_without_a_key(data_store, keys):
+async def test_requests_without_a_key_are_refused_except_for_health_and_readiness(data_store, keys):
     async with talking_to(an_app(access=keys)) as http:
         for path in ("/metrics", "/v1/models", "/locate/loc_" + "0" * 20):
             reply = await http.get(path)
@@ -69,7 +69,7 @@ async def test_requests_belong_to_their_key(data_store, keys):
         assert (await http.get(where, headers=bearing(PRESS))).status_code == 200
 
 
-async def test_a_key_has_a_rate(data_store, keys):
+async def test_a_key_above_its_rate_is_refused_with_429(data_store, keys):
     async with talking_to(an_app(access=keys), authorization=f"Bearer {DESK}") as http:
         replies = [await http.post("/locate", files={"image": b"nonsense"}) for _ in range(4)]
         assert [reply.status_code for reply in replies] == [415, 415, 415, 429]
@@ -78,7 +78,7 @@ async def test_a_key_has_a_rate(data_store, keys):
         assert (await http.post("/locate", **FORM, headers=bearing(PRESS))).status_code == 200
 
 
-async def test_a_key_has_so_many_requests_at_once(data_store, keys):
+async def test_a_key_may_have_only_so_many_requests_at_once(data_store, keys):
     slow = ScriptedEngine(turns=1, turn_s=30)
     async with talking_to(an_app(slow, access=keys), authorization=f"Bearer {DESK}", prefer="respond-async") as http:
         first = await http.post("/locate", **FORM)
@@ -88,7 +88,7 @@ async def test_a_key_has_so_many_requests_at_once(data_store, keys):
         assert (await http.post("/locate", **FORM)).status_code == 202
 
 
-async def test_only_so_much_is_let_in(data_store):
+async def test_requests_above_max_in_flight_are_refused_with_503(data_store):
     async with talking_to(an_app(max_in_flight=2)) as http:
         replies = await asyncio.gather(*(http.post("/locate", **FORM) for _ in range(6)))
         refused = [reply for reply in replies if reply.status_code == 503]
@@ -167,7 +167,7 @@ def test_wrong_keys_are_an_error_at_the_start(tmp_path, text, message):
         Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
 
 
-def test_a_new_key_is_shown_once_and_its_line_works(monkeypatch):
+def test_a_new_key_is_shown_once_and_its_line_in_the_keys_file_is_valid(monkeypatch):
     made = CliRunner().invoke(keys_command, ["new", "desk", "--per-minute", "5"])
     key = next(word for word in made.stderr.split() if word.startswith("gt_"))
     assert key not in made.stdout
@@ -185,19 +185,19 @@ def test_a_new_key_is_shown_once_and_its_line_works(monkeypatch):
         ({"gateway": {"run_store": "redis://:hunter2@host/0"}}, "GEOTTS_REDIS_PASSWORD"),
     ],
 )
-def test_impossible_combinations_are_refused_at_the_start(tree, message):
+def test_unsafe_combinations_of_settings_are_refused_at_the_start(tree, message):
     with pytest.raises(ConfigError, match=message) as refused:
         load_config(None, tree)
     assert "hunter2" not in refused.value.detail
 
 
-def test_possible_combinations_are_accepted_at_the_start():
+def test_several_gateways_with_a_shared_run_store_are_accepted_at_the_start():
     several = {"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "redis://host:6379/0"}}
     assert load_config(None, several).deployments.gateway.replicas == 2
     assert AppArgs().gateway.on_loopback
 
 
-async def test_a_key_has_money_for_a_request_and_for_a_day(data_store, tmp_path):
+async def test_a_key_has_a_limit_of_money_for_a_request_and_for_a_day(data_store, tmp_path):
     path = tmp_path / "keys"
     path.write_text(f"desk {fingerprint(DESK)} cost=0.25 cost/day=1\n")
     access = AccessConfig(mode="keys", keys_file=str(path))
@@ -213,14 +213,14 @@ async def test_a_key_has_money_for_a_request_and_for_a_day(data_store, tmp_path)
 
 
 @pytest.mark.parametrize("words", ["cost=0", "cost=x", "price=1", "cost/day=1", "cost=1 cost/day=1.5", "cost=inf"])
-def test_money_of_a_key_that_makes_no_sense_stops_the_start(tmp_path, words):
+def test_an_invalid_money_limit_of_a_key_is_refused_at_the_start(tmp_path, words):
     path = tmp_path / "keys"
     path.write_text(f"desk {fingerprint(DESK)} {words}\n")
     with pytest.raises(ConfigError, match="key 1"):
         Keyring(GatewayConfig(access=AccessConfig(mode="keys", keys_file=str(path))))
 
 
-def test_a_made_key_with_money_is_read_back(tmp_path):
+def test_a_new_key_with_money_limits_is_read_with_these_limits(tmp_path):
     made = CliRunner().invoke(
         keys_command, ["new", "desk", "--cost", "0.5", "--cost-per-day", "20", "--concurrent", "2"]
     )

@@ -42,7 +42,7 @@ def events(monkeypatch):
     return seen
 
 
-async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(events, data_store, monkeypatch):
+async def test_requests_that_arrive_at_once_reach_their_engines_one_after_the_other(events, data_store, monkeypatch):
     monkeypatch.setattr(admission, "_HEAD_START_S", 10.0)  # on a busy machine, too, each waits for the one before
     gateway, _ = a_gateway(an_app())
     options = LocateOptions(n_parallel=2, seed=1, depth="standard")
@@ -58,7 +58,7 @@ async def test_those_who_come_at_once_ask_their_engines_one_after_the_other(even
         assert seen.count(("asked", before)) >= 2  # both of its rollouts; on a slow machine a second turn, too
 
 
-async def test_a_refused_request_keeps_nobody_out(data_store, monkeypatch):
+async def test_a_refused_request_does_not_delay_the_next_one(data_store, monkeypatch):
     monkeypatch.setattr(admission, "_HEAD_START_S", 60.0)
     gateway, _ = a_gateway(an_app())
     options = LocateOptions(n_parallel=1, seed=1, depth="standard", within_km=5.0)
@@ -79,7 +79,7 @@ async def test_a_damaged_photo_does_not_keep_the_others_out():
     assert [isinstance(outcome, PhotoError) for outcome in outcomes] == [True] * 4 + [False] * 4
 
 
-async def test_photos_that_take_longer_are_read_in_a_thread_to_the_same_end():
+async def test_a_photo_that_takes_longer_is_decoded_in_a_thread_with_the_same_result():
     out = io.BytesIO()
     Image.open(io.BytesIO(PHOTOS[0])).save(out, "PNG")
     (photo,) = await Admission(GatewayConfig()).photos([out.getvalue()])

@@ -74,7 +74,7 @@ async def test_a_request_is_added_once(http):
     assert unknown.status_code == 404
 
 
-async def test_what_a_person_writes_is_replaced_only_where_they_saw_the_last_version(http):
+async def test_a_case_is_changed_only_by_who_saw_its_last_version(http):
     case = await a_case(http)
     where = f"/cases/{case['case_id']}"
     change = {**DRAFT, "title": "Old market", "version": case["version"]}
@@ -94,7 +94,7 @@ async def test_many_requests_come_into_a_case_at_once(http):
     assert sorted(run["request_id"] for run in runs) == sorted(ids)
 
 
-async def test_the_list_is_filtered_by_words_and_tags(http):
+async def test_the_list_of_cases_is_filtered_by_words_and_tags(http):
     await with_a_photo(http)
     await a_case(http, title="Station", tags=["night"], notes="", claims=[])
 
@@ -108,7 +108,7 @@ async def test_the_list_is_filtered_by_words_and_tags(http):
     assert await titles(tag="nig") == []
 
 
-async def test_the_list_says_what_is_in_a_case_without_a_title(http):
+async def test_the_list_of_cases_says_what_a_case_without_a_title_contains(http):
     where, _ = await with_a_photo(http)
     await http.get(where)
     (case,) = (await http.get("/cases")).json()["cases"]
@@ -132,7 +132,7 @@ async def test_erasing_a_case_erases_its_photos_everywhere(http):
     assert (await http.get("/cases")).json()["cases"] == []
 
 
-async def test_one_photo_is_erased_from_a_case(http):
+async def test_a_single_photo_can_be_erased_from_a_case(http):
     where, request_id = await with_a_photo(http)
     case = (await http.delete(f"{where}/runs/{request_id}")).json()
     assert case["runs"] == []
@@ -197,7 +197,7 @@ async def test_cases_belong_to_their_key(data_store, tmp_path):
         assert (await http.post(f"{where}/runs", json={"request_id": theirs}, headers=desk)).status_code == 404
 
 
-async def test_what_is_no_case_is_refused_with_the_field(http):
+async def test_an_invalid_case_is_refused_with_the_wrong_field(http):
     assert (await http.get(NOBODY)).status_code == 404
     assert (await http.get("/cases/../etc")).status_code in (404, 405)
     reply = await http.post("/cases", json={"title": "x" * 201})

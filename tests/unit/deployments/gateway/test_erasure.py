@@ -151,7 +151,7 @@ LINES = st.lists(st.sampled_from([b"keep 1", b"doomed", b"", b"doomed and long",
 
 
 @given(LINES, st.sampled_from([b"", b"doomed but to", b"keep"]))
-def test_blanking_changes_doomed_whole_lines_only_and_no_length(tmp_path_factory, lines, torn):
+def test_blanking_overwrites_only_the_whole_lines_to_erase_and_keeps_their_length(tmp_path_factory, lines, torn):
     path = tmp_path_factory.mktemp("b") / "f"
     before = b"".join(line + b"\n" for line in lines) + torn
     path.write_bytes(before)

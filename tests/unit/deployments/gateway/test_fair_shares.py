@@ -70,7 +70,7 @@ async def closed(reader):
 
 
 @pytest.mark.parametrize("first", [b"", b"x" * 400])
-async def test_a_body_that_hardly_comes_is_ended_whatever_time_a_body_may_take(data_store, first):
+async def test_a_body_slower_than_the_minimum_pace_ends_with_408_before_body_timeout(data_store, first):
     """Also one that began well: what has come once is no right to a place for ever."""
     limits = {"body_timeout_s": 3600.0, "body_window_s": 0.4, "min_body_bytes_per_s": 500.0}
     async with serving(an_app(**limits)) as (url, gateway):
@@ -105,7 +105,7 @@ async def test_the_client_of_a_slow_body_reads_why_before_its_connection_is_clos
     assert json.loads(body)["detail"].endswith("bytes arrived in 0.3 s; at least 308 must arrive")
 
 
-async def test_an_honest_upload_may_be_slow(data_store):
+async def test_a_slow_upload_that_keeps_the_minimum_pace_is_answered(data_store):
     """It takes many windows, keeps the pace in each, and is answered: a photo of 300 KB at 200 kB/s."""
     noise = io.BytesIO()
     Image.effect_noise((640, 480), 90).save(noise, "PNG")
@@ -126,7 +126,7 @@ async def test_an_honest_upload_may_be_slow(data_store):
     assert reply.status_code == 200, reply.text
 
 
-def test_by_default_a_slow_body_ends_within_15_s_and_ten_megabytes_may_take_their_time():
+def test_the_default_limits_end_a_stalled_body_within_15_s_and_allow_ten_megabytes():
     limits = GatewayConfig()
     assert limits.body_window_s + 1.0 <= 15.0
     assert limits.min_body_bytes_per_s * 10 < 50_000
@@ -141,7 +141,7 @@ def large_photo():
 
 
 @pytest.mark.slow
-async def test_photos_do_not_wait_for_names_that_nobody_answers(data_store, monkeypatch):
+async def test_photos_do_not_wait_for_dns_lookups_of_others_that_never_answer(data_store, monkeypatch):
     known = socket.getaddrinfo
 
     def silent(host, *args, **kwargs):
@@ -166,7 +166,7 @@ async def test_photos_do_not_wait_for_names_that_nobody_answers(data_store, monk
         await idle(gateway)
 
 
-async def test_photos_of_one_key_are_fetched_so_many_at_once(data_store, tmp_path):
+async def test_photos_of_one_key_are_fetched_at_most_max_fetches_at_once(data_store, tmp_path):
     at_once = most = 0
 
     async def fetch(url, *, request_id):

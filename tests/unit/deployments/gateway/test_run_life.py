@@ -72,7 +72,7 @@ async def test_a_stream_resumed_anywhere_equals_the_uncut_one(http):
     assert [parse_event(line) for line in lines if line] == whole
 
 
-async def test_who_has_every_event_of_an_ended_request_need_not_come_again(http):
+async def test_a_reader_with_every_event_of_an_ended_request_gets_204(http):
     where = (await http.post("/locate", **FORM, headers=ASYNC)).headers["location"]
     last = (await events_of(http, f"{where}/events"))[-1].seq
     for stated in (last, last + 1, 10**11):
@@ -81,7 +81,7 @@ async def test_who_has_every_event_of_an_ended_request_need_not_come_again(http)
         assert reply.headers["x-request-id"] in where
 
 
-async def test_who_has_every_event_of_a_request_at_work_waits_for_more(slow):
+async def test_a_reader_with_every_event_of_a_running_request_waits_for_more(slow):
     where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
     seen = (await slow.get(where, headers={"Prefer": "wait=1"})).json()["last_seq"]
     assert seen
@@ -91,7 +91,7 @@ async def test_who_has_every_event_of_a_request_at_work_waits_for_more(slow):
 
 
 @pytest.mark.parametrize("stated", ["x", "-1", "1.5", "9" * 13])
-async def test_an_id_that_is_none_is_refused(http, stated):
+async def test_a_last_event_id_that_is_no_number_is_refused(http, stated):
     where = (await http.post("/locate", **FORM, headers=ASYNC)).headers["location"]
     assert (await http.get(f"{where}/events", headers={"Last-Event-ID": stated})).status_code == 400
 
@@ -119,7 +119,7 @@ async def test_a_reply_without_an_answer_names_its_request(slow):
     assert reply.json()["type"].endswith(":cancelled")
 
 
-async def test_an_erased_request_leaves_nothing(http):
+async def test_an_erased_request_leaves_no_events_files_or_key(http):
     where = (await http.post("/locate", **FORM, headers={**ASYNC, "Idempotency-Key": "k"})).headers["location"]
     photo = (await events_of(http, f"{where}/events"))[0].photos[0].sha256
     picture = await http.get(f"{where}/files/{photo}")
@@ -133,7 +133,7 @@ async def test_an_erased_request_leaves_nothing(http):
     assert "idempotency-replayed" not in again.headers
 
 
-async def test_the_same_key_runs_once(http):
+async def test_two_requests_with_the_same_idempotency_key_run_once(http):
     key = {"Idempotency-Key": '"a-key"'}
     first, second = await asyncio.gather(*(http.post("/locate", **FORM, headers=key) for _ in range(2)))
     assert first.json() == second.json()
@@ -191,7 +191,7 @@ async def test_a_key_whose_request_never_came_to_be_is_taken_over(data_store, mo
         assert "idempotency-replayed" not in reply.headers
 
 
-async def test_erasing_a_cancelled_request_leaves_its_key_to_who_has_it_now(slow):
+async def test_erasing_a_cancelled_request_leaves_its_key_to_the_later_request(slow):
     headers = {**ASYNC, "Idempotency-Key": "k"}
     first = (await slow.post("/locate", **FORM, headers=headers)).headers["location"]
     await slow.delete(first)
@@ -201,7 +201,7 @@ async def test_erasing_a_cancelled_request_leaves_its_key_to_who_has_it_now(slow
     assert (third.headers["location"], third.headers["idempotency-replayed"]) == (second, "true")
 
 
-async def test_keys_of_two_callers_are_never_one(data_store):
+async def test_idempotency_keys_of_two_callers_are_kept_apart(data_store):
     gateway, _ = a_gateway(an_app())
     options = LocateOptions(n_parallel=1)
     started = [
@@ -220,7 +220,7 @@ async def test_an_erased_request_is_not_found(data_store):
 
 
 @pytest.mark.parametrize("failing", ["attend", "attended_s"])
-async def test_a_store_that_is_away_for_a_moment_costs_no_reader_its_request(data_store, monkeypatch, failing):
+async def test_a_short_failure_of_the_store_does_not_cancel_a_request_with_a_reader(data_store, monkeypatch, failing):
     for where in ("readers", "runner"):
         monkeypatch.setattr(f"deployments.gateway.{where}.ATTENDED_S", 0.3)
     store = Shaky(failing, failures=0)
@@ -240,7 +240,7 @@ async def test_a_cancelled_request_gives_its_key_back(slow):
     assert "idempotency-replayed" not in (await slow.post("/locate", **FORM, headers=key)).headers
 
 
-async def test_several_photos_are_of_one_place(http):
+async def test_a_request_takes_eight_photos_of_one_place(http):
     reply = await http.post("/locate", files=[("image", PHOTO)] * 8, data={"n_parallel": "1", "include": "full"})
     assert len(reply.json()["answer"]["provenance"]["photo_sha256"]) == 8
 
@@ -254,7 +254,7 @@ async def test_unknown_requests_are_not_found(http, path):
         assert re.fullmatch(r"req_[0-9a-f]{20}", reply.headers["x-request-id"])
 
 
-async def test_a_request_of_a_lost_gateway_is_ended_by_whoever_looks(data_store):
+async def test_a_request_of_a_lost_gateway_is_ended_by_the_gateway_that_reads_it(data_store):
     store = MemoryRunStore(3600)
     lost, _ = a_gateway(an_app(SLOW, lease_s=0.2), store)
     request_id = (await lost.start([PHOTO], LocateOptions(n_parallel=1), attended=False)).request_id
@@ -299,7 +299,7 @@ async def test_after_a_crash_with_sqlite_a_request_is_declared_lost_and_its_key_
 
 
 @pytest.mark.slow
-async def test_nobody_reads_for_the_grace_time_and_the_work_stops(data_store, monkeypatch):
+async def test_a_request_without_a_reader_for_its_grace_time_is_cancelled(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.runner.ATTENDED_S", 0.1)
     gateway, _ = a_gateway(an_app(SLOW))
     started = await gateway.start([PHOTO], LocateOptions(n_parallel=1, resume_grace_s=0.2))

@@ -17,7 +17,7 @@ def saved(rollout, turn):
     return Checkpoint(rollout_id=rollout, turn=turn, messages=(), usage=Usage())
 
 
-def test_between_two_checkpoints_of_a_rollout_the_log_gets_what_lies_between_them():
+def test_a_batch_is_split_before_the_second_checkpoint_of_a_rollout():
     first, other, second = saved(0, 1), saved(1, 1), saved(0, 2)
     batch = [first, "end of 1", other, "end of 1", second, "end of 2"]
     assert list(before_second_checkpoints(batch)) == [batch[:4], batch[4:]]
@@ -35,7 +35,7 @@ def test_a_wrong_clock_gives_a_request_no_more_time_than_it_had(wall_s, elapsed_
 
 
 @virtual_time
-async def test_a_lease_is_valid_from_when_the_store_was_asked_and_its_work_waits_until_it_is_again():
+async def test_a_lease_counts_from_the_question_to_the_store_and_work_waits_for_renewal():
     loop = asyncio.get_running_loop()
     lease = Lease(10.0, loop.time())
     await lease.wait_until_valid()

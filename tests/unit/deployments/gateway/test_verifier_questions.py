@@ -115,7 +115,7 @@ def by_verifier(events):
     return [event for event in events if getattr(event, "asker", "") == "verifier"]
 
 
-def test_without_questions_it_answers_what_the_rollouts_say(runs):
+def test_the_verifier_without_questions_answers_what_the_rollouts_say(runs):
     events, _, seen, full = runs[0]
     assert distance_km(point_of(events), WRONG) < 5
     assert not by_verifier(events)
@@ -125,7 +125,7 @@ def test_without_questions_it_answers_what_the_rollouts_say(runs):
     assert not about_the_limit(events)
 
 
-def test_with_questions_it_finds_the_street_that_nobody_looked_up(runs):
+def test_the_verifier_with_questions_finds_the_street_that_no_rollout_looked_up(runs):
     events, _, seen, full = runs[9]
     assert distance_km(point_of(events), RIGHT) < 25
     calls = [event for event in by_verifier(events) if event.type == "tool_called"]
@@ -137,7 +137,7 @@ def test_with_questions_it_finds_the_street_that_nobody_looked_up(runs):
     assert len(full["inquiry"]) == len({event.turn for event in calls})
 
 
-def test_the_calls_are_counted_logged_and_no_part_of_a_rollout(runs):
+def test_calls_of_the_verifier_are_counted_and_logged_outside_of_rollouts(runs):
     events, _, seen, _ = runs[9]
     run = fold(events)
     assert len(run.trajectories) == run.answer.n.run == 2
@@ -188,7 +188,7 @@ async def test_questions_of_a_verifier_that_cannot_ask_are_refused(verifier):
     assert (await posted(verifier, 0)).status_code == 200
 
 
-def test_the_command_line_refuses_them_too(tmp_path):
+def test_the_command_line_refuses_questions_of_a_verifier_that_cannot_ask(tmp_path):
     photo = tmp_path / "sign.jpg"
     photo.write_bytes(PHOTO)
     command = ["locate", str(photo), "--local", "--verifier-questions", "2", "--set", "engine.name=scripted"]

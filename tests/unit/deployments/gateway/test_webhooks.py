@@ -82,7 +82,7 @@ async def test_an_ended_request_is_reported_signed_and_again_until_it_is_taken(d
 
 
 @pytest.mark.slow
-async def test_what_a_gateway_did_not_deliver_is_delivered_by_the_next_one_of_its_run_store(data_store, tmp_path):
+async def test_an_undelivered_webhook_is_delivered_by_the_next_gateway_of_the_run_store(data_store, tmp_path):
     kept = {"run_store": f"sqlite:///{tmp_path}/runs.sqlite"}
     with receiver([500]) as (host, came):
         args = reporting_to(host, pauses=(600.0,), **kept)
@@ -152,14 +152,14 @@ async def test_a_host_that_is_not_allowed_is_refused_before_anything_else(data_s
     assert sender.check_url(None) == ""
 
 
-async def test_by_default_nothing_is_reported_anywhere(data_store):
+async def test_a_webhook_url_is_refused_by_default(data_store):
     async with serving(an_app()) as (url, _), httpx.AsyncClient(base_url=url) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, headers={"Webhook-Url": "https://a.example/"})
         assert (reply.status_code, reply.json()["type"]) == (422, "urn:geotts:problem:webhook-refused")
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", "whsec_%%%"])
-def test_hosts_without_a_good_secret_do_not_start(monkeypatch, secret):
+def test_webhook_hosts_without_a_valid_secret_are_refused_at_the_start(monkeypatch, secret):
     monkeypatch.setenv("GEOTTS_WEBHOOK_SECRET", secret)
     with pytest.raises(ConfigError, match="GEOTTS_WEBHOOK_SECRET"):
         WebhookSender(WebhookConfig(hosts=("a.example",)), MemoryRunStore(60))

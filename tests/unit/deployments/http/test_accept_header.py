@@ -69,7 +69,7 @@ async def doors_of(http, done):
 
 
 @pytest.mark.parametrize("accept", UNMET)
-async def test_what_cannot_be_met_is_refused_at_every_door(data_store, accept):
+async def test_an_accept_header_that_cannot_be_met_is_refused_at_every_endpoint(data_store, accept):
     async with talking_to(an_app()) as http:
         done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
         doors = await doors_of(http, done)
@@ -85,7 +85,7 @@ async def test_what_cannot_be_met_is_refused_at_every_door(data_store, accept):
             assert "offered are: " in reply.json()["detail"]
 
 
-async def test_every_door_that_can_refuse_says_so_in_the_schema(data_store):
+async def test_every_endpoint_that_can_reply_406_declares_it_in_the_schema(data_store):
     async with talking_to(an_app()) as http:
         schema = (await http.get("/openapi.json")).json()["paths"]
     silent = [
@@ -98,7 +98,7 @@ async def test_every_door_that_can_refuse_says_so_in_the_schema(data_store):
     assert silent == []
 
 
-async def test_a_request_that_is_refused_changes_nothing(data_store):
+async def test_a_request_refused_with_406_changes_nothing(data_store):
     unmet = {"Accept": "image/png"}
     async with talking_to(an_app()) as http:
         done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
@@ -110,7 +110,7 @@ async def test_a_request_that_is_refused_changes_nothing(data_store):
 
 
 @pytest.mark.parametrize("accept", [None, "*/*", "application/*", "application/json", "text/html, */*;q=0.1"])
-async def test_json_is_served_to_who_accepts_it_or_states_nothing(data_store, accept):
+async def test_json_is_served_to_clients_that_accept_it_or_state_nothing(data_store, accept):
     async with talking_to(an_app()) as http:
         done = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
         response = f"/v1/responses/resp_{done[4:]}"
@@ -133,7 +133,7 @@ async def test_a_response_is_streamed_also_to_clients_that_always_accept_json(da
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-async def test_monitoring_is_answered_whatever_it_accepts(data_store, path):
+async def test_health_readiness_and_metrics_are_served_whatever_the_client_accepts(data_store, path):
     async with talking_to(an_app()) as http:
         assert (await http.get(path, headers={"Accept": "image/png"})).status_code == 200
 
@@ -153,7 +153,7 @@ def test_the_form_that_is_wanted_most_is_chosen(accept, form):
         "ÿ",
     ],
 )
-def test_what_is_no_range_asks_for_nothing(accept):
+def test_an_invalid_media_range_is_ignored(accept):
     assert choose_media_type([accept], (*ANSWERS, *STREAMS)) == JSON
 
 
@@ -161,7 +161,7 @@ def test_what_is_no_range_asks_for_nothing(accept):
     ("accept", "form"),
     [([], HTML), ([BROWSER], HTML), (["*/*"], HTML), ([JSON], JSON), (["text/html;q=0.1, application/json"], JSON)],
 )
-def test_the_page_is_for_who_does_not_prefer_the_index(accept, form):
+def test_the_page_is_chosen_unless_the_client_prefers_json(accept, form):
     assert choose_media_type(accept, (HTML, JSON)) == form
 
 
@@ -174,13 +174,13 @@ def test_the_page_is_for_who_does_not_prefer_the_index(accept, form):
         ([("Accept", "application/geo+json;q=0.5, application/json;q=0.4")], GEOJSON),
     ],
 )
-async def test_locate_replies_in_that_form(data_store, accept, kind):
+async def test_locate_replies_in_the_media_type_of_accept(data_store, accept, kind):
     async with talking_to(an_app()) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"}, headers=accept)
     assert reply.headers["content-type"].startswith(kind)
 
 
-async def test_a_request_is_read_again_in_that_form(data_store):
+async def test_a_finished_request_is_replied_in_the_media_type_of_accept(data_store):
     async with talking_to(an_app()) as http:
         made = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
         where = f"/locate/{made.json()['request_id']}"

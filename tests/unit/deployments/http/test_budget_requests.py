@@ -33,7 +33,7 @@ async def test_no_more_tokens_are_written_than_the_budget_allows(tokens):
     assert (used.seconds, used.money_usd) == (None, None)
 
 
-async def test_the_answer_is_there_when_the_seconds_are_over():
+async def test_the_answer_is_ready_when_the_seconds_of_the_budget_are_over():
     async with talking_to(an_app(SLOW)) as client:
         run = await run_of(client, budget="1s")
     assert run.answer.budget.seconds == run.answer.timing.total_s < 1.2
@@ -59,14 +59,14 @@ async def test_a_budget_beside_what_it_decides_is_refused(more):
 
 
 @pytest.mark.parametrize("budget", [{}, {"seconds": 0}, {"hours": 1}, "soon", '{"a":' * 50_000])
-async def test_what_is_no_budget_is_refused(budget):
+async def test_an_invalid_budget_is_refused_by_its_field(budget):
     async with talking_to(an_app()) as client:
         reply = await client.post("/locate", json={"image": IMAGE, "budget": budget})
     assert reply.status_code == 422
     assert reply.json()["errors"][0]["field"].startswith("budget")
 
 
-async def test_forms_and_openai_s_interface_take_it_too():
+async def test_forms_and_chat_completions_accept_a_budget_too():
     async with talking_to(an_app()) as client:
         form = await client.post("/locate", files={"image": PHOTO}, data={"budget": json.dumps({"tokens": 5000})})
         content = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE['base64']}"}}]
@@ -89,5 +89,5 @@ async def test_a_request_without_a_budget_says_nothing_of_one():
     assert "budget" not in reply.json()["answer"]
 
 
-def test_the_client_sends_what_was_asked():
+def test_the_client_reads_a_budget_written_in_words():
     assert LocateOptions(budget="2min").budget == Budget(seconds=120)

@@ -94,7 +94,7 @@ class Counting:
         return await self._inner.call(call, context)
 
 
-async def test_tools_are_not_asked_again(data_store):
+async def test_a_continued_request_reuses_tool_results_unless_the_area_changed(data_store):
     args = an_app(SEARCHING)
     local = local_tools(args)
     counting = Counting(local.toolbox)
@@ -176,7 +176,7 @@ async def test_a_request_at_work_is_not_continued(data_store):
         ({"claim": "Sofia"}, "claim"),
     ],
 )
-async def test_what_is_wrong_is_named(scripted, body, field):
+async def test_a_wrong_field_of_a_continuation_is_named(scripted, body, field):
     first = (await located(scripted))["request_id"]
     problem = await continued(scripted, first, 422, **body)
     assert problem["errors"][0]["field"] == field
@@ -189,7 +189,7 @@ async def test_a_denial_in_words_rules_the_place_out(embedded):
     assert second["answer"]["country_code"] != "CH"
 
 
-async def test_the_same_key_continues_once_and_only_the_same(scripted):
+async def test_an_idempotency_key_continues_one_request_once(scripted):
     first, other = (await located(scripted))["request_id"], (await located(scripted))["request_id"]
     key = {"Idempotency-Key": "k"}
     replies = [await scripted.post(f"/locate/{first}/continue", json={"fact": "a"}, headers=key) for _ in range(2)]
@@ -199,7 +199,7 @@ async def test_the_same_key_continues_once_and_only_the_same(scripted):
     assert reused.json()["type"].endswith(":idempotency-key-reused")
 
 
-async def test_a_continued_request_says_nothing_finer_than_the_operator_allows(data_store):
+async def test_a_continued_request_keeps_to_max_precision(data_store):
     async with talking_to(an_app(max_precision="city")) as http:
         first = (await located(http))["request_id"]
         second = await continued(http, first)
@@ -210,7 +210,7 @@ async def test_a_continued_request_says_nothing_finer_than_the_operator_allows(d
         assert problem["errors"][0]["field"] == "not_there"
 
 
-async def test_two_who_continue_one_request_do_not_meet(scripted):
+async def test_two_continuations_of_one_request_do_not_affect_each_other(scripted):
     first = (await located(scripted))["request_id"]
     one, other = await asyncio.gather(
         continued(scripted, first, fact="in France"), continued(scripted, first, not_there="Paris")

@@ -45,7 +45,7 @@ async def test_a_response_continues_an_earlier_one(client):
     assert third["changed"]["why"] == ["you ruled out Lugano (Switzerland)", "you added a photo"]
 
 
-async def test_what_cannot_be_continued_is_refused(client):
+async def test_a_follow_up_of_an_unknown_response_or_with_new_limits_is_refused(client):
     with pytest.raises(openai.NotFoundError):
         await client.responses.create(model="geotts", input="no", previous_response_id="resp_" + "0" * 20)
     first = await client.responses.create(model="geotts", input=INPUT, extra_body=BODY)

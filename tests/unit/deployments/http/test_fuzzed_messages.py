@@ -116,7 +116,7 @@ def a_request(luck, ticket, earlier):
 
 
 @pytest.mark.slow
-async def test_no_message_breaks_the_service_or_leaves_something(data_store):
+async def test_no_fuzzed_message_breaks_the_service_or_leaves_a_task_running(data_store):
     luck = random.Random(20)
     codes: Counter[tuple[str, int]] = Counter()
     args = an_app(max_in_flight=500, default_deadline_s=5.0)

@@ -30,11 +30,11 @@ async def test_headers_that_steer_serve_are_dropped(name):
     assert name.lower() not in seen
 
 
-async def test_a_reply_has_one_name_and_it_is_ours():
+async def test_a_reply_has_one_x_request_id_which_geotts_has_set():
     reply = await asked(echo)
     assert reply.headers.get_list("x-request-id") == ["loc_ours"]
     assert reply.headers["vary"] == "Accept"
 
 
-async def test_a_reply_without_a_name_keeps_that_of_serve():
+async def test_a_reply_without_x_request_id_gets_the_one_of_ray_serve():
     assert len((await asked(nameless)).headers.get_list("x-request-id")) == 1

@@ -83,12 +83,15 @@ FRAMES = {
         framed(b"content-length: 1000014", b"connection: close", body=b'{"within": "' + b"a" * 1_000_000 + b'"}'),
         422,
     ),
-    "lists a million deep": (framed(b"content-length: 1000000", b"connection: close", body=b"[" * 1_000_000), 400),
+    "lists a million deep": (
+        framed(b"content-length: 1000000", b"connection: close", body=b"[" * 1_000_000),
+        400,
+    ),
 }
 
 
 @pytest.mark.parametrize("name", FRAMES)
-async def test_each_attempt_gets_one_reply_and_the_next_request_works(data_store, name):
+async def test_each_hostile_request_gets_one_reply_and_the_next_request_works(data_store, name):
     request, expected = FRAMES[name]
     async with serving(an_app(body_window_s=2.0)) as (url, gateway):
         port = int(url.rpartition(":")[2])

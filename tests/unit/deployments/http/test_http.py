@@ -68,7 +68,7 @@ async def test_include_says_how_much_of_the_trajectories_comes(http, include, sh
     assert all(len(t["turns"]) == 2 for t in trajectories)
 
 
-async def test_sse_ndjson_and_json_tell_the_same_story(http):
+async def test_sse_ndjson_and_json_contain_the_same_answer(http):
     fields = {"n_parallel": "2", "seed": "5", "include": "full"}
     events_by_type = {}
     for accept in ("text/event-stream", "application/x-ndjson"):
@@ -98,7 +98,7 @@ async def test_a_form_may_say_in_words_where_the_answer_must_lie(http, within, a
     assert answer["abstained"] is abstains
 
 
-async def test_a_json_body_may_say_it_in_words_too(http):
+async def test_a_json_body_may_say_in_words_where_the_answer_must_lie(http):
     image = {"base64": base64.b64encode(PHOTO).decode()}
     for within, abstains in (("Italy, FR", False), ("IT", True)):
         reply = await http.post("/locate", json={"image": image, "n_parallel": 1, "within": within})
@@ -134,7 +134,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("fields", "status", "named"), BAD, ids=[str(next(iter(b[0].items())))[:40] for b in BAD])
-async def test_wrong_fields_are_named(http, fields, status, named):
+async def test_a_problem_names_the_wrong_field_of_the_form(http, fields, status, named):
     reply = await http.post("/locate", files={"image": PHOTO}, data=fields)
     assert reply.status_code == status
     assert reply.headers["content-type"] == "application/problem+json"
@@ -237,7 +237,7 @@ async def test_a_result_is_the_fold_of_the_log(gateway, followed):
     assert result == await gateway.so_far(id_) == await gateway.result(id_)
 
 
-async def test_the_result_of_what_was_cancelled_says_so(gateway):
+async def test_the_result_of_a_cancelled_request_states_the_cancellation(gateway):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=3))).request_id
     waiting = asyncio.create_task(gateway.result(id_))
     await asyncio.sleep(0)
@@ -246,7 +246,7 @@ async def test_the_result_of_what_was_cancelled_says_so(gateway):
     assert (result.answer, result.stop_reason) == (None, StopReason.CANCELLED)
 
 
-async def test_too_many_requests_are_asked_to_come_back(args, the_ports):
+async def test_requests_above_max_in_flight_get_503_with_retry_after(args, the_ports):
     small = args.model_copy(update={"gateway": args.gateway.model_copy(update={"max_in_flight": 1})})
     gateway = Gateway(small, the_ports)
     transport = httpx.ASGITransport(create_app(gateway, small))
@@ -258,7 +258,7 @@ async def test_too_many_requests_are_asked_to_come_back(args, the_ports):
     assert any(reply.status_code == 200 for reply in replies)
 
 
-async def test_a_quiet_stream_has_heartbeats(args, the_ports):
+async def test_a_stream_without_events_has_heartbeats(args, the_ports):
     slow = args.model_copy(update={"engine": ScriptedEngine(turns=1, tokens_per_turn=1, turn_s=0.5)})
     gateway = Gateway(slow, local_ports(slow))
     id_ = (await gateway.start([PHOTO], _options(n_parallel=1))).request_id

@@ -109,7 +109,7 @@ async def test_heads_are_bounded_in_bytes_and_fields(data_store, head, expected)
             assert json.loads(reply.partition(b"\r\n\r\n")[2])["status"] == expected
 
 
-async def test_it_is_refused_before_a_key_is_asked_for(data_store, tmp_path):
+async def test_too_many_header_fields_are_refused_before_a_key_is_asked_for(data_store, tmp_path):
     keys = tmp_path / "keys"
     keys.write_text(f"a {'0' * 64}\n")
     async with service(access={"mode": "keys", "keys_file": str(keys)}) as (port, _):
@@ -181,7 +181,7 @@ async def test_many_requests_on_one_connection_and_pipelined_ones_are_served(dat
         writer.close()
 
 
-async def test_a_crowd_that_sends_nothing_makes_room_for_others(data_store):
+async def test_idle_connections_are_closed_to_make_room_for_others(data_store):
     async with service(max_connections=50) as (port, _):
         crowd = [await connected(port, b"GET /hea") for _ in range(120)]
         reply = await exchange(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
@@ -191,7 +191,7 @@ async def test_a_crowd_that_sends_nothing_makes_room_for_others(data_store):
             writer.close()
 
 
-async def test_a_request_at_work_keeps_its_connection_among_the_crowd(data_store):
+async def test_a_running_request_keeps_its_connection_while_idle_ones_are_closed(data_store):
     async with service(max_connections=20) as (port, gateway):
         reader, writer = await connected(port, locate(b"connection: close"))
         crowd = [await connected(port) for _ in range(60)]
@@ -222,7 +222,7 @@ class Held:
         self.dropped = True
 
 
-def test_one_address_has_a_limit_of_its_own_and_a_proxy_none():
+def test_connections_are_limited_for_each_address_but_not_for_trusted_proxies():
     gate = Connections(ConnectionLimits(max_per_address=2, max_connections=100, trusted_proxies=("10.0.0.0/8",)))
     first, second, third = Held(), Held(), Held()
     assert gate.admit(first, "192.0.2.1")
@@ -299,7 +299,7 @@ async def test_an_upgrade_to_websocket_is_a_plain_request(data_store):
         writer.close()
 
 
-async def test_so_many_requests_may_wait_on_one_connection(data_store):
+async def test_only_so_many_pipelined_requests_may_wait_on_one_connection(data_store):
     one = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
     async with service() as (port, _):
         reply = await exchange(port, one * 5000)

@@ -53,7 +53,7 @@ async def test_an_unforeseen_failure_has_the_headers_of_every_reply(data_store, 
 
 
 @pytest.mark.parametrize(("error", "started"), [(RuntimeError(), True), (asyncio.CancelledError(), False)])
-async def test_a_reply_that_has_begun_and_a_cancelled_one_get_no_second_one(data_store, error, started):
+async def test_an_error_after_the_start_of_a_reply_or_a_cancellation_sends_no_second_reply(data_store, error, started):
     messages: list[dict[str, Any]] = []
     with pytest.raises(type(error)):
         await exchange(breaking(error, started=started), "GET", "/broken/x", messages)
@@ -113,7 +113,7 @@ async def test_a_server_keeps_the_connection_after_head(data_store):
     assert "connection" not in head.headers
 
 
-async def test_the_log_knows_head_by_its_name_and_route(http, caplog):
+async def test_the_access_log_records_head_with_its_method_and_route(http, caplog):
     caplog.set_level("INFO", "geotts.access")
     await http.head("/healthz")
     assert [record.getMessage() for record in caplog.records if record.name == "geotts.access"] == ["HEAD /healthz 200"]
@@ -129,7 +129,7 @@ async def test_the_log_knows_head_by_its_name_and_route(http, caplog):
         ("HEAD", "/locate", "POST"),
     ],
 )
-async def test_a_refused_method_comes_with_all_that_work(http, method, path, allowed):
+async def test_a_refused_method_is_replied_with_the_allowed_methods(http, method, path, allowed):
     reply = await http.request(method, path)
     assert (reply.status_code, reply.headers["allow"]) == (405, allowed)
 

@@ -36,7 +36,7 @@ async def test_models_are_listed(client):
     assert (await client.models.retrieve("geotts")).owned_by == "geotts"
 
 
-async def test_the_content_is_the_answer(client):
+async def test_the_content_of_a_chat_completion_is_the_answer_as_json(client):
     reply = await client.chat.completions.create(
         model="geotts", messages=asking(), seed=3, extra_body={"geotts": {"n_parallel": 2}}
     )
@@ -75,7 +75,10 @@ async def test_several_images_are_photos_of_one_place(client):
         (openai.UnprocessableEntityError, {"model": "geotts", "messages": [{"role": "user", "content": "where?"}]}),
         (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking(), "n": 2}),
         (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking("many", *[URL] * 9)}),
-        (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking("x", "http://127.0.0.1/a.jpg")}),
+        (
+            openai.UnprocessableEntityError,
+            {"model": "geotts", "messages": asking("x", "http://127.0.0.1/a.jpg")},
+        ),
     ],
 )
 async def test_an_error_has_the_fields_of_openais_errors(client, error, fields):
@@ -131,7 +134,7 @@ async def test_a_hint_is_sent_among_the_options(client):
     assert json.loads(reply.choices[0].message.content)["hint"]["place"] == "Kyiv (Ukraine)"
 
 
-async def test_the_same_key_runs_once(client):
+async def test_two_completions_with_the_same_idempotency_key_run_once(client):
     key = {"Idempotency-Key": "a-key"}
     raw = client.chat.completions.with_raw_response
     first, second = [await raw.create(model="geotts", messages=asking(), extra_headers=key) for _ in range(2)]
@@ -170,7 +173,7 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "place", "schema": {"ty
         ({"extra_body": {"functions": [TOOL["function"]]}}, "functions", "geotts.tools"),
     ],
 )
-async def test_what_cannot_be_given_is_refused_and_not_swallowed(client, asked, field, says):
+async def test_unsupported_parameters_of_a_chat_completion_are_refused_by_name(client, asked, field, says):
     for stream in (False, True):
         with pytest.raises(openai.BadRequestError) as refused:
             await client.chat.completions.create(model="geotts", messages=asking(), stream=stream, **asked)
@@ -181,7 +184,11 @@ async def test_what_cannot_be_given_is_refused_and_not_swallowed(client, asked, 
 async def test_an_answer_as_a_json_object_is_given(client):
     for wanted in ("json_object", "text"):
         reply = await client.chat.completions.create(
-            model="geotts-direct", messages=asking(), response_format={"type": wanted}, tools=[], tool_choice="none"
+            model="geotts-direct",
+            messages=asking(),
+            response_format={"type": wanted},
+            tools=[],
+            tool_choice="none",
         )
         assert json.loads(reply.choices[0].message.content)["abstained"] is False
 
@@ -194,7 +201,7 @@ NOT_FOUND = '{"lat": null, "lon": null, "level": "none"}'
 @pytest.mark.parametrize(
     ("model_reply", "printed"), [(FOUND, "nine in ten within"), (NOT_FOUND, "Not known: nothing supports")]
 )
-async def test_the_example_prints_what_an_answer_means(data_store, tmp_path, model_reply, printed):
+async def test_the_example_of_the_openai_client_prints_the_answer_in_words(data_store, tmp_path, model_reply, printed):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(PHOTO)
     async with an_endpoint(lambda body, number: text_chunks(model_reply)) as endpoint:

@@ -35,7 +35,7 @@ def refs_of(node):
             yield from refs_of(value)
 
 
-def test_it_is_frozen(schema):
+def test_the_openapi_schema_equals_the_golden_file(schema):
     golden("openapi.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -56,7 +56,7 @@ def kinds(operation, status="200"):
     return set(operation["responses"][status].get("content", {}))
 
 
-def test_replies_are_declared_as_they_are(schema):
+def test_the_schema_declares_the_media_types_of_replies(schema):
     of = {
         path.partition("{request_id}")[2]: operations["get"]
         for path, operations in schema["paths"].items()
@@ -68,13 +68,13 @@ def test_replies_are_declared_as_they_are(schema):
     assert "Prefer" in {parameter["name"] for parameter in of[""]["parameters"]}
 
 
-def test_operators_see_the_problems_too(schema):
+def test_operations_for_operators_declare_their_problems_too(schema):
     operations = {path: schema["paths"][path]["get"] for path in ("/readyz", "/metrics")}
     for path, status in (("/readyz", "503"), ("/metrics", "401"), ("/metrics", "403")):
         assert kinds(operations[path], status) == {"application/problem+json"}
 
 
-async def test_a_problem_that_says_more_is_still_one(schema, data_store):
+async def test_a_problem_with_additional_fields_passes_the_problem_schema(schema, data_store):
     described = {**schema["components"]["schemas"]["Problem"], "components": schema["components"]}
     async with talking_to(an_app()) as http:
         problem = (await http.get("/v1/models/none")).json()
@@ -82,7 +82,7 @@ async def test_a_problem_that_says_more_is_still_one(schema, data_store):
     jsonschema.validate(problem, described)
 
 
-def test_every_option_is_in_both_bodies(schema):
+def test_every_option_is_in_the_form_and_in_the_json_body(schema):
     content = schema["paths"]["/locate"]["post"]["requestBody"]["content"]
     for kind in ("multipart/form-data", "application/json"):
         assert set(content[kind]["schema"]["properties"]) == {"image", *LocateOptions.model_fields}
@@ -94,5 +94,5 @@ def test_examples_pass_their_own_schema(schema):
         jsonschema.validate(example["value"], {**media["schema"], "components": schema["components"]})
 
 
-def test_the_reference_is_made_from_it(schema):
+def test_the_api_reference_is_made_from_the_schema(schema):
     golden("../../docs/api.md", reference(schema))

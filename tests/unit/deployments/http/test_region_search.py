@@ -118,7 +118,7 @@ def result_in(events):
     return result
 
 
-async def test_the_service_sees_the_region_and_nothing_is_left_of_it(data_store, looking):
+async def test_a_search_service_fetches_the_region_and_no_picture_of_it_remains(data_store, looking):
     lens = Lens()
     async with a_service(looking, lens) as (http, _, _, _):
         events = await located(http, allow_region_search="true")
@@ -154,7 +154,9 @@ async def test_the_service_sees_the_region_and_nothing_is_left_of_it(data_store,
         (False, False, ToolErrorKind.UNKNOWN_TOOL),
     ],
 )
-async def test_nothing_is_sent_unless_operator_and_caller_agree(data_store, looking, allowed, consents, kind, tmp_path):
+async def test_no_region_is_sent_unless_operator_and_caller_agree(
+    data_store, looking, allowed, consents, kind, tmp_path
+):
     lens = Lens()
     region_search = RegionSearchConfig(allowed=allowed)
     async with a_service(looking, lens, region_search=region_search) as (http, _, _, server):
@@ -166,7 +168,7 @@ async def test_nothing_is_sent_unless_operator_and_caller_agree(data_store, look
     assert requests_in(events) == ()
 
 
-async def test_the_route_is_there_only_for_search_services(data_store, looking):
+async def test_the_route_of_regions_is_unlisted_and_exists_only_if_search_is_allowed(data_store, looking):
     name = "A" * 43 + ".jpg"
     async with a_service(looking, Lens()) as (http, _, _, _):
         assert (await http.get(f"/regions/{name}")).status_code == 404
@@ -178,7 +180,7 @@ async def test_the_route_is_there_only_for_search_services(data_store, looking):
         assert "there is no such picture" not in (await http.get(f"/regions/{name}")).text
 
 
-async def test_a_picture_is_fetched_a_few_times_only(data_store, looking):
+async def test_a_region_picture_can_be_fetched_max_fetches_times(data_store, looking):
     lens = Lens(fetches=4)
     few = RegionSearchConfig(allowed=True, upload=GatewayUpload(max_fetches=2))
     async with a_service(looking, lens, region_search=few) as (http, _, _, _):
@@ -188,7 +190,7 @@ async def test_a_picture_is_fetched_a_few_times_only(data_store, looking):
 
 
 @pytest.mark.parametrize("answer", [(500, {}, b""), (402, {}, b""), (200, {"content-type": "text/html"}, b"<p>")])
-async def test_after_a_failure_nothing_is_left(data_store, looking, answer):
+async def test_a_failed_region_search_leaves_no_picture(data_store, looking, answer):
     lens = Lens(answer=answer)
     async with a_service(looking, lens) as (http, _, made, _):
         events = await located(http, allow_region_search="true")
@@ -199,7 +201,7 @@ async def test_after_a_failure_nothing_is_left(data_store, looking, answer):
     assert [request.method for request in requests_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
 
 
-async def test_after_a_cancellation_nothing_is_left(data_store, looking):
+async def test_a_cancelled_region_search_leaves_no_picture(data_store, looking):
     held, asked = asyncio.Event(), asyncio.Event()
 
     async def wait():
@@ -324,7 +326,7 @@ async def at_a_terminal(folder, engine):
 
 
 @pytest.mark.parametrize("consents", [True, False])
-async def test_the_command_line_consents_for_itself(data_store, looking, tmp_path, consents):
+async def test_the_command_line_sends_regions_only_with_its_consent_option(data_store, looking, tmp_path, consents):
     flag = " --allow-region-search" if consents else ""
     async with at_a_terminal(tmp_path, looking) as (geotts, server):
         code, reply = await geotts("locate photo.jpg -n 1 --depth deep --include full" + flag)

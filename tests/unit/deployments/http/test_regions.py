@@ -43,7 +43,7 @@ async def test_json_sse_ndjson_and_geojson_have_the_same_regions(app, data_store
     assert shape(drawn["region_50"].geometry.model_dump()).within(shape(region))
 
 
-async def test_the_client_has_them_as_values(app, data_store):
+async def test_the_client_gets_regions_as_typed_values(app, data_store):
     async with serving(app) as (url, _), Client(url) as client:
         answer = (await client.locate(SIGN, LocateOptions(n_parallel=1, seed=1))).answer
     (ring,), *_ = answer.region_90.coordinates

@@ -111,7 +111,7 @@ async def test_strange_json_is_refused_in_words(http, name):
     assert await works(http)
 
 
-async def test_a_country_that_is_not_there_is_named(http):
+async def test_an_unknown_country_code_is_refused_by_its_name(http):
     reply = await http.post("/locate", content=DOCUMENTS["a country that is not there"], headers=JSON)
     assert reply.status_code == 422
     (error,) = reply.json()["errors"]
@@ -121,7 +121,7 @@ async def test_a_country_that_is_not_there_is_named(http):
 
 
 @pytest.mark.parametrize("tools", ["nonsense", "geocode,nonsense", '["nonsense"]'])
-async def test_a_tool_that_is_none_is_named_beside_those_there_are(http, tools):
+async def test_an_unknown_tool_is_refused_with_the_known_tools(http, tools):
     reply = await http.post("/locate", files={"image": PHOTO}, data={"tools": tools})
     assert reply.status_code == 422
     (error,) = reply.json()["errors"]
@@ -131,7 +131,7 @@ async def test_a_tool_that_is_none_is_named_beside_those_there_are(http, tools):
 
 
 @pytest.mark.parametrize("tools", ["geocode", "image_zoom, read_text", "web_search", "[]", ""])
-async def test_tools_that_are_only_not_configured_here_may_be_named(http, tools):
+async def test_a_request_may_name_known_tools_that_are_not_configured(http, tools):
     reply = await http.post("/locate", files={"image": PHOTO}, data={"tools": tools, "n_parallel": "1"})
     assert reply.status_code == 200, reply.text
 
@@ -186,7 +186,7 @@ async def test_a_photo_that_does_not_come_is_not_waited_for(ports, path):
 @pytest.mark.parametrize(
     "kind", ["", "image/jpeg", "application/x-www-form-urlencoded", "multipart/mixed; boundary=B", "ünknown"]
 )
-async def test_other_content_types_are_named_wrong(http, kind):
+async def test_other_content_types_are_refused_with_the_accepted_ones(http, kind):
     reply = await http.post("/locate", content=PHOTO, headers={"Content-Type": kind.encode("latin-1")})
     assert reply.status_code == 415
     assert "multipart/form-data" in reply.json()["detail"]
@@ -197,7 +197,7 @@ async def test_other_content_types_are_named_wrong(http, kind):
     st.binary(max_size=300),
     st.sampled_from(["multipart/form-data; boundary=B", "application/json", "multipart/form-data"]),
 )
-async def test_any_body_is_refused_without_a_stumble(http, body, kind):
+async def test_a_random_body_is_refused_with_a_status_of_4xx(http, body, kind):
     reply = await http.post("/locate", content=body, headers={"Content-Type": kind})
     assert 400 <= reply.status_code < 500
 

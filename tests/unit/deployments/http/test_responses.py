@@ -92,7 +92,7 @@ async def test_a_live_stream_in_the_background_outlives_its_reader(data_store):
         assert rest[-1].response.status == "completed"
 
 
-async def test_a_number_after_the_last_event_is_refused_and_the_last_one_leaves_nothing(client):
+async def test_a_stream_after_the_last_event_is_empty_and_after_a_later_number_refused(client):
     made = await client.responses.create(**GIVEN)
     last = [e async for e in await client.responses.retrieve(made.id, stream=True)][-1].sequence_number
     assert [e async for e in await client.responses.retrieve(made.id, stream=True, starting_after=last)] == []
@@ -105,7 +105,7 @@ async def test_a_number_after_the_last_event_is_refused_and_the_last_one_leaves_
         await client.responses.retrieve(made.id, stream=True, starting_after=-2)
 
 
-async def test_a_response_that_is_not_there_is_named_as_the_client_named_it(client):
+async def test_an_unknown_response_is_named_by_the_id_that_the_client_sent(client):
     unknown = "resp_" + "0" * 20
     responses = client.responses
     for call in (
@@ -141,7 +141,7 @@ async def test_a_reader_that_disconnects_cancels_a_response_in_the_foreground(da
         await idle(gateway)
 
 
-async def test_what_is_not_to_be_stored_is_erased(client):
+async def test_a_response_with_store_false_is_erased(client):
     made = await client.responses.create(**GIVEN, store=False)
     async with asyncio.timeout(5):
         while True:
@@ -174,13 +174,13 @@ async def test_an_upload_is_a_file_of_the_input(data_store):
         ({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "upl_0"}]}]}, "no such upload"),
     ],
 )
-async def test_what_cannot_be_given_is_refused_with_words(client, change, words):
+async def test_unsupported_input_of_a_response_is_refused_with_a_reason(client, change, words):
     with pytest.raises(openai.APIStatusError, match=words) as refused:
         await client.responses.create(**{**GIVEN, **change})
     assert refused.value.status_code in (400, 404, 422)
 
 
-async def test_a_failure_is_the_end_of_the_stream_and_a_problem_without_one(data_store):
+async def test_a_failure_ends_a_stream_with_response_failed_and_is_an_error_otherwise(data_store):
     engine = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="m")
     args = an_app().model_copy(update={"engine": engine})
     async with serving(args, ports=local_ports(args)) as (url, _), a_client(url) as client:

@@ -108,7 +108,7 @@ async def test_on_the_command_line_the_photos_are_one_request(url, tmp_path):
     assert alone.exit_code == 2
 
 
-async def test_what_does_not_fit_is_refused_and_an_engine_without_text_still_answers(data_store):
+async def test_within_km_needs_several_photos_and_widens_the_radius_without_text(data_store):
     async with talking_to(an_app()) as http:
         reply = await http.post("/locate", files={"image": BLANK}, data={"within_km": "5"})
         assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "within_km")
@@ -121,7 +121,7 @@ async def test_what_does_not_fit_is_refused_and_an_engine_without_text_still_ans
         assert wide["radius_km"]["p90"] >= 500
 
 
-async def test_where_answers_are_coarse_no_photo_is_measured_from_another(data_store):
+async def test_within_km_is_refused_with_max_precision(data_store):
     async with talking_to(an_app(max_precision="city")) as http:
         files = [("image", BLANK), ("image", STATION)]
         reply = await http.post("/locate", files=files, data={"within_km": "5"})

@@ -223,7 +223,7 @@ async def test_an_earlier_request_is_continued_with_what_is_known_by_now(service
         ({"n_parallel": 3}, "n_parallel: Extra inputs are not permitted"),
     ],
 )
-async def test_what_cannot_be_continued_is_a_result_that_says_why(service, earlier, arguments, words):
+async def test_a_continuation_that_is_refused_is_a_result_with_the_reason(service, earlier, arguments, words):
     given = arguments if not arguments or "request_id" in arguments else {"request_id": earlier, **arguments}
     async with mcp_client(service) as client:
         found = await client.call_tool("continue_photo", given)
@@ -264,7 +264,7 @@ async def test_a_wrong_call_is_a_result_that_says_what_to_change(service, argume
         assert words in found.content[0].text
 
 
-async def test_what_is_no_photo_is_refused(service):
+async def test_an_upload_that_is_no_photo_is_refused(service):
     async with httpx.AsyncClient() as http:
         ticket = (await http.post(f"{service}/uploads", content=b"no picture")).json()["upload_id"]
         assert (await http.post(f"{service}/uploads", content=b"")).status_code == 422
@@ -306,7 +306,7 @@ async def test_a_cancelled_call_stops_the_work(data_store, mode):
             assert (await client.list_tools()).tools
 
 
-async def test_keys_are_wanted_and_tickets_and_runs_belong_to_them(data_store, tmp_path):
+async def test_mcp_requires_a_key_and_tickets_and_runs_belong_to_the_key(data_store, tmp_path):
     path = tmp_path / "keys"
     path.write_text(f"desk {fingerprint('gt_desk')}\nother {fingerprint('gt_other')}\n")
     async with serving(an_app(access=AccessConfig(mode="keys", keys_file=str(path)))) as (url, _):
@@ -367,7 +367,7 @@ class _InTurn(httpx2.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
+async def test_an_upload_is_gone_after_its_retention(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.uploads.KEPT_S", -1.0)
     async with serving(an_app()) as (url, gateway):
         ticket = await upload_photo(url, PHOTO)
@@ -377,9 +377,7 @@ async def test_an_upload_ends_with_its_time(data_store, monkeypatch):
         assert await gateway.store.meta(ticket) is None
 
 
-async def test_tools_whose_cache_shows_what_rollouts_looked_up_are_not_there_where_answers_are_coarse(
-    data_store, toolbox
-):
+async def test_place_tools_are_not_offered_with_max_precision(data_store, toolbox):
     async with serving(an_app(max_precision="country"), toolbox=toolbox) as (url, _), mcp_client(url, "auto") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "locate_photo" in names

@@ -27,7 +27,7 @@ class Sends:
         return success_outcome(call, Observation("found"), elapsed_s=0.0, retrieved_at="")
 
 
-async def test_what_a_tool_sent_is_not_kept_when_no_request_lists_it():
+async def test_egress_records_of_a_tool_called_without_a_request_are_not_kept():
     toolbox = Sends()
     tools = McpTools(cast(Gateway, None), cast(Pictures, None), NamedPhoto, cast(Toolbox, toolbox))
     await tools.call_tool("geocode", {"address": "Bellinzona"})

@@ -120,7 +120,7 @@ async def test_a_host_that_is_refused_gets_nothing_and_is_not_recorded(service):
     assert service.written() == service.audited() == []
 
 
-async def test_a_request_that_repeats_another_keeps_its_id_and_its_fetch_belongs_to_that(service):
+async def test_the_fetch_of_a_replayed_request_is_recorded_under_the_id_of_the_first(service):
     key = {"Idempotency-Key": "k"}
     first = await service.locate("/photo", headers=key)
     again = await service.locate("/photo", headers=key)
@@ -167,7 +167,7 @@ async def test_erasing_a_request_erases_what_went_out_for_its_photo(service):
     assert {line["request_id"] for line in service.audited()} == {mine["request_id"], other["request_id"]}
 
 
-async def test_the_gateway_that_ends_a_request_of_a_lost_one_reports_its_fetches(data_store, tmp_path, monkeypatch):
+async def test_fetches_of_a_lost_gateway_are_reported_when_its_request_is_ended(data_store, tmp_path, monkeypatch):
     async with recording(tmp_path, MemoryRunStore(3600), lease_s=0.05) as service:
         monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
         reply = await service.locate("/moved", headers={"Prefer": "respond-async"})

@@ -58,7 +58,7 @@ async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
     assert not [event for event in again if isinstance(event, LeftMachine)]  # all of it came from the cache
 
 
-async def test_a_reply_with_everything_carries_it_and_others_do_not(data_store):
+async def test_a_full_reply_contains_the_egress_and_a_brief_one_does_not(data_store):
     async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         async with with_tools(args, local_tools(args)) as http:
@@ -95,7 +95,7 @@ async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
-async def test_brokers_that_do_not_answer_cost_no_answer_and_no_metrics(data_store, monkeypatch):
+async def test_answers_and_metrics_are_served_although_the_brokers_do_not_answer(data_store, monkeypatch):
     async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         tools = local_tools(args)
@@ -148,7 +148,7 @@ async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(dat
     assert (event and event.complete) is complete
 
 
-async def test_the_audit_log_says_to_whom_and_when_and_not_what(data_store, tmp_path):
+async def test_the_audit_log_records_host_time_and_size_of_egress_but_no_url(data_store, tmp_path):
     async with rude_server(answer_with_samples("serper")) as server:
         args = asking(server)
         audit = AuditLog(tmp_path / "audit.jsonl", args)

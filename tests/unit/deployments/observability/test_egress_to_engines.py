@@ -46,9 +46,7 @@ def sizes(endpoint):
     return sorted(int(headers["content-length"]) for headers in endpoint.headers)
 
 
-async def test_a_call_to_an_engine_is_recorded_with_its_time_and_bytes_in_reply_audit_log_and_file(
-    data_store, tmp_path
-):
+async def test_time_and_bytes_of_an_engine_call_are_in_reply_audit_log_and_egress_log(data_store, tmp_path):
     file, audit_file = tmp_path / "out.jsonl", tmp_path / "audit.jsonl"
     async with serving(says) as endpoint:
         args = asking(endpoint)
@@ -86,7 +84,7 @@ async def test_every_model_of_a_request_is_in_the_record(data_store):
 @pytest.mark.parametrize(
     "answer", [text_chunks("7 DEEP"), Reply(500, {"error": "broken"}), [CUT]], ids=["well", "down", "cut"]
 )
-async def test_a_question_about_the_photo_is_recorded_whatever_comes_back(data_store, answer):
+async def test_the_probe_of_a_photo_is_recorded_whatever_its_reply(data_store, answer):
     def probed(body, number):
         return answer if body["max_tokens"] == 16 else says(body, number)
 
@@ -102,7 +100,7 @@ async def test_a_question_about_the_photo_is_recorded_whatever_comes_back(data_s
 @pytest.mark.parametrize(
     "failure", [Reply(500, {"error": "broken"}), [chunk("half"), CUT]], ids=["an error", "a lost connection"]
 )
-async def test_each_attempt_counts_also_one_that_failed(data_store, failure):
+async def test_each_call_to_an_engine_is_recorded_even_one_that_failed(data_store, failure):
     async with serving(lambda body, n: failure if n == 0 else says(body, n)) as endpoint:
         args = asking(endpoint)
         async with with_tools(args, local_tools(args)) as http:
@@ -145,7 +143,7 @@ async def test_a_request_cancelled_before_the_first_token_reports_what_was_sent_
         assert egress.sent
 
 
-async def test_a_request_whose_gateway_was_lost_does_not_say_that_it_knows_all(data_store, monkeypatch):
+async def test_the_egress_list_of_a_lost_gateway_is_marked_as_incomplete(data_store, monkeypatch):
     async with serving(says) as endpoint:
         args = asking(endpoint)
         args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"lease_s": 0.05})})

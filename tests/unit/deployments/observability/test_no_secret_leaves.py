@@ -234,7 +234,7 @@ async def test_an_engine_that_repeats_its_key_in_an_error_does_not_spread_it(
     assert {name: found for name, data in files.items() if (found := found_in(data))} == {}
 
 
-def test_the_search_finds_what_it_looks_for():
+def test_the_search_for_secrets_finds_a_planted_one():
     try:
         raise ValueError(f"key {CALLER_KEY}")
     except ValueError:

@@ -28,7 +28,7 @@ DASHBOARD = Path(__file__).parents[4] / "ray_configs" / "grafana.json"
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2"}}
 
 
-async def test_a_request_is_counted_in_every_way(data_store):
+async def test_the_metrics_count_requests_rollouts_tokens_tool_calls_and_times(data_store):
     async with talking_to(an_app()) as http:
         answer = (await http.post("/locate", **FORM)).json()["answer"]
         await http.post("/locate", **FORM, headers={"Accept": "text/event-stream"})
@@ -74,7 +74,7 @@ CUT_OFF = [
 ]
 
 
-def test_a_cancelled_request_has_cost_what_its_turns_cost_and_its_rollouts_are_cancelled():
+def test_the_metrics_count_the_turns_and_rollouts_of_a_cancelled_request():
     seen = metrics_of([*CUT_OFF, Done(stop_reason=StopReason.CANCELLED)])
     assert seen['geotts_rollouts_total{stop_reason="cancelled"}'] == 2
     assert seen['geotts_tokens_total{kind="prompt"}'] == 250
@@ -91,7 +91,7 @@ def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
     assert seen['geotts_tokens_total{kind="completion"}'] == 35
 
 
-def test_what_the_engine_put_back_is_counted_beside_the_other_tokens():
+def test_preempted_tokens_are_counted_beside_the_other_tokens():
     used = spent(260, 35).model_copy(update={"preempted_tokens": 180})
     seen = metrics_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
     assert seen['geotts_tokens_total{kind="preempted"}'] == 180
@@ -105,7 +105,7 @@ def test_the_room_of_engines_is_shown_by_replica():
     assert [seen[f'geotts_engine_free_slots{{replica="{name}"}}'] for name in "ab"] == [7, 3]
 
 
-def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
+def test_token_counts_never_decrease_when_a_rollout_resumes_from_an_earlier_turn():
     again = [
         RolloutResumed(rollout_id=0, from_turn=0),
         TurnFinished(rollout_id=0, turn=1, usage=spent(240, 20)),
@@ -115,7 +115,7 @@ def test_a_rollout_set_back_to_an_earlier_turn_takes_nothing_back():
 
 
 @pytest.mark.parametrize("leave", [lambda m, meta: m.on_end(meta, 1.0), lambda m, meta: m.on_erased(meta)])
-def test_nothing_is_remembered_of_a_request_that_is_gone(leave):
+def test_the_metrics_forget_a_request_that_ended_or_was_erased(leave):
     metrics, meta = Metrics(), RunMeta(request_id="loc")
     for event in CUT_OFF:
         metrics.on_event(meta, event)

@@ -37,7 +37,7 @@ def test_ray_and_uvicorn_are_the_versions_that_the_seam_was_written_for():
     assert list(other_versions()) == []
 
 
-def test_every_name_that_the_seam_uses_is_there():
+def test_every_name_that_the_seam_uses_exists_in_ray_and_uvicorn():
     assert list(missing_names()) == []
 
 
@@ -49,7 +49,7 @@ def test_a_name_that_a_version_took_away_is_reported(monkeypatch, package):
     assert list(missing_names()) == [first]
 
 
-def test_the_objects_of_ray_and_uvicorn_have_what_is_read_and_set_on_them():
+def test_objects_of_ray_and_uvicorn_have_the_attributes_that_the_seam_uses():
     assert list(missing_attributes()) == []
     name = "uvicorn.protocols.http.httptools_impl:RequestResponseCycle"
     assert list(missing_attributes({name: ["keep_alive", "gone"]})) == [f"{name}.gone"]
@@ -121,7 +121,7 @@ def test_no_private_attribute_of_ray_is_used_that_is_not_guarded():
     assert "_replica_result" in used
 
 
-def test_serve_opens_its_port_by_the_functions_that_are_replaced():
+def test_ray_serve_opens_its_port_by_the_functions_that_the_seam_replaces():
     assert "start_asgi_http_server(" in inspect.getsource(replica)
     assert "add_port_to_grpc_server(" in inspect.getsource(replica)
     assert "set_socket_reuse_port(sock)" in inspect.getsource(http_util.start_asgi_http_server)
@@ -130,7 +130,7 @@ def test_serve_opens_its_port_by_the_functions_that_are_replaced():
     ]  # fmt: skip
 
 
-def test_ray_sets_its_handlers_by_the_functions_that_are_kept_from_it():
+def test_ray_sets_its_signal_handlers_by_the_functions_that_the_seam_blocks():
     assert "ray._private.utils.set_sigterm_handler(sigterm_handler)" in inspect.getsource(worker.init)
     assert "ray._raylet.CoreWorker(" in inspect.getsource(worker.connect)
     assert "signal.signal" in inspect.getsource(utils.set_sigterm_handler)

@@ -38,7 +38,7 @@ def parts():
         yield ClusterWatch(gcs.getsockname(), f"unix://{folder}/raylet"), gcs, raylet
 
 
-def test_a_cluster_that_lives_is_left_alone(parts, clock):
+def test_the_watch_raises_nothing_for_a_cluster_that_lives(parts, clock):
     watch, _, _ = parts
     for _ in range(60):
         watch.check()
@@ -46,7 +46,7 @@ def test_a_cluster_that_lives_is_left_alone(parts, clock):
 
 
 @pytest.mark.parametrize(("part", "words", "within_s"), [(1, "control process at 127.0.0.1", 15), (2, "the raylet", 5)])
-def test_a_part_that_is_gone_is_named_in_time(parts, clock, part, words, within_s):
+def test_the_watch_names_a_lost_part_of_the_cluster_within_seconds(parts, clock, part, words, within_s):
     watch = parts[0]
     watch.check()
     parts[part].close()

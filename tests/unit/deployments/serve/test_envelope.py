@@ -39,7 +39,7 @@ def _nothing_left():
     assert EGRESS.take(ID) == ()
 
 
-async def test_egress_is_reported_before_the_first_batch_so_that_a_cancelled_request_has_it():
+async def test_egress_is_reported_before_the_first_batch():
     closed = asyncio.Event()
 
     async def silent_engine():
@@ -56,7 +56,7 @@ async def test_egress_is_reported_before_the_first_batch_so_that_a_cancelled_req
     assert closed.is_set()
 
 
-async def test_every_record_comes_once_and_every_batch_in_its_order():
+async def test_envelopes_carry_every_egress_record_once_and_every_batch_in_order():
     async def engine():
         for number in range(5):
             leave()
@@ -69,7 +69,7 @@ async def test_every_record_comes_once_and_every_batch_in_its_order():
     assert sum(len(envelope.egress) for envelope in envelopes) == 6
 
 
-async def test_a_call_that_is_cancelled_takes_no_record_with_it_that_another_call_of_the_request_reports():
+async def test_a_cancelled_call_leaves_its_egress_records_to_other_calls_of_the_request():
     async def engine():
         yield ["first"]
         yield ["second"]
@@ -117,7 +117,7 @@ class Charge:
         return None
 
 
-async def test_gpu_time_is_passed_on_while_a_generation_runs_so_that_a_cancelled_stream_has_reported_it():
+async def test_gpu_time_is_reported_while_a_generation_runs():
     charge, goes_on, received = Charge(2.0), asyncio.Event(), []
 
     async def engine():
@@ -164,7 +164,7 @@ async def test_the_envelopes_of_a_stream_that_ends_have_the_gpu_time_that_no_usa
     assert (gpu_s[0], sum(gpu_s)) == (2.0, in_all)
 
 
-async def test_a_failure_comes_after_the_egress_before_it():
+async def test_egress_is_reported_before_the_failure_that_follows_it():
     async def refusing_engine():
         leave()
         raise ModelError("refused")
@@ -177,7 +177,7 @@ async def test_a_failure_comes_after_the_egress_before_it():
     assert len(egress) == 1
 
 
-async def test_the_process_that_asked_hands_it_on_and_sees_batches_only():
+async def test_unsealing_records_the_egress_and_yields_only_the_batches():
     request = leave()
     EGRESS.take(ID)
 
@@ -202,7 +202,7 @@ async def test_a_lost_process_may_have_sent_more_than_it_reported():
     assert EGRESS.take(ID) == (request, Departure(ID, outgoing=None))
 
 
-async def test_a_process_that_stood_still_stops_the_work_that_another_was_given(monkeypatch):
+async def test_a_process_that_stood_still_stops_work_that_was_given_to_another(monkeypatch):
     monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
     monkeypatch.setattr(envelope, "BEAT_S", 0.05)
     turns: list[int] = []

@@ -13,7 +13,7 @@ from tts.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", ["tools/__init__.py", "tts/__init__.py", "deployments.py"])
-def test_a_package_of_the_same_name_is_refused(tmp_path, name):
+def test_a_start_folder_with_a_package_named_like_ours_is_refused(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.touch()
@@ -28,7 +28,7 @@ def test_a_folder_without_packages_and_the_checkout_itself_are_not_refused(tmp_p
 
 
 @pytest.mark.slow
-async def test_serve_says_so_and_ends_with_2(tmp_path, data_store):
+async def test_geotts_serve_reports_a_foreign_package_and_ends_with_2(tmp_path, data_store):
     (tmp_path / "tts").mkdir()
     (tmp_path / "tts" / "__init__.py").touch()
     program = Path(sys.executable).with_name("geotts")

@@ -44,13 +44,13 @@ async def drained(call):
 
 
 @pytest.mark.parametrize("use", [remote_call, drained])
-async def test_a_call_that_serve_cancelled_is_a_lost_replica_not_our_own_end(use):
+async def test_a_call_that_ray_serve_cancelled_raises_replica_lost(use):
     with pytest.raises(ReplicaLost):
         await use(Call(asyncio.CancelledError()))
 
 
 @pytest.mark.parametrize("use", [remote_call, drained])
-async def test_our_own_cancellation_is_passed_on(use):
+async def test_a_cancelled_caller_cancels_its_remote_call(use):
     call = Call()
     task = asyncio.create_task(use(call))
     await asyncio.sleep(0)
@@ -87,7 +87,7 @@ class Method:
 
 @pytest.mark.parametrize(("use", "kind"), [(remote_call, DeploymentResponse), (drained, DeploymentResponseGenerator)])
 @pytest.mark.parametrize("passes", [0, 1, 2], ids=["in that moment", "a moment later", "long after"])
-async def test_a_call_that_finds_its_replica_while_we_are_cancelled_is_cancelled_there(use, kind, passes):
+async def test_a_call_assigned_to_a_replica_during_a_cancellation_is_cancelled_there(use, kind, passes):
     method, other = Method(kind), Assigned()
     task = asyncio.create_task(use(method))
     await asyncio.sleep(0)
@@ -100,7 +100,7 @@ async def test_a_call_that_finds_its_replica_while_we_are_cancelled_is_cancelled
     assert other.cancelled
 
 
-async def test_a_call_that_found_no_replica_yet_is_given_up():
+async def test_a_cancelled_call_without_a_replica_cancels_its_assignment():
     method = Method(DeploymentResponseGenerator)
     task = asyncio.create_task(drained(method))
     await asyncio.sleep(0)
@@ -126,7 +126,7 @@ class SilentRollouts(Call):
         return self
 
 
-async def test_whoever_waits_for_a_group_to_be_sent_need_not_wait_for_its_first_event(sign_photo):
+async def test_when_sent_is_called_before_the_first_event_of_a_group(sign_photo):
     """Small photos of other requests wait for that (ADR 0014)."""
     handle, when_sent = SilentRollouts(), []
     tasks = (RolloutTask(rollout_id=0, seed=0),)

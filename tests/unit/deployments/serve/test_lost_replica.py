@@ -36,7 +36,7 @@ async def collected(response, silent_s=SHORT_S):
     return [item async for item in streamed_items(response, silent_s)]
 
 
-async def test_items_in_time_come_in_their_order():
+async def test_a_stream_without_silence_yields_its_items_in_order():
     assert await collected(Stream(0, 0.01, 0.01)) == [0, 1, 2]
     assert await collected(Stream()) == []
 
@@ -79,7 +79,7 @@ async def test_a_reader_that_stood_still_itself_gets_the_items_that_came_meanwhi
     assert await reading == list(range(len(pauses_s)))
 
 
-async def test_who_stood_still_begins_nothing_and_sends_nothing_more(monkeypatch):
+async def test_a_process_that_stood_still_may_neither_begin_nor_send_anything(monkeypatch):
     monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
     last_sent = LastSent()
     await asyncio.sleep(0.1)
@@ -93,7 +93,7 @@ async def test_who_stood_still_begins_nothing_and_sends_nothing_more(monkeypatch
         last_sent.note()
 
 
-async def test_what_the_other_side_raises_comes_through():
+async def test_an_error_raised_by_the_replica_is_passed_on():
     async def failing():
         yield 1
         raise ModelError("no")
@@ -174,7 +174,7 @@ async def test_two_lost_replicas_are_reported():
     assert made == [1, 1]
 
 
-async def test_who_is_cancelled_while_waiting_cancels_both_calls():
+async def test_a_caller_that_is_cancelled_cancels_both_calls():
     ended = []
 
     async def call():

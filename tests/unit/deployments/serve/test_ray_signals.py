@@ -18,7 +18,7 @@ def number(request):
     signal.signal(request.param, handler)
 
 
-def test_a_signal_to_a_core_worker_in_the_making_is_handled_when_ray_holds_the_worker(monkeypatch, number):
+def test_a_signal_during_the_start_of_a_core_worker_is_handled_after_the_start(monkeypatch, number):
     """The process has a second thread, which takes a signal that only the main thread would block."""
     steps = []
 

@@ -49,7 +49,7 @@ def starts(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_warning(starts):
+def test_a_second_start_of_ray_succeeds_and_the_first_leaves_no_process(starts):
     raylet_pids = starts(failures=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # of what other tests have not closed
@@ -63,7 +63,7 @@ def test_the_second_try_counts_and_the_first_leaves_no_process_and_no_warning(st
     assert raylet_pids[0] not in {process.pid for process in psutil.Process().children()}
 
 
-def test_two_failures_are_an_error_that_says_what_to_look_for(starts):
+def test_two_failed_starts_of_ray_are_an_error_that_says_what_to_check(starts):
     starts(failures=2)
     with pytest.raises(FatalError, match="memory and processor time") as failure:
         ray_start.start_ray(None, log_to_driver=False)
@@ -86,7 +86,7 @@ def test_an_interrupted_start_leaves_no_process(monkeypatch):
     assert raylet_pids[0] not in {process.pid for process in psutil.Process().children()}
 
 
-def test_somebody_elses_cluster_is_asked_once(starts):
+def test_connecting_to_an_existing_cluster_is_tried_once(starts):
     raylet_pids = starts(failures=1)
     with pytest.raises(FatalError, match=r"10\.0\.0\.1:6379") as failure:
         ray_start.start_ray("10.0.0.1:6379", log_to_driver=False)
@@ -102,7 +102,7 @@ print(constants.PROXY_READY_CHECK_TIMEOUT_S, constants.HTTP_PROXY_TIMEOUT)
 """
 
 
-def test_a_proxy_may_take_as_long_to_start_as_the_start_of_a_service_waits_for_it():
+def test_the_proxy_of_ray_serve_may_take_as_long_as_a_service_start_waits():
     """Serve by itself kills one that is not ready after 5 s, as on a busy machine."""
     seen = subprocess.run([sys.executable, "-c", _SERVES_LIMITS], capture_output=True, text=True, check=True)
     ready_s, start_s = map(float, seen.stdout.split())

@@ -97,7 +97,7 @@ def test_a_lost_replica_gets_nothing_for_a_while_although_it_reported_room(sign_
         assert placed.replica == "a"
 
 
-def test_where_nothing_is_known_any_replica_will_do(sign_photo, placing_with):
+def test_a_group_goes_to_any_replica_if_no_room_is_known(sign_photo, placing_with):
     placing = placing_with()
     assert placing.size(a_group(sign_photo, 4)) is None
     with placing.place(a_group(sign_photo, 4)) as placed:
@@ -109,7 +109,7 @@ class Engine:
     kv_used_tokens = 3000
 
 
-def test_a_replica_reports_what_neither_use_nor_promises_take():
+def test_a_replica_reports_the_room_left_by_use_and_promised_tokens():
     config = VllmEngine(model="m", max_running=16)
     report = report_of(Engine(), config, rollouts=4, promised_tokens=10_000)
     assert report == {"free_kv_tokens": 22_000, "free_slots": 12}
@@ -171,7 +171,7 @@ async def test_a_call_goes_to_the_replica_that_was_chosen_then_to_those_of_its_p
         assert [replica.replica_id.unique_id for replica in found[0]] == [first]
 
 
-async def test_a_chosen_replica_that_is_gone_leaves_the_others():
+async def test_a_call_goes_to_the_other_replicas_if_the_chosen_one_is_gone():
     router = object.__new__(PhotoHashRouter)
     pending = SimpleNamespace(metadata=SimpleNamespace(session_id=session_of("", "gone")))
     found = await router.choose_replicas([a_replica("a"), a_replica("b")], pending)

@@ -54,12 +54,12 @@ def test_the_generations_of_all_engines_of_a_replica_count_and_the_fullest_cache
     assert load(Engine(3, 0.4), Engine(2, 0.9)) == {GENERATIONS: 5.0, KV_USE: 0.9}
 
 
-def test_beside_an_engine_that_does_not_count_the_rollouts_are_counted():
+def test_rollouts_are_the_load_if_an_engine_counts_no_generations():
     assert load(object()) == {GENERATIONS: 8.0}
     assert load(Engine(), object()) == {GENERATIONS: 8.0, KV_USE: 0.4}
 
 
-def test_beside_a_planner_that_does_not_count_the_generations_of_its_observer_are_not_the_load():
+def test_the_load_of_a_planner_without_counts_is_its_rollouts_not_its_observer():
     """As with `engine.name: clues`, whose replicas would be scaled by looks at photos alone."""
     assert load(ModelWithObserver(object(), Engine(1, 0.4))) == {GENERATIONS: 8.0, KV_USE: 0.4}
     assert load(ModelWithObserver(object(), object())) == {GENERATIONS: 8.0}
@@ -70,7 +70,7 @@ def test_calls_in_a_queue_count_as_the_group_they_carry():
     assert wanted((4,), total_queued_requests=2) == 3
 
 
-def test_a_full_kv_cache_asks_for_one_more():
+def test_full_kv_caches_on_all_replicas_call_for_one_more_replica():
     assert wanted((2, 2), kv_use=(0.95, 0.9), current_num_replicas=2) == 3
     assert wanted((2, 2), kv_use=(0.95, 0.1), current_num_replicas=2) == 1
 

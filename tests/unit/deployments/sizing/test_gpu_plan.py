@@ -27,7 +27,7 @@ def plan(shape, gpus, context, **options):
     return plan_gpus(shape, Gpus.parse(gpus, None), context_tokens=context, **options).lines()
 
 
-def test_plans_of_known_gpus_stay_as_they_are():
+def test_plans_for_known_models_and_gpus_equal_the_recorded_ones():
     assert plan(FLAGSHIP, "8x80", 15000) == (
         "8 x 80 GB: 4 replicas of 2 GPUs",
         "73.8 GB for keys and values a replica: 50 requests of 15000 tokens, 50 run side by side",
@@ -67,7 +67,7 @@ def test_a_model_is_spread_only_over_gpus_among_which_its_heads_can_be_divided(h
     assert [width for width in (1, 2, 4, 8) if of_heads(heads, kv_heads).divides_among(width)] == wide
 
 
-def test_a_width_that_the_heads_rule_out_is_not_planned():
+def test_a_plan_splits_a_model_only_over_numbers_of_gpus_that_divide_its_heads():
     assert plan(of_heads(32, 8), "8x12", 30000)[0] == "8 x 12 GB: 1 replica of 8 GPUs"
     assert plan(of_heads(28, 4), "8x12", 30000)[0] == "8 x 12 GB: 2 replicas of 4 GPUs"
     assert plan(of_heads(14, 2, 10.0), "8x12", 30000)[0] == "8 x 12 GB: 4 replicas of 2 GPUs"
@@ -83,7 +83,7 @@ def test_a_refusal_because_of_heads_says_so_and_offers_only_what_can_be_spread()
         plan(of_heads(32, 4, 48.0), "2x12", 8192)
 
 
-def test_gpus_beyond_the_heads_of_keys_and_values_hold_copies():
+def test_gpus_beyond_the_number_of_key_value_heads_hold_copies_of_the_cache():
     assert [of_heads(32, 4).kv_bytes_among(width) // of_heads(32, 4).kv_bytes_per_token for width in (1, 4, 8)] == [
         1,
         1,
@@ -183,7 +183,7 @@ def test_a_model_of_a_profile_without_a_published_one_is_taken_as_large_as_its_b
 
 
 @pytest.mark.parametrize("text", ["0", "x80", "8x", "eight", "-1"])
-def test_gpus_that_are_none_are_refused(text):
+def test_an_invalid_number_of_gpus_is_refused(text):
     with pytest.raises(ConfigError, match="--gpus"):
         Gpus.parse(text, 80.0)
 

@@ -69,7 +69,7 @@ async def test_a_browser_gets_the_page_under_a_strict_policy(http):
     assert reply.headers.get_list("x-content-type-options") == ["nosniff"]
 
 
-async def test_nothing_in_it_is_inline_or_from_elsewhere(http):
+async def test_the_page_has_no_inline_code_and_loads_nothing_from_other_hosts(http):
     tags = _Tags((await http.get("/", headers=BROWSER)).text).tags
     assert not [tag for tag, _ in tags if tag in ("style", "iframe", "object", "embed", "base")]
     assert not [(tag, name) for tag, attrs in tags for name in attrs if name.startswith("on") or name == "style"]
@@ -83,7 +83,7 @@ async def test_nothing_in_it_is_inline_or_from_elsewhere(http):
     assert all(attrs.get("src") for tag, attrs in tags if tag == "script")
 
 
-async def test_every_module_finds_what_it_imports(http):
+async def test_every_module_that_a_script_imports_is_served(http):
     there = static_files()
     imports = [
         (name, imported)
@@ -109,7 +109,7 @@ def test_no_script_makes_markup_from_text(file):
 
 
 @pytest.mark.parametrize("headers", [PROGRAM, {"Accept": "application/json, */*;q=0.1"}])
-async def test_a_program_gets_the_index(http, headers):
+async def test_a_client_that_is_no_browser_gets_the_index_as_json(http, headers):
     reply = await http.get("/", headers=headers)
     index = reply.json()
     assert (index["name"], index["access"], index["limits"]["photos"]) == ("GeoTTS", "off", 8)
@@ -180,7 +180,7 @@ async def test_every_body_that_is_json_has_an_example(http):
     ] == []
 
 
-async def test_what_did_not_change_is_not_sent_again(http):
+async def test_an_unchanged_file_is_not_sent_again(http):
     first = await http.get("/web/app.js")
     again = await http.get("/web/app.js", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
@@ -190,7 +190,7 @@ async def test_what_did_not_change_is_not_sent_again(http):
 @pytest.mark.parametrize(
     "name", ["nothing.js", "..%2fsite.py", "../site.py", "%2e%2e/site.py", "site.py", "__init__.py"]
 )
-async def test_nothing_else_is_served(http, name):
+async def test_no_other_file_of_the_package_is_served(http, name):
     reply = await http.get(f"/web/{name}")
     assert reply.status_code == 404
     assert reply.headers["content-type"] == "application/problem+json"
@@ -204,7 +204,7 @@ async def test_the_page_needs_no_key_and_says_that_requests_do(data_store, keyed
         assert (await http.post("/locate", **FORM)).status_code == 401
 
 
-def test_the_files_travel_with_the_package():
+def test_the_files_of_the_page_are_in_the_package_data():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     patterns = project["tool"]["setuptools"]["package-data"]["deployments"]
     for name in static_files():
@@ -264,7 +264,7 @@ async def test_a_map_belongs_to_its_key(data_store, keyed):
 TILES = TileSource(name="Streets", url="https://{s}.tiles.example/{z}/{x}/{y}.png", attribution="those who drew it")
 
 
-async def test_maps_of_the_operator_are_offered_and_nothing_else_may_be_loaded_from_elsewhere(data_store):
+async def test_the_page_offers_maps_of_the_operator_and_may_load_only_those_from_elsewhere(data_store):
     async with talking_to(an_app(map_tiles=(TILES,))) as http:
         assert policy(await http.get("/", headers=BROWSER))["img-src"] == "'self' blob: https://*.tiles.example"
         (offered,) = (await http.get("/", headers=PROGRAM)).json()["map_tiles"]
@@ -281,7 +281,7 @@ async def test_maps_of_the_operator_are_offered_and_nothing_else_may_be_loaded_f
         "https://user:word@tiles.example/{z}/{x}/{y}.png",
     ],
 )
-def test_what_is_no_address_of_tiles_is_refused_at_the_start(url):
+def test_an_invalid_tile_url_is_refused_at_the_start(url):
     with pytest.raises(ValueError, match="tile URL"):
         TileSource(name="x", url=url)
 
@@ -309,5 +309,5 @@ async def test_a_tile_is_a_picture_that_need_not_be_sent_twice(http):
 
 
 @pytest.mark.parametrize("tile", ["3/8/0", "0/0/1", "11/0/0", "2/-1/0", "x/0/0"])
-async def test_there_are_no_tiles_outside_the_world(http, tile):
+async def test_a_tile_outside_the_world_is_not_found(http, tile):
     assert (await http.get(f"/tiles/{tile}.png")).status_code == 404

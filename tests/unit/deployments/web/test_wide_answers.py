@@ -56,7 +56,7 @@ def test_programs_get_the_radii_as_they_are(data_store, bakery):
 
 @pytest.mark.parametrize("state", ["fitted", "transferred"])
 @pytest.mark.parametrize(("p90", "wide"), [(CONTINENT_KM, False), (CONTINENT_KM + 1, True)])
-def test_words_begin_where_a_circle_is_wider_than_a_continent(p90, wide, state):
+def test_an_answer_is_called_open_above_the_radius_of_a_continent_only(p90, wide, state):
     calibration = CalibrationState(state=state)
     text = str(headline(an_answer(radius_km=Radius(p50=900, p90=p90), calibration=calibration)))
     assert (OPEN in text) is wide
@@ -73,7 +73,7 @@ def test_a_circle_wider_than_a_continent_is_not_drawn(cartographer):
     assert drawn(9000) == drawn(15000)
 
 
-def test_the_page_has_the_same_limit():
+def test_the_page_and_the_report_have_the_same_radius_of_a_continent():
     script = files("deployments").joinpath("web/static/answer.js").read_text()
     (limit,) = re.findall(r"const CONTINENT_KM = (\d+);", script)
     assert float(limit) == CONTINENT_KM

@@ -18,7 +18,7 @@ def covers(outline, point):
     return shape(outline.geometry).covers(Point(point.lon, point.lat))
 
 
-def test_of_an_answer_that_knows_only_the_country_there_is_the_country(data_store):
+def test_an_answer_of_a_country_has_the_outline_of_the_country(data_store):
     answer = an_answer(level=Level.COUNTRY, country="Switzerland", country_code="CH", region="", city="")
     drawn = answer_outlines(answer, None)
     assert drawn.claimed == ()
@@ -27,7 +27,7 @@ def test_of_an_answer_that_knows_only_the_country_there_is_the_country(data_stor
     assert not covers(drawn.known, NICOSIA)
 
 
-def test_of_an_answer_that_knows_only_the_region_there_is_the_region(data_store):
+def test_an_answer_of_a_region_has_the_outline_of_the_region(data_store):
     drawn = answer_outlines(an_answer(level=Level.REGION, city=""), None)
     assert covers(drawn.known, BELLINZONA)
     assert not covers(drawn.known, ZURICH)

@@ -33,7 +33,7 @@ def test_the_plan_and_the_answer_say_that_no_answer_is_drawn_again(dialect, draw
     assert (NO_DRAWS in warned) is told
 
 
-def test_one_released_dialect_in_a_mixture_is_enough(data_store):
+def test_a_mixture_with_one_released_dialect_notes_that_no_answer_is_drawn_again(data_store):
     engines = [{"name": "a", "engine": {"name": "scripted"}, "dialect": "generic"},
                {"name": "b", "engine": {"name": "scripted"}}]  # fmt: skip
     args = AppArgs.model_validate({"engines": engines, "limits": {"answer_draws": 2}, **RELEASED})

@@ -45,14 +45,14 @@ async def test_lines_that_are_past_the_retention_go_from_the_file_and_others_sta
     assert names(path) == ["loc_0"]
 
 
-async def test_lines_of_before_a_restart_go_too_in_any_order(path):
+async def test_expired_lines_from_before_a_restart_are_purged_in_any_order(path):
     for age_s in (1.0, 30 * HOUR, 2.0, 40 * HOUR):
         EgressLog(path)(a_request(age_s, f"loc_{age_s / HOUR:.0f}"))
     await EgressLog(path).purge(DAY)
     assert names(path) == ["loc_0", "loc_0"]
 
 
-async def test_what_is_noted_late_goes_in_its_time(path):
+async def test_lines_written_late_expire_by_their_own_time(path):
     log = EgressLog(path)
     log(a_request(1.0, "young"))
     await log.purge(DAY)
@@ -63,7 +63,7 @@ async def test_what_is_noted_late_goes_in_its_time(path):
     assert names(path) == ["young"]
 
 
-async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
+async def test_a_purge_removes_damaged_lines_too(path):
     log = EgressLog(path)
     log(a_request(30 * HOUR))
     with path.open("ab") as file:
@@ -75,7 +75,7 @@ async def test_a_line_that_was_cut_off_goes_with_its_neighbours(path):
     assert b"loc_2" in line
 
 
-async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
+async def test_a_rotated_or_truncated_log_is_read_from_its_start(path):
     log = EgressLog(path)
     for _ in range(10):
         log(a_request(30 * HOUR))
@@ -91,7 +91,7 @@ async def test_a_file_that_was_put_in_its_place_is_read_from_its_start(path):
     assert names(path) == []
 
 
-async def test_a_sweep_does_not_read_again_what_is_blank_nor_what_cannot_be_due(path, monkeypatch):
+async def test_a_second_purge_skips_blank_lines_and_lines_that_cannot_have_expired(path, monkeypatch):
     log = EgressLog(path)
     log.write([a_request(30 * HOUR)] * 500 + [a_request(1.0)] * 500)
     await log.purge(DAY)
@@ -111,7 +111,7 @@ def departures(*sent):
 
 
 @given(st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=8))
-async def test_whatever_is_written_between_sweeps_exactly_the_lines_past_their_time_are_gone(tmp_path_factory, rounds):
+async def test_a_purge_removes_exactly_the_expired_lines(tmp_path_factory, rounds):
     path = tmp_path_factory.mktemp("o") / "f"
     log = EgressLog(path)
     written: list[int] = []
@@ -151,14 +151,14 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
         await brokers.purge()
 
 
-async def test_what_a_tool_sends_is_recorded_and_says_whether_it_is_in_the_file(path):
+async def test_a_record_of_a_tool_request_states_whether_it_is_in_the_file(path):
     request = a_request(1.0, "loc_egress_log")
     EgressLog()(request)
     EgressLog(path)(request)
     assert EGRESS.take("loc_egress_log") == tuple(Departure("loc_egress_log", request, in_file) for in_file in (0, 1))
 
 
-async def test_requests_of_other_parts_are_written_and_not_recorded_again(path):
+async def test_requests_written_for_other_parts_are_not_recorded_a_second_time(path):
     log = EgressLog(path)
     EGRESS.take("loc_1")
     log.write([a_request(1.0), a_request(1.0, "loc_2")])

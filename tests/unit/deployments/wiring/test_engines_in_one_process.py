@@ -44,7 +44,7 @@ def loaded(monkeypatch):
         ),
     ],
 )
-def test_engines_that_want_more_memory_than_a_gpu_has_are_refused_before_one_is_loaded(loaded, settings, message):
+def test_engines_that_need_more_memory_than_a_gpu_has_are_refused_before_loading(loaded, settings, message):
     with pytest.raises(ConfigError) as refused:
         local_ports(load_config(None, settings))
     assert message in str(refused.value)
@@ -64,7 +64,7 @@ def test_engines_that_fit_are_loaded(loaded, settings, shares):
     assert loaded == shares
 
 
-def test_for_a_verifier_of_another_package_no_engine_is_loaded_that_it_has_not_asked_for(loaded, monkeypatch):
+def test_no_engine_is_loaded_for_a_verifier_of_another_package_unasked(loaded, monkeypatch):
     given = []
 
     def wary(consensus, args):

@@ -109,7 +109,7 @@ async def test_each_model_speaks_its_own_dialect_unless_the_request_asks_for_one
     assert {item.source: dialects[item.rollout_id] for item in started} == spoken
 
 
-async def test_one_request_runs_on_both_models_by_their_shares(tmp_path, data_store):
+async def test_a_request_runs_on_both_models_of_a_mixture_by_their_shares(tmp_path, data_store):
     events, bundle = await located(mixed(tmp_path))
     answer = fold(events).answer
     assert Counter(one.source for one in answer.rollouts) == {"west": 4, "east": 2}
@@ -161,7 +161,7 @@ class Answering:
             yield [RolloutFinished(rollout_id=task.rollout_id, **self._ended)]
 
 
-async def test_a_rollout_that_moved_has_used_what_both_models_did(blank_photo):
+async def test_the_usage_of_a_rollout_that_moved_includes_both_models(blank_photo):
     lost = RolloutFailure(code="model", detail="the connection was lost", endpoint="http://west")
     spent = Usage(turns=2, model_calls=2, prompt_tokens=3000, cost_usd=0.04)
     west = Answering(stop_reason=StopReason.FAILED, failure=lost, usage=spent)
@@ -224,7 +224,7 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
         ({"engines": [{"name": "a", "engine": {"name": "clues"}, "share": 0}] * 2}, "greater than 0"),
     ],
 )
-def test_a_mixture_that_cannot_be_is_refused(changes, says):
+def test_an_invalid_mixture_is_refused_with_the_reason(changes, says):
     with pytest.raises(ValidationError, match=says):
         AppArgs.model_validate(changes)
 

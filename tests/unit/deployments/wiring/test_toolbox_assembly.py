@@ -23,7 +23,7 @@ async def call(tooling, name, **arguments):
     ).result
 
 
-async def test_offline_is_the_default_and_needs_nothing(data_store):
+async def test_the_default_tools_work_offline_and_cache_their_results(data_store):
     tooling = make_tooling(AppArgs(), {})
     names = {schema.name for schema in tooling.toolbox.schemas()}
     assert names == {
@@ -58,7 +58,7 @@ async def test_requests_that_left_the_machine_are_recorded(data_store, tmp_path)
     assert b"very-secret" not in written
 
 
-def test_what_several_replicas_need_is_demanded():
+def test_several_tools_replicas_with_network_providers_need_a_shared_cache():
     network = ToolsConfig(providers=("osm",))
     with pytest.raises(ValidationError, match=r"shared tools\.cache"):
         AppArgs(tools=network, deployments=TWO)

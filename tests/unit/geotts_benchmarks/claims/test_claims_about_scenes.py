@@ -49,7 +49,7 @@ def made_up(n, rng):
     ]
 
 
-def test_the_fit_makes_probabilities_of_masses():
+def test_the_fitted_claim_calibration_turns_masses_into_probabilities():
     rng = np.random.default_rng(1)
     fitted = fit_claims(made_up(3000, rng), "made up")
     others = made_up(3000, rng)
@@ -84,7 +84,7 @@ class Checks:
 
 
 @pytest.mark.parametrize("family", ["half_right", "namesakes", "injected_page", "echo_chamber"])
-def test_a_claim_that_joins_an_attack_moves_nothing(family, data_store, gazetteer, countries, blank_photo):
+def test_a_claim_that_joins_an_attack_does_not_move_the_answer(family, data_store, gazetteer, countries, blank_photo):
     from tts.clues.clue_reader import ClueReader
 
     world = World(gazetteer, countries, ClueReader(gazetteer, data_store.lexicon(), countries))

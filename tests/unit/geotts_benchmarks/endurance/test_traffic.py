@@ -36,7 +36,7 @@ async def test_traffic_at_full_speed_counts_the_answers_per_second():
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_reached_is_a_failure():
+async def test_an_unreachable_service_counts_as_failures():
     traffic = traffic_at("http://127.0.0.1:1")
     async with traffic.steady(50.0):
         await asyncio.sleep(0.3)

@@ -57,13 +57,13 @@ def harms(process=None, disks=None, clock=None):
     return Harms(site, disks or {}, clock, random.Random(1))
 
 
-def test_a_process_is_killed():
+def test_a_kill_fault_kills_the_process():
     with victim() as process:
         harms(process).do("kill_tools")
         assert process.wait(60) == -9
 
 
-def test_a_process_is_stopped_and_goes_on():
+def test_a_stop_fault_stops_the_process_until_it_is_undone():
     with victim() as process:
         undo = harms(process).do("stop_tools")
         give_up = time.monotonic() + 60
@@ -73,7 +73,7 @@ def test_a_process_is_stopped_and_goes_on():
         assert says(process) == "enough"
 
 
-def test_a_process_runs_out_of_handles_and_gets_them_back():
+def test_a_handles_fault_takes_the_file_handles_of_a_process_until_it_is_undone():
     with victim() as process:
         assert says(process) == "enough"
         undo = harms(process).do("handles_tools")
@@ -82,12 +82,12 @@ def test_a_process_runs_out_of_handles_and_gets_them_back():
         assert says(process) == "enough"
 
 
-def test_nothing_is_done_where_no_such_process_runs():
+def test_a_fault_without_a_matching_process_does_nothing():
     with victim() as process:
         assert harms(process).do("kill_gateway") is None
 
 
-def test_the_clock_is_wrong_for_a_while(tmp_path):
+def test_a_clock_fault_shifts_the_clock_until_it_is_undone(tmp_path):
     clock = tmp_path / "clock"
     undo = harms(clock=clock).do("clock_step")
     assert abs(int(clock.read_text())) >= 60
@@ -97,7 +97,7 @@ def test_the_clock_is_wrong_for_a_while(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
-def test_a_disk_is_full_to_the_last_byte_and_has_room_again(tmp_path):
+def test_a_full_disk_fault_fills_the_disk_until_it_is_undone(tmp_path):
     with small_disk(tmp_path / "disk", 1) as disk:
         undo = harms(disks={"redis": disk}).do("full_redis")
         with pytest.raises(OSError, match="No space left"):
@@ -107,7 +107,7 @@ def test_a_disk_is_full_to_the_last_byte_and_has_room_again(tmp_path):
     assert not Path(tmp_path / "disk" / "more").exists()
 
 
-def test_the_schedule_is_that_of_its_seed_and_has_every_kind_as_often():
+def test_a_schedule_of_faults_follows_its_seed_and_has_each_kind_equally_often():
     kinds = harms(disks={"redis": None}).kinds()
     first = schedule(kinds, 3 * len(kinds), random.Random(7))
     assert first == schedule(kinds, 3 * len(kinds), random.Random(7))

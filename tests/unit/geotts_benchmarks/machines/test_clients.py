@@ -22,7 +22,7 @@ async def seen_at(url, *, transport=None, within_s=20.0):
         return await ask(client, PHOTO, ASKED, within_s=within_s)
 
 
-async def test_an_answered_request_has_its_turns_and_the_journal_of_the_engine_has_the_same(tmp_path):
+async def test_an_answered_request_has_the_turns_that_the_journal_of_the_engine_has(tmp_path):
     file = tmp_path / "journal.jsonl"
     async with serving(an_app(ScriptedEngine(turns=2, tokens_per_turn=4, journal=str(file)))) as (url, _):
         seen = await seen_at(url)

@@ -26,7 +26,7 @@ def journal(tmp_path, *lines):
     return read_journal(file)
 
 
-def test_nothing_is_doubled_where_each_turn_began_once(tmp_path):
+def test_turns_that_began_once_are_not_doubled(tmp_path):
     assert doubled_work([seen()], journal(tmp_path, (0.2, "loc_a/0", 0), (1.2, "loc_a/0", 1))) == []
 
 

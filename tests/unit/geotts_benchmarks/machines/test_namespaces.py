@@ -37,7 +37,7 @@ def test_a_machine_is_reached_until_it_is_cut_off_and_again_when_it_is_mended():
         assert reaches(one, other)
 
 
-def test_what_runs_on_a_machine_ends_with_it():
+def test_processes_on_a_machine_end_with_the_machine():
     with machines(2) as (one, other), listening(one) as killed, listening(other) as surviving:
         one.kill()
         assert killed.wait(5)
@@ -45,7 +45,7 @@ def test_what_runs_on_a_machine_ends_with_it():
         assert surviving.poll() is None
 
 
-def test_nothing_is_left_of_machines_whose_processes_still_ran():
+def test_machines_with_running_processes_are_removed_completely():
     with machines(1) as (machine,):
         process = machine.start("sleep", "60")
     assert process.wait(5)

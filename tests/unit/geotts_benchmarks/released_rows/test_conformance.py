@@ -28,7 +28,7 @@ from tts.errors import ConfigError
         (None, None, True),
     ],
 )
-def test_equal_is_character_for_character_and_number_for_number(wanted, made, equal):
+def test_values_are_equal_only_if_texts_match_exactly_and_numbers_nearly(wanted, made, equal):
     assert is_same(wanted, made) is equal
 
 
@@ -55,7 +55,7 @@ def test_a_row_that_raises_and_one_without_adapter_differ(tmp_path, monkeypatch)
     assert "KeyError" in judged.reason
 
 
-def test_declared_rows_count_neither_way(tmp_path, monkeypatch):
+def test_excluded_rows_count_neither_as_equal_nor_as_different(tmp_path, monkeypatch):
     async def judge(row, corpus):
         return {"1": EQUAL, "2": excluded_row("no text")}.get(row["id"], compare_pairs(a=(1, 2)))
 

@@ -70,7 +70,7 @@ async def test_an_allowed_tool_is_called_recorded_and_cached_where_it_only_reads
     [("hangs", ToolErrorKind.TIMEOUT), ("dies", ToolErrorKind.UNAVAILABLE), ("floods", ToolErrorKind.UNAVAILABLE),
      ("fails", ToolErrorKind.BLOCKED)],
 )  # fmt: skip
-async def test_a_bad_server_costs_one_call(kind, failure):
+async def test_a_bad_external_server_fails_one_call_and_leaves_no_process(kind, failure):
     broker = await asyncio.to_thread(a_broker, kind, timeout_s=20.0 if kind == "hangs" else 30.0)
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun = time.monotonic()
@@ -126,7 +126,7 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
         assert await asyncio.to_thread(external_tools, {"far": small}, environment={}) == []
 
 
-def test_any_schema_of_a_stranger_becomes_a_harmless_one():
+def test_any_schema_of_an_external_tool_becomes_a_valid_object_schema():
     odd: list[object] = [None, [], "x", {"type": "array"}, {"type": "object", "properties": 7, "required": {}}]
     deep = {"type": "object", "properties": {}}
     for _ in range(50):

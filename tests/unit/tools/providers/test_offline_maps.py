@@ -9,7 +9,7 @@ from tts.domain.geo import LatLon
 
 
 @pytest.mark.parametrize(("asked", "given_"), [(1, 2), (8, 8), (19, 12)])
-async def test_the_provider_is_honest_about_zoom_and_resolution(cartographer, asked, given_):
+async def test_an_offline_map_states_its_zoom_and_what_it_does_not_show(cartographer, asked, given_):
     point = LatLon(lat=48.2, lon=16.4)
     made = await OfflineMaps(cartographer).picture(
         point, style="map", zoom=asked, width=500, height=500, context=a_context()

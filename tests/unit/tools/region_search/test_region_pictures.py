@@ -54,7 +54,7 @@ def blurring(tmp_path):
     return made
 
 
-def test_what_is_found_is_hidden_and_the_rest_stays(blurring):
+def test_blurring_hides_what_the_detector_finds_and_keeps_the_rest(blurring):
     street = a_street()
     before, after = np.asarray(street).astype(int), np.asarray(blurring(detector(FACE))(street)).astype(int)
     assert np.ptp(before[PLACE, PLACE]) == 255
@@ -65,7 +65,7 @@ def test_what_is_found_is_hidden_and_the_rest_stays(blurring):
     assert (before[12:16, 12:52] != after[12:16, 12:52]).any()
 
 
-def test_what_is_found_in_a_long_picture_lies_where_it_was_seen(blurring):
+def test_blurring_hides_the_right_place_in_a_wide_picture(blurring):
     wide = Image.new("RGB", (256, 128), (70, 70, 70))
     wide.paste(a_street(), (0, 0))
     after = np.asarray(blurring(detector((4.0, 4.0, 12.0, 12.0)), min_score=0.5)(wide))
@@ -81,7 +81,7 @@ def test_other_classes_and_low_scores_stay(blurring, settings, white):
     assert (np.asarray(after) == np.asarray(street)).all()
 
 
-def test_a_detector_that_fails_keeps_the_picture_here(blurring):
+def test_a_picture_is_not_sent_if_the_detector_fails(blurring):
     failing = blurring(detector(FACE, nan_when_white=True))
     failing(a_street(white=False))
     with pytest.raises(ToolError, match="was not sent") as raised:
@@ -100,7 +100,7 @@ def test_a_missing_detector_is_refused_at_the_start(tmp_path):
         Blur(BlurConfig(model=str(tmp_path / "none.onnx")))
 
 
-def test_a_region_is_cut_scaled_and_bare():
+def test_a_region_is_cut_from_the_photo_and_scaled():
     photo = load_photo(sign_bytes("Calle Mayor", size=(800, 480)))
     box = Box(x0=0.0, y0=0.0, x1=1.0, y1=0.5)
     picture = encode_picture(cut_region(photo, box, max_side_px=400))
@@ -166,7 +166,7 @@ def test_urls_are_signed_as_the_example_of_the_documentation():
 
 
 @pytest.mark.parametrize("session", ["", "a-session/token=="])
-async def test_a_bucket_gets_requests_that_are_signed_for_one_thing_each(session):
+async def test_a_bucket_gets_one_signed_upload_and_one_signed_deletion(session):
     environment = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret-key", "AWS_SESSION_TOKEN": session}
     moment = datetime(2026, 11, 23, 12, tzinfo=UTC)
     keys = S3Keys("an-id", Secret("a-secret-key"), Secret(session) if session else None)
@@ -218,7 +218,7 @@ async def test_a_picture_is_in_the_store_during_the_call_only():
     assert not any(secret in repr(left) for secret in ("upload-secret", path.rpartition("/")[2]))
 
 
-async def test_it_is_deleted_when_the_call_fails():
+async def test_a_stored_picture_is_deleted_when_the_call_fails():
     store = Store()
     async with rude_server(store) as server:
         with pytest.raises(ToolError, match="the service failed"):
@@ -228,7 +228,7 @@ async def test_it_is_deleted_when_the_call_fails():
         assert store.kept == {}
 
 
-async def test_it_is_deleted_when_the_upload_seems_to_fail():
+async def test_a_stored_picture_is_deleted_when_the_upload_seems_to_fail():
     store = Store(refuses=["PUT"])  # it arrives, and the store answers 500
     async with rude_server(store) as server:
         with pytest.raises(ToolError, match="could not be uploaded") as raised:
@@ -239,7 +239,7 @@ async def test_it_is_deleted_when_the_upload_seems_to_fail():
 
 
 @pytest.mark.parametrize("during", ["PUT", "call"])
-async def test_it_is_deleted_before_a_cancellation_comes_through(during):
+async def test_a_stored_picture_is_deleted_before_a_cancellation_is_passed_on(during):
     store = Store(holds=during)
     async with rude_server(store) as server:
 
@@ -267,7 +267,7 @@ async def test_a_deletion_is_tried_again_and_its_failure_is_logged(caplog):
     assert [record.levelno for record in caplog.records if name in record.getMessage()] == [logging.ERROR]
 
 
-async def test_a_picture_on_the_shelf_expires():
+async def test_a_picture_lent_by_the_gateway_expires():
     now = [0.0]
     shelf = RegionShelf(PUBLIC_URL + "/", expires_s=30.0, max_fetches=3, scrubber=Scrubber(), now=lambda: now[0])
     async with shelf.lend(PICTURE, a_context()) as url:
@@ -280,7 +280,7 @@ async def test_a_picture_on_the_shelf_expires():
     assert len(shelf) == 0
 
 
-def test_impossible_configurations_are_refused_at_the_start():
+def test_region_search_without_a_way_to_lend_pictures_is_refused_at_the_start():
     lens = ToolsConfig(providers=("serper_lens",), region_search=RegionSearchConfig(allowed=True))
     with pytest.raises(
         ValueError, match=r"Set gateway\.public_url, or set tools\.region_search\.upload to a picture store"

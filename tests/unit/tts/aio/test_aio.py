@@ -48,7 +48,7 @@ async def test_a_cancellation_that_a_library_forgets_is_heeded(ends):
     assert not went_on
 
 
-async def test_a_cancellation_of_before_does_not_end_what_cleans_up_after_it():
+async def test_an_earlier_cancellation_does_not_end_the_clean_up_after_it():
     cleaned = False
 
     async def work():
@@ -83,7 +83,7 @@ async def test_a_stream_yields_what_is_sent_then_raises_what_was_raised():
 
 
 @virtual_time
-async def test_a_stream_whose_producer_was_cancelled_from_inside_did_not_come_to_its_end():
+async def test_a_stream_whose_producer_was_cancelled_raises_the_cancellation():
     """As when a call it awaits is cancelled on the other side of the network."""
 
     async def produce(send):
@@ -181,7 +181,7 @@ async def test_coalesce_gives_the_first_at_once_and_the_rest_in_windows():
 
 
 @virtual_time
-async def test_batches_do_not_keep_urgent_items_waiting():
+async def test_an_urgent_item_ends_its_batch_at_once():
     now = asyncio.get_running_loop().time
     came: dict[int, float] = {}
 
@@ -196,7 +196,7 @@ async def test_batches_do_not_keep_urgent_items_waiting():
 
 
 @virtual_time
-async def test_patient_batches_wait_for_more_but_not_when_there_is_none():
+async def test_patient_batches_wait_for_the_window_unless_the_stream_has_ended():
     now = asyncio.get_running_loop().time
 
     async def produce(send):
@@ -323,7 +323,7 @@ async def test_a_turnstile_opens_for_who_waits_behind_one_that_gave_up():
 
 
 @virtual_time
-async def test_a_milestone_calls_those_who_came_before_it_and_after_it():
+async def test_a_milestone_makes_the_calls_registered_before_and_after_it_was_reached():
     milestone, calls = Milestone(), []
     milestone.call_when_reached(lambda: calls.append("before"))
     waiting = asyncio.create_task(milestone.wait(at_most_s=60))

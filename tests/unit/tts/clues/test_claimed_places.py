@@ -15,7 +15,7 @@ def reader(data_store, gazetteer, countries):
 
 
 @pytest.mark.parametrize("words", ["Kharkiv", "Харків", "Kharkiv, Ukraine", "This photo was taken in Kharkiv."])
-def test_a_town_is_a_circle_with_room_for_its_people(reader, words):
+def test_a_claimed_town_is_a_circle_as_large_as_its_population_needs(reader, words):
     place = claimed_place(words, reader)
     assert (place.kind, place.place, place.claim) == ("town", "Kharkiv (Ukraine)", words)
     (area,) = place.areas
@@ -40,7 +40,7 @@ def test_countries_regions_and_written_areas_are_claims_too(reader, words, kind,
     assert (place.kind, place.place) == (kind, label)
 
 
-def test_an_area_is_taken_as_it_is(reader):
+def test_a_claimed_area_is_taken_unchanged(reader):
     area = Countries(codes=("UA",))
     assert claimed_place(area, reader).areas == (area,)
 

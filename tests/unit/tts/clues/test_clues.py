@@ -83,16 +83,16 @@ def test_a_plate_names_the_countries_that_have_its_form(text, best):
 
 
 @pytest.mark.parametrize("text", ["BAKERY", "12:30", "+49 30 1234", "Open 9-17", "STOP", "Platz 12"])
-def test_what_is_no_plate_is_none(text):
+def test_text_that_is_no_number_plate_gives_no_plate_clue(text):
     assert list(plate_clues(text)) == []
 
 
-def test_letters_of_a_code_are_of_no_language(languages):
+def test_letters_of_a_number_plate_give_no_language_clue(languages):
     assert languages.clue({"MH 68 BS 5149": 1.0}) is None
     assert languages.clue({"Bonn 12": 1.0}) is not None
 
 
-def test_vowel_signs_belong_to_words(languages):
+def test_words_with_vowel_signs_give_a_language_clue(languages):
     clue = languages.clue({"किराना स्टोर": 1.0})
     assert clue is not None
     assert clue.weight("IN") > clue.weight("BD") + 3.0
@@ -144,7 +144,7 @@ def test_a_domain_that_is_sold_abroad_counts_less(countries, lexicon):
     assert {code for clue in domain("www.zelmor.co.uk") for code in clue.weights} == {"GB"}
 
 
-def test_a_brand_counts_unless_it_is_a_word(countries, lexicon):
+def test_a_brand_is_a_clue_unless_it_is_a_common_word(countries, lexicon):
     found = [clue for clue in wording_clues("EDEKA", countries, lexicon) if clue.kind is ClueKind.BRAND]
     assert found
     assert "DE" in found[0].weights
@@ -172,7 +172,7 @@ def test_the_wording_names_the_country(languages, reader, texts, code):
     assert belief.country[0] == code
 
 
-def test_no_letters_are_no_language(languages):
+def test_text_without_letters_gives_no_language_clue(languages):
     assert languages.clue({"12:30": 1.0, "": 1.0, "!?": 1.0}) is None
 
 
@@ -245,12 +245,12 @@ def test_two_readings_of_one_word_are_one_mention(reader):
 
 
 @pytest.mark.parametrize("text", ["BUS", "BAR", "TAX"])
-def test_three_letters_are_no_airport_without_one(reader, text):
+def test_a_word_of_three_letters_is_no_airport_without_a_word_of_airports(reader, text):
     kinds = {m.place.kind for mention in reader.leads({text: 1.0}).mentions for m in mention.matches}
     assert "airport" not in kinds
 
 
-def test_common_words_are_poor_names(gazetteer, lexicon):
+def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(gazetteer, lexicon):
     found = {m.name: m for m in MentionReader(gazetteer, lexicon).mentions(["welcome", "Rourkela"])}
     assert found["rourkela"].rate_elsewhere < 1e-5
     assert found["welcome"].rate_elsewhere > 1e-3
@@ -319,7 +319,7 @@ def test_the_language_shows_in_which_part_of_a_country_a_photo_was_taken(reader,
     assert belief.countries == pytest.approx(reader.weigher.weigh(unmoved, ()).countries)
 
 
-def test_the_parts_of_countries_are_divisions_and_the_last_is_for_all_others():
+def test_regional_shares_name_known_divisions_and_end_with_one_for_all_others():
     packed = importlib.resources.files("tts").joinpath("data/admin1.tsv.gz").read_bytes()
     rows = gzip.decompress(packed).decode().splitlines()
     for code, regions in tables().regional.items():
@@ -328,7 +328,7 @@ def test_the_parts_of_countries_are_divisions_and_the_last_is_for_all_others():
         assert [bool(region.of) for region in regions] == [True] * (len(regions) - 1) + [False]
 
 
-def test_a_word_of_a_language_that_is_not_spoken_there_is_the_town(reader):
+def test_a_name_counts_as_the_town_if_its_word_is_of_a_language_not_spoken_there(reader):
     def share(*lines):
         leads = reader.leads(dict.fromkeys(lines, 1.0))
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
@@ -338,14 +338,14 @@ def test_a_word_of_a_language_that_is_not_spoken_there_is_the_town(reader):
     assert share("Călan", "www.zelmorvat.com.tr", "Ekmek ve süt", "Eczane") < 0.05
 
 
-def test_a_town_that_its_division_is_called_after_is_the_point(reader):
+def test_a_town_whose_division_has_the_same_name_is_the_point(reader):
     leads = reader.leads({"8001 Zürich": 1.0})
     belief = reader.weigher.weigh(leads.clues, leads.mentions)
     assert (belief.places[0][0].name, belief.places[0][0].kind) == ("Zürich", "city")
     assert distance_km(belief.best_point()[0], belief.places[0][0].point) < 0.1
 
 
-def test_nothing_read_is_no_belief_in_particular(reader):
+def test_a_belief_without_readings_is_spread_over_the_world(reader):
     belief = reader.weigher.weigh((), ())
     point, _ = belief.best_point()
     assert belief.mass(point, 750.0) < 0.22
@@ -377,7 +377,7 @@ def test_a_doubtful_line_weighs_less():
     assert Clue(kind=ClueKind.UNIT, quote="", why="").weight("FR") == 0.0
 
 
-def test_tables_name_real_countries(countries):
+def test_the_tables_of_clues_name_only_known_countries(countries):
     known = set(countries.codes)
     found = tables()
     for codes in (*found.companies.values(), *found.currency_marks.values(), *found.currency_words.values()):

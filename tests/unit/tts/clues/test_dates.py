@@ -42,16 +42,16 @@ def the_date(text):
         ("พ.ศ. 2568", "TH", "LA"),
     ],
 )
-def test_a_date_speaks_for_the_countries_that_write_it_so(text, likelier, than):
+def test_the_form_of_a_date_favours_the_countries_that_write_it_so(text, likelier, than):
     assert the_date(text).weight(likelier) > the_date(text).weight(than)
 
 
-def test_a_date_whose_order_cannot_be_told_only_has_its_marks():
+def test_a_date_of_unclear_order_is_a_clue_by_its_separators_only():
     clue = the_date("05/06/2025")
     assert clue.weight("US") == clue.weight("FR") > clue.weight("DE")
 
 
-def test_a_short_year_is_trusted_less():
+def test_a_date_with_a_year_of_two_digits_is_a_weaker_clue():
     assert the_date("31.12.25").weight("US") > the_date("31.12.2025").weight("US")
 
 
@@ -59,7 +59,7 @@ def test_a_short_year_is_trusted_less():
     "text",
     ["32.12.2025", "12.50.2025", "31.12.1", "1.2.3", "192.168.10.12", "10:30-12:00", "3/4/5/2025", "v2.12.2025b"],
 )
-def test_what_is_no_date_is_none(text):
+def test_text_that_is_no_date_gives_no_date_clue(text):
     assert list(date_clues(text)) == []
 
 
@@ -72,19 +72,19 @@ def test_dates_years_and_opening_hours_are_no_telephone_numbers(countries, text)
     assert ClueKind.PHONE not in kinds
 
 
-def test_a_telephone_number_beside_a_date_stays_one(countries):
+def test_a_telephone_number_beside_a_date_is_still_found(countries):
     quotes = {clue.quote for clue in number_clues("31.12.2025 tel 040 123 4567", countries) if clue.kind == "phone"}
     assert quotes == {"040 123 4567"}
 
 
 @given(st.text(alphabet="0123456789./- :–hto年.٣", max_size=40))
-def test_blanking_keeps_everything_else_in_its_place(text):
+def test_removing_dates_leaves_the_other_characters_in_their_place(text):
     blanked = without_dates(text)
     assert len(blanked) == len(text)
     assert all(now in (was, " ") for was, now in zip(text, blanked, strict=True))
 
 
-def test_the_forms_are_those_of_cldr(countries):
+def test_the_date_forms_of_each_country_include_those_of_cldr(countries):
     listed = tables().date_forms
     assert set(listed) <= set(countries.codes)
     missing = {

@@ -67,13 +67,13 @@ def test_a_question_is_no_claim(reader, hint, places):
         ("Not in Italy. Not in France.", ["Italy", "France"]),
     ],
 )
-def test_a_plain_denial_says_where_it_is_not(reader, hint, places):
+def test_a_denial_in_a_hint_names_the_places_that_are_denied(reader, hint, places):
     stated = stated_in(hint, reader)
     assert stated is not None
     assert ([name[0].name for name in stated.names], stated.denied) == (places, True)
 
 
-def test_outside_a_town_is_near_it(reader):
+def test_a_hint_outside_a_town_means_near_the_town(reader):
     stated = stated_in("outside Rome", reader)
     assert stated is not None
     assert (stated.names[0][0].name, stated.near, stated.denied) == ("Rome", True, False)
@@ -113,5 +113,5 @@ def test_a_place_that_is_stated_beside_a_denial_counts(reader):
         "",
     ],
 )
-def test_nothing_is_read_from_a_hint_that_states_no_place(reader, hint):
+def test_a_hint_that_states_no_place_gives_no_statement(reader, hint):
     assert stated_in(hint, reader) is None

@@ -65,7 +65,7 @@ def test_an_address_that_a_geocoder_knows_is_the_point(reader):
     }
 
 
-def test_a_street_that_many_towns_have_says_little(reader):
+def test_an_address_found_in_many_towns_is_a_weak_mention(reader):
     far = [
         house(),
         house(LatLon(lat=46.948, lon=7.447), id="way/2"),
@@ -76,7 +76,7 @@ def test_a_street_that_many_towns_have_says_little(reader):
     assert many.base >= 100 * one.base
 
 
-def test_the_town_of_an_address_says_no_more_than_its_name_did(reader, gazetteer):
+def test_a_geocoded_town_adds_nothing_to_its_name_in_the_address(reader, gazetteer):
     (zurich,) = gazetteer.search("Zürich", kinds=["city"], limit=1)
     pairs = answered(GEOCODE, [place_fact(zurich.place, 1.0)], address="Bahnhofstrasse 5, 8001 Zürich")
     assert brought(reader, pairs, "Bahnhofstrasse 5, 8001 Zürich") == []
@@ -87,17 +87,17 @@ def test_the_town_of_an_address_says_no_more_than_its_name_did(reader, gazetteer
 @pytest.mark.parametrize(
     "kind", ["postal code", "locality, political", "boundary postcode", "place suburb", "村庄", "热点商圈"]
 )
-def test_what_a_provider_calls_larger_than_an_address_is_no_door(reader, kind):
+def test_a_geocoded_place_larger_than_a_house_is_no_address(reader, kind):
     assert brought(reader, answered(GEOCODE, [house(place_kind=kind)], address="Bahnhofstrasse 5")) == []
 
 
 @pytest.mark.parametrize("kind", ["building yes", "place house", "street address", "premise", "门牌号", "兴趣点", ""])
-def test_what_a_provider_calls_a_house_or_does_not_name_is_one(reader, kind):
+def test_a_geocoded_house_or_a_place_of_unnamed_kind_is_an_address(reader, kind):
     (mention,) = brought(reader, answered(GEOCODE, [house(place_kind=kind)], address="Bahnhofstrasse 5"))
     assert mention.matches[0].place.kind == ADDRESS
 
 
-def test_a_word_read_badly_is_explained_by_what_is_around_the_point(reader, gazetteer):
+def test_a_misread_word_is_matched_to_the_name_of_a_place_around_the_point(reader, gazetteer):
     (town, _), *_ = gazetteer.nearest(LatLon(lat=40.4386, lon=-8.4358), limit=1)
     assert town.name == "Anadia"
     (mention,) = brought(reader, answered(AROUND, [place_fact(town, None)]), "Anadla", "Qwxzkj")
@@ -106,6 +106,6 @@ def test_a_word_read_badly_is_explained_by_what_is_around_the_point(reader, gaze
     assert mention.rate > 1000 * mention.base
 
 
-def test_words_that_mean_something_are_not_compared_with_what_is_around(reader):
+def test_common_words_are_not_matched_to_names_around_the_point(reader):
     fact = PlaceFact(id="way/9", name="Market Strees", point=HERE, country_code="CH")
     assert brought(reader, answered(AROUND, [fact]), "market", "street") == []

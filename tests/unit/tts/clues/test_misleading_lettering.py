@@ -113,7 +113,7 @@ def test_a_distant_name_on_a_shop_or_beside_food_is_weak(weigh, lines):
     assert with_rule.country[0] == "PL"
 
 
-def test_the_name_of_the_own_town_on_a_shop_says_what_it_said(weigh):
+def test_the_rule_for_shops_hardly_weakens_the_name_of_the_own_town(weigh):
     """A shop is also called after its own town: where another line gives the country, the rule changes little."""
     texts = ["Hotel Wilhelmsburg", "Zimmer frei", "www.zelmor.de"]
     with_rule, _ = weigh(texts)
@@ -130,7 +130,7 @@ def test_decoration_in_another_language_is_weak_beside_any_local_clue(weigh):
     assert with_rule.country[0] == "PL"
 
 
-def test_a_bakery_with_other_lines_in_its_language_is_at_home(weigh):
+def test_a_bakery_with_other_lines_in_its_language_is_in_a_country_of_the_language(weigh):
     """The same French word with French notices is in France."""
     belief, _ = weigh(["Boulangerie", "Fermé le dimanche", "Défense de stationner"])
     assert belief.country[0] == "FR"
@@ -146,19 +146,19 @@ def test_a_bakery_with_other_lines_in_its_language_is_at_home(weigh):
         ("寿司", {"ja"}),
     ],
 )
-def test_food_is_of_the_language_that_names_it(text, languages):
+def test_a_word_for_food_belongs_to_the_language_of_its_cuisine(text, languages):
     """The words are those of `tts/data/misleading.yaml`."""
     assert cuisines(text) == languages
 
 
-def test_a_shop_counts_in_the_line_and_food_beside_it_too():
+def test_a_shop_word_counts_within_its_line_and_a_food_word_also_beside_it():
     """“Hotel” above a name is another line's; “Pizza” above it is what the place sells."""
     assert sells_food_or_names_a_shop("Hotel Haifa", 6, 11)
     assert not sells_food_or_names_a_shop("Haifa", 0, 5, ["Hotel"])
     assert sells_food_or_names_a_shop("Haifa", 0, 5, ["Pizza"])
 
 
-def test_the_words_are_written_as_they_are_compared():
+def test_the_misleading_words_are_stored_in_normalised_form():
     """A word that is nothing after folding would be found in every line."""
     words = misleading_words()
     for word in words.street_before | words.street_after | words.names:

@@ -45,7 +45,7 @@ def test_a_street_alone_names_no_town(text):
 @pytest.mark.parametrize(
     "text", ["Hotel Roma 5", "place 2", "open 7 days a week", "Abbey Road 12.50", "50 m Straße", "8001"]
 )
-def test_what_is_no_address_is_none(text):
+def test_text_that_is_no_address_gives_no_address(text):
     assert addresses([line(text)]) == ()
 
 
@@ -59,7 +59,7 @@ def test_a_town_elsewhere_in_the_photo_is_not_that_of_the_street():
     assert [address.placed for address in addresses(sign)] == [False]
 
 
-def test_what_was_read_badly_is_left_out():
+def test_a_line_read_with_low_confidence_gives_no_address():
     assert addresses([line("Kirchgasse 3", confidence=0.5)]) == ()
 
 

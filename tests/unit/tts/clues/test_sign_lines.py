@@ -29,7 +29,7 @@ def test_readings_that_overlap_are_of_one_line():
     assert same_lines([above, below, again]) == [[above, again], [below]]
 
 
-def test_a_reading_that_was_cut_off_says_nothing_beside_the_whole_one(lines):
+def test_a_reading_that_was_cut_off_is_dropped_beside_the_whole_one(lines):
     found = lines.texts([line("+95 9 212 4505"), line("95 9 212 45", x=(0.15, 0.4))])
     assert list(found) == ["+95 9 212 4505"]
 
@@ -63,7 +63,7 @@ def test_a_number_in_the_same_row_joins_its_line(lines):
         ("בית", "he", True),
     ],
 )
-def test_a_reading_somebody_asked_for_needs_words_of_its_language(lines, text, language, trusted):
+def test_a_reading_in_a_requested_language_is_trusted_if_it_has_words_of_it(lines, text, language, trusted):
     found = lines.trust_in_requested_reading(line(text, language=language, confidence=0.9))
     assert (found >= 0.8) is trusted
 

@@ -115,7 +115,7 @@ def parsed(name, text, **changes):
     return DIALECTS[name].parse(Completion(text, **changes), turn=2)
 
 
-def test_rollouts_differ_and_where_a_dialect_is_greedy_alone_the_first_stays_so():
+def test_sampling_differs_by_rollout_and_the_first_stays_greedy_in_greedy_dialects():
     def drawn(name, rollout_id, n):
         sampling = DIALECTS[name].sampling(rollout_id=rollout_id, n=n, seed=5, turn=0, max_tokens=100_000)
         return sampling.temperature, sampling.top_p, sampling.top_k
@@ -136,7 +136,7 @@ def test_rollouts_differ_and_where_a_dialect_is_greedy_alone_the_first_stays_so(
         ("geoagent", 2, 0, 4096),
     ],
 )
-def test_limits_are_the_published_ones(name, turns, calls, tokens):
+def test_the_limits_of_published_dialects_are_the_published_ones(name, turns, calls, tokens):
     assert DIALECTS[name].limits == Limits(max_turns=turns, max_tool_calls=calls, max_tokens=tokens)
 
 
@@ -157,7 +157,7 @@ def test_boxes_are_read_in_the_terms_of_the_model(name, box, sign_photo):
 
 
 @pytest.mark.parametrize("box", [None, "here", [1, 2, 3], [1, 2, 3, "4"], [True, 0, 1, 1]])
-def test_a_box_that_is_none_is_left_for_the_tool_to_refuse(box, sign_photo):
+def test_an_invalid_box_is_passed_unchanged_to_the_tool(box, sign_photo):
     call = ToolCall(id="c", name="image_zoom_in_tool", arguments={"bbox_2d": box})
     assert DIALECTS["reverse"].to_tool(call, (sign_photo,)).arguments["bbox"] == box
 
@@ -244,7 +244,7 @@ async def test_geoagents_levels_become_the_explanation_and_its_names_a_point(sig
 
 
 @virtual_time
-async def test_geoagents_names_are_looked_up_from_fine_to_coarse_and_never_in_another_country(sign_photo):
+async def test_names_of_geoagent_are_looked_up_from_fine_to_coarse_in_their_country(sign_photo):
     nowhere = await play(DIALECTS["geoagent"], sign_photo, '{"FinalAnswer": "Peru; Cusco; Ollantaytambo"}')
     queries = [asked.arguments["address"] for asked in nowhere.calls]
     assert queries == ["Ollantaytambo, Cusco, Peru", "Cusco, Peru", "Peru"]
@@ -300,7 +300,7 @@ def test_a_profile_overrides_texts_and_tool_descriptions(tmp_path, sign_photo):
 
 
 @virtual_time
-async def test_in_paper_mode_nothing_is_demanded_and_nothing_corrected(sign_photo):
+async def test_paper_mode_neither_demands_an_answer_nor_corrects_a_turn(sign_photo):
     paper = DIALECTS["thinking_with_map"].with_settings(DialectSettings(paper_mode=True))
     search = call("amap_input_tips", query="Hefei")
     spent = await play(paper, sign_photo, search, search, JSON_ANSWER, limits=Limits(max_turns=2))

@@ -18,17 +18,17 @@ from tts.dialects.directions import ask_for_directions, directions_in, give_dire
         (f"<directions>{'x' * 500}</directions>", ("x" * 200,)),
     ],
 )
-def test_directions_are_the_lines_of_the_block(text, found):
+def test_directions_are_read_from_the_lines_of_the_directions_block(text, found):
     assert directions_in(text, 8) == found
 
 
-def test_no_more_are_read_than_were_asked_for():
+def test_no_more_directions_are_read_than_were_asked_for():
     assert directions_in("<directions>\na\nb\nc\n</directions>", 2) == ("a", "b")
     assert directions_in("<directions>\na\n</directions>", 0) == ()
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-def test_what_is_added_stands_behind_the_prompt_of_every_dialect(name, blank_photo):
+def test_text_about_directions_is_appended_to_the_prompt_of_every_dialect(name, blank_photo):
     opening = DIALECTS[name].opening(Task((blank_photo,)))
     for changed in (ask_for_directions(opening, 4), give_direction(opening, "the plate", ("the tram",))):
         assert changed[:-1] == opening[:-1]

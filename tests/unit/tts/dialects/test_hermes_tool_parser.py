@@ -129,7 +129,7 @@ def test_a_call_is_read_in_many_forms(text):
         ("no call at all", ""),
     ],
 )
-def test_what_cannot_be_read_has_a_reason(text, problem):
+def test_a_tool_call_that_cannot_be_read_gives_a_reason(text, problem):
     found = calls_in(text, turn=0)
     assert found.calls == ()
     assert problem in found.problem

@@ -18,7 +18,7 @@ from tts.domain.hypothesis import Level
         'first {"lat": 1, "lon": 1} but then {"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}',
     ],
 )
-def test_one_answer_is_read_from_many_forms(written):
+def test_the_same_answer_is_read_from_many_forms(written):
     found = answer_from_json(written)
     assert (found.point.lat, found.point.lon, found.city, found.country) == (48.85, 2.35, "Paris", "France")
 
@@ -30,7 +30,7 @@ def test_one_answer_is_read_from_many_forms(written):
         '{"lat": "north", "lon": 2}', '{"lat": true, "lon": false}', "[48.85, 2.35]", '{"lat": 48.85, "lon": 2.35',
     ],
 )  # fmt: skip
-def test_what_is_not_an_answer_is_not_guessed(written):
+def test_text_without_a_valid_answer_gives_no_answer(written):
     assert answer_from_json(written) is None
 
 
@@ -50,7 +50,7 @@ def test_claims_and_numbers_are_kept_within_bounds():
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_survived(text):
+def test_the_answer_parser_raises_no_error_for_any_text(text):
     answer_from_json(text)
     list(json_objects("{" + text + "}"))
 

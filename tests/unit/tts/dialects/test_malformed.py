@@ -39,7 +39,7 @@ def test_the_corpus_is_large_and_covers_every_dialect():
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-def test_every_output_means_what_it_should(name):
+def test_every_malformed_output_is_read_as_the_corpus_expects(name):
     wrong = []
     for case in (case for case in CORPUS if case["dialect"] == name):
         completion = Completion(case["text"], truncated=case["truncated"])
@@ -52,7 +52,7 @@ def test_every_output_means_what_it_should(name):
     assert not wrong, "\n".join(wrong)
 
 
-def test_none_of_it_raises_or_takes_long_in_any_dialect():
+def test_no_malformed_output_raises_or_takes_long_in_any_dialect():
     started = time.process_time()
     for case in CORPUS:
         for dialect in DIALECTS.values():
@@ -62,7 +62,7 @@ def test_none_of_it_raises_or_takes_long_in_any_dialect():
 
 @settings(max_examples=150)
 @given(st.data())
-def test_chance_breaks_nothing(data):
+def test_randomly_mangled_outputs_are_read_with_exactly_one_meaning(data):
     """Corpus texts with slices cut out, doubled, and characters strewn in: always one meaning, never an error."""
     text = data.draw(st.sampled_from(CORPUS))["text"]
     for _ in range(data.draw(st.integers(1, 4))):

@@ -52,7 +52,7 @@ def request_for(dialect, photo=PHOTO):
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-async def test_the_filter_of_a_profile_is_the_one_it_says(name):
+async def test_a_picture_is_scaled_by_the_configured_filter(name):
     rule = {"max_pixels": 100_000, "resample": name}
     args = load_config(None, {"dialect_settings": {"pictures": {"photo": rule}}})
     got = await picture_sent(request_for(make_dialect("generic", args)))
@@ -78,7 +78,7 @@ async def test_the_engine_in_this_process_scales_by_the_same_filter_and_names_it
     assert made["bicubic"].uuid != made["lanczos"].uuid
 
 
-async def test_one_endpoint_is_sent_both_of_two_filters():
+async def test_the_same_photo_is_sent_again_under_another_name_for_another_filter():
     async with served_model(lambda body, n: text_chunks("ok"), pictures="uuid", server="vllm") as (model, endpoint):
         for name in ("bicubic", "lanczos"):
             rules = PictureRules(photo=ResizeRule(max_pixels=100_000, resample=name))

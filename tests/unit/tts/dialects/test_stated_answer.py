@@ -26,7 +26,7 @@ def test_a_stated_point_becomes_a_point_in_wgs84(point):
     assert distance_km(found.point, point) < 0.001
 
 
-def test_all_that_was_stated_is_kept():
+def test_a_hypothesis_keeps_every_field_of_the_stated_answer():
     fields = {
         "point": LatLon(lat=48.86, lon=2.35), "level": Level.CITY, "radius_km": 3.0, "country": "France",
         "country_code": "FR", "region": "Paris", "city": "Paris", "place": "Les Halles", "confidence": 0.4,

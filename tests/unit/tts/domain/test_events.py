@@ -22,7 +22,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import fold
 
 
-def test_names_and_shapes_are_frozen():
+def test_the_schema_of_events_equals_the_golden_file():
     """A change here is a change for every client: bump SCHEMA_VERSION and say so in the changelog."""
     schema = {"schema_version": SCHEMA_VERSION, "event": EVENT.json_schema()}
     golden("events.json", json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
@@ -37,7 +37,7 @@ def test_an_event_survives_the_wire():
 @pytest.mark.parametrize(
     "raw", ['{"type": "unknown"}', '{"type": "text"}', "[]", '{"type": "done", "stop_reason": "x"}', "nonsense"]
 )
-def test_what_is_no_event_is_refused(raw):
+def test_text_that_is_no_event_is_refused(raw):
     with pytest.raises(ValidationError):
         parse_event(raw)
 

@@ -53,7 +53,7 @@ def test_positions_are_read_from_degrees_minutes_and_seconds(gps, point):
     ],
     ids=str,
 )
-def test_what_is_no_position_is_no_claim(gps):
+def test_an_invalid_gps_position_claims_no_point(gps):
     assert file_claim(jpeg(gps)).point is None
 
 
@@ -77,5 +77,5 @@ def test_control_characters_and_long_texts_are_cut():
 
 
 @pytest.mark.parametrize("raw", [b"", b"nonsense", b"\xff\xd8\xff\xe1\x00\x08Exif\0\0"])
-def test_bytes_that_are_no_picture_claim_nothing(raw):
+def test_bytes_that_are_no_picture_give_an_empty_claim(raw):
     assert file_claim(raw) == FileClaim()

@@ -71,7 +71,7 @@ def test_matrix_matches_single_distances():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 6, 7, 12])
-def test_rows_are_the_matrix(n):
+def test_distance_rows_equal_the_distance_matrix(n):
     points = [LatLon(lat=80 - 11.7 * i, lon=-170 + 29.3 * i) for i in range(n)]
     assert np.array(distance_rows_km(points)).tolist() == distance_matrix_km(points).tolist() or n == 0
     assert len(distance_rows_km(points)) == n

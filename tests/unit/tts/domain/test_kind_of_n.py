@@ -9,7 +9,7 @@ from tts.domain.stop_table import shipped_stop_table
 SAMPLE, POLICY, MIXTURE = KindOfN
 
 
-def test_one_model_gives_samples_of_one_policy_and_several_a_mixture():
+def test_rollouts_of_one_model_are_samples_and_of_several_models_a_mixture():
     assert [kind_of_n(count, models) for count, models in ((1, 1), (4, 1), (4, 2))] == [SAMPLE, POLICY, MIXTURE]
 
 

@@ -34,7 +34,7 @@ def test_a_photo_is_named_by_its_clean_content_and_by_what_was_sent():
     assert first.image().size == (800, 480)
 
 
-def test_small_photos_come_out_the_same():
+def test_a_small_photo_is_loaded_as_by_the_general_loader():
     small = sign_bytes("Quai", size=(320, 240))
     found = load_small_photo(small, PhotoLimits())
     assert (found.data, found.sha256, found.width) == (load_photo(small).data, load_photo(small).sha256, 320)
@@ -44,7 +44,7 @@ def test_small_photos_come_out_the_same():
         load_small_photo(small, PhotoLimits(min_side=300))
 
 
-def test_what_takes_longer_is_left_alone():
+def test_files_that_take_long_to_decode_are_not_loaded_as_small_photos():
     noise = Image.effect_noise((640, 480), 90)
     for raw in (
         encoded(Image.new("RGB", (1000, 1000)), "JPEG"),

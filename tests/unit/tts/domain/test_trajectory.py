@@ -57,7 +57,7 @@ def test_folding_does_not_depend_on_how_text_was_cut(events):
 
 
 @given(streams, st.integers(0, 40), st.integers(0, 40))
-def test_seeing_events_again_changes_nothing(events, start, end):
+def test_folding_events_again_does_not_change_the_run(events, start, end):
     whole = numbered(events)
     assert fold(whole[start:end], fold(whole)) == fold(whole)
     assert fold(whole).last_seq == len(whole)

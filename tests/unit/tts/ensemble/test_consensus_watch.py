@@ -20,12 +20,12 @@ def decided(policy, radius_km, *trajectories, n=4, guesses=None):
 
 
 @pytest.mark.parametrize("text", ["none", "quorum", "quorum:3", "first:2", "beta", "beta:0.9", "worth:.7"])
-def test_policies_are_one_string(text):
+def test_a_stop_policy_is_read_from_one_string(text):
     assert StopPolicy.parse(text).kind == StopKind(text.split(":")[0])
 
 
 @pytest.mark.parametrize("text", ["", "often", "quorum:x", "first", "beta:2", "beta:0.5:9", "quorum:333"])
-def test_what_is_no_policy_is_refused(text):
+def test_an_invalid_stop_policy_is_refused(text):
     with pytest.raises(ValueError, match="not a stop policy"):
         StopPolicy.parse(text)
 
@@ -38,7 +38,7 @@ def test_agreeing_on_a_country_does_not_stop_a_search_for_a_street(policy):
     assert decided(policy, 200.0, *pair)
 
 
-def test_no_radius_makes_two_regions_one():
+def test_two_regions_do_not_agree_however_large_the_wanted_radius():
     assert not decided("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, point_east(900)))
 
 
@@ -72,7 +72,7 @@ def test_a_dissenter_asks_for_more_witnesses_under_beta():
 @pytest.mark.parametrize(
     ("radius_km", "ended", "futile"), [(25, 2, True), (200, 1, False), (200, 2, True), (750, 2, False)]
 )
-def test_scattered_guesses_are_given_up_where_a_town_is_wanted_never_where_a_country_is(radius_km, ended, futile):
+def test_scattered_guesses_are_given_up_if_a_town_is_wanted_but_not_for_a_country(radius_km, ended, futile):
     guesses = {LYON: 0.1, OSAKA: 0.1 if ended == 2 else math.inf}
     assert (
         decided("worth", radius_km, rollout_at(0, LYON), rollout_at(1, OSAKA), guesses=lambda h: guesses[h.point])
@@ -101,7 +101,7 @@ points = st.builds(lambda lat, lon: LatLon(lat=lat, lon=lon), st.floats(-80, 80)
 
 @settings(max_examples=30)
 @given(st.lists(points, min_size=1, max_size=8), st.sampled_from([1.0, 25.0, 750.0]), st.randoms())
-def test_clusters_part_the_votes_whatever_their_order(places, radius_km, rng):
+def test_every_vote_is_in_one_cluster_whatever_the_order_of_votes(places, radius_km, rng):
     ballots = [rollout_at(i, point) for i, point in enumerate(places)]
     watch = ConsensusWatch(StopPolicy(), radius_km)
     clusters = watch.look(ballots, len(ballots)).clusters
@@ -113,7 +113,7 @@ def test_clusters_part_the_votes_whatever_their_order(places, radius_km, rng):
     assert watch.look(shuffled, len(ballots)).clusters[0].witnesses == clusters[0].witnesses
 
 
-def test_patience_is_learned_from_those_that_ended():
+def test_the_time_limit_of_stragglers_follows_the_rollouts_that_ended():
     assert straggler_s([1.0], 4) is None
     assert straggler_s([1.0, 1.2], 4) == pytest.approx(3.3)
     assert straggler_s([0.01, 0.02, 0.01], 4) == 1.0

@@ -36,22 +36,22 @@ def why(*trajectories: Trajectory, agreement=AGREED, depth=PlanDepth.STANDARD, a
     )
 
 
-def test_an_agreed_answer_is_enough():
+def test_an_agreed_answer_calls_for_no_escalation():
     assert why(answered_rollout(0, COIMBRA), answered_rollout(1, COIMBRA)) is None
 
 
-def test_nothing_found_calls_for_more():
+def test_an_abstention_calls_for_more_rollouts():
     assert why(answered_rollout(0, None), abstained=True) == "nothing was found"
 
 
-def test_witnesses_who_contradict_each_other_call_for_more():
+def test_witnesses_who_contradict_each_other_call_for_more_rollouts():
     assert "no two of 2 independent answers agree" in why(
         answered_rollout(0, COIMBRA), answered_rollout(1, OSAKA), agreement=(1.0, 2.0)
     )
 
 
 @pytest.mark.parametrize(("confidence", "expected"), [(0.4, True), (0.9, False)])
-def test_facts_against_a_doubtful_answer_call_for_more(confidence, expected):
+def test_facts_against_a_doubtful_answer_call_for_more_rollouts(confidence, expected):
     found = why(answered_rollout(0, COIMBRA), confidence=confidence, against="the phone number is Japanese")
     assert (found is not None and "the phone number is Japanese" in found) is expected
 

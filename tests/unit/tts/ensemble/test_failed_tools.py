@@ -40,11 +40,11 @@ def test_a_rollout_without_calls_or_with_one_that_was_served_has_not_failed(resu
     assert tools_failure(rollout(*results)) is None
 
 
-def test_what_an_earlier_request_had_is_no_call_of_this_one():
+def test_a_kept_result_of_an_earlier_request_is_no_served_call():
     assert tools_failure(rollout(DOWN, result(kept=True))) is not None
 
 
-def test_only_a_tool_that_served_nobody_is_named():
+def test_warnings_name_only_tools_whose_every_call_failed():
     run = Run(rollouts={0: rollout(DOWN, DOWN, result(ToolErrorKind.TIMEOUT, "geocode"))})
     assert tool_warnings(run) == (
         "every call of geocode failed (1 call): timeout",

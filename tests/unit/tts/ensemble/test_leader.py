@@ -185,7 +185,7 @@ def test_a_depth_the_caller_named_starts_all_at_once(blank_photo, width):
 
 
 @pytest.mark.parametrize("asked", [{"depth": "deep"}, {"n": 1}])
-def test_nobody_waits_for_a_rating_that_decides_nothing(blank_photo, asked):
+def test_rollouts_do_not_wait_for_a_rating_that_decides_nothing(blank_photo, asked):
     async def check():
         turns = script(*[answer(PARIS)] * 4)
         _, folded, events = await run(blank_photo, turns, locator=Slow(50.0), **asked)
@@ -195,7 +195,7 @@ def test_nobody_waits_for_a_rating_that_decides_nothing(blank_photo, asked):
     virtually(check)
 
 
-def test_a_rating_that_fails_costs_nobody_an_answer(blank_photo):
+def test_rollouts_answer_although_the_rating_of_the_photo_fails(blank_photo):
     async def check():
         broken = Slow(1.0, error=ModelError("down"))
         starts, folded, _ = await run(blank_photo, script(*[answer(PARIS)] * 4), locator=broken)
@@ -295,7 +295,7 @@ def test_siblings_get_the_directions_of_the_leader_that_differ_most(blank_photo,
     virtually(check)
 
 
-def test_siblings_of_a_leader_that_names_nothing_in_time_start_without(blank_photo):
+def test_siblings_start_without_directions_if_the_leader_names_none_in_time(blank_photo):
     async def check():
         turns = script(*[answer(PARIS)] * 4, turn_s=40.0)
         starts, folded, _ = await run(blank_photo, turns, locator=Slow(0.5), diverse_first_calls=True)
@@ -316,7 +316,7 @@ def test_siblings_of_a_leader_that_fails_start_without_directions(blank_photo):
     virtually(check)
 
 
-def test_nobody_is_asked_for_directions_unless_it_is_wanted(blank_photo):
+def test_no_rollout_is_asked_for_directions_unless_they_are_configured(blank_photo):
     async def check():
         model = Remembering(script(*[answer(PARIS)] * 4))
         starts, _, _ = await run(blank_photo, [], locator=Slow(0.5), model=model)
@@ -326,7 +326,7 @@ def test_nobody_is_asked_for_directions_unless_it_is_wanted(blank_photo):
     virtually(check)
 
 
-def test_closing_in_the_middle_leaves_nothing(blank_photo):
+def test_closing_a_request_after_the_leader_started_leaves_nothing_running(blank_photo):
     async def check():
         rollouts = Playing(script(*[answer(PARIS)] * 4, turn_s=50.0))
         identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
@@ -363,7 +363,7 @@ def test_geo_adapt_says_itself_what_depth_a_photo_needs(depth):
     assert DIALECTS["geo_adapt"].cues(f"<think><depth>{depth}</depth> Hills.").wants_depth == depth
 
 
-def test_a_first_turn_that_looks_a_place_up_is_at_its_level(blank_photo):
+def test_the_cues_of_a_first_turn_have_the_level_of_the_place_it_looks_up(blank_photo):
     dialect = DIALECTS["thinking_with_map"]
     call = '<tool_call>\n{"name": "amap_keyword_search", "arguments": {"query": "Hefei"}}\n</tool_call>'
     text = f"The sign says Hefei.\n{call}"
@@ -371,7 +371,7 @@ def test_a_first_turn_that_looks_a_place_up_is_at_its_level(blank_photo):
     assert (found.explicit, found.level, found.wants_tool) == (("text",), Level.CITY, True)
 
 
-def test_the_default_method_is_what_suits_the_engine():
+def test_the_default_routing_method_follows_from_the_engine():
     assert AppArgs().routing_method == "cues"
     assert AppArgs(engine=OpenAIEngine()).routing_method == "leader"
     assert AppArgs(engine=OpenAIEngine(sees_pictures=False)).routing_method == "cues"

@@ -51,7 +51,7 @@ def in_region(loss, *, votes=2):
     return StopTable(origin="test", bands=bands)
 
 
-def test_the_default_states_the_loss_it_allows():
+def test_the_default_stop_policy_allows_a_loss_of_one_point():
     assert AppArgs().routing.stop == "loss:1.0"
     assert StopPolicy.parse("loss").loss_points == 1.0
     assert StopPolicy.parse("loss:.5").loss_points == 0.5
@@ -76,7 +76,7 @@ def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
     assert watch.look([*copies, rollout_at(2, LYON, place="Quai Perrache")], 4).decided
 
 
-def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_what_was_saved_up():
+def test_a_lone_rollout_stops_the_others_only_if_it_guesses_and_loss_was_saved_up():
     experience = StopExperience()
     for _ in range(30):
         experience.begin_request(Band.TOWN, 0.01)
@@ -85,7 +85,7 @@ def test_a_lone_rollout_stops_the_others_only_where_it_guesses_and_only_from_wha
     assert used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
 
 
-def test_rollouts_that_never_change_their_answer_are_stopped_sooner_than_the_table_says():
+def test_rollouts_that_never_change_their_answer_are_stopped_before_the_table_says():
     settled, experience = [LYON, point_east(2), point_east(1), point_east(3)], StopExperience(in_region(0.05))
     before = used(settled, experience=experience)
     for _ in range(300):
@@ -103,7 +103,7 @@ def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_sa
     assert stops[-2] == 5
 
 
-def test_one_request_in_64_is_seen_to_its_end():
+def test_every_64th_request_runs_all_its_rollouts_to_the_end():
     experience = StopExperience(in_region(0.0))
     ends = [used([LYON, point_east(1), point_east(2)], experience=experience) for _ in range(128)]
     assert [i + 1 for i, end in enumerate(ends) if end == 3] == [64, 128]
@@ -120,7 +120,7 @@ def test_no_more_is_spent_than_requests_were_allowed_to_lose(cells):
     assert spent <= 0.01 * (len(cells) + 2) + 1e-9
 
 
-def test_an_unknown_state_is_not_stopped_in_and_more_rollouts_to_come_cost_more():
+def test_the_loss_of_a_stop_grows_with_remaining_rollouts_and_is_1_if_unknown():
     table = shipped_stop_table().bands[Band.TOWN]
     losses = [table.loss(PAIR, remaining) for remaining in range(1, 12)]
     assert losses == sorted(losses)
@@ -140,7 +140,7 @@ def cases():
     return [Case(str(t), t, tuple(rollout_at(i, scattered(i, t)) for i in range(4))) for t in truths]
 
 
-def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_families(cases, gazetteer, countries):
+def test_the_table_gives_the_value_of_a_change_in_the_worst_of_several_families(cases, gazetteer, countries):
     world = World(gazetteer, countries)
     made = fit_stop({"mine": cases}, world, names_no_town_centre).bands[Band.TOWN]
     assert made.worth[1] > 0.4  # two agree at last, and they are right
@@ -151,7 +151,7 @@ def test_the_table_tells_what_a_change_is_worth_and_takes_the_worst_of_several_f
     assert both.loss(Cell(1, 1, False), 2) == pytest.approx(made.loss(Cell(1, 1, False), 2))
 
 
-def test_a_table_that_was_fitted_at_the_command_line_is_the_one_the_service_starts_from(tmp_path, data_store):
+def test_the_service_starts_from_a_table_fitted_by_the_command_line(tmp_path, data_store):
     logs = tmp_path / "logs"
     logs.mkdir()
     for system, lat in (("a", 45.76), ("b", 45.77), ("c", 34.7)):

@@ -52,7 +52,7 @@ def checked(request):
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", [False, True], ids=["located", "checked"])
 @pytest.mark.parametrize("sees_pictures", [False, True], ids=["reads", "sees"])
-async def test_wherever_it_was_lost_it_ends_with_one_answer_and_no_turn_is_done_twice(data_store, sees_pictures, claim):
+async def test_a_request_lost_anywhere_resumes_to_one_answer_and_repeats_no_turn(data_store, sees_pictures, claim):
     ports = ports_of(an_app(ENGINE.model_copy(update={"sees_pictures": sees_pictures})))
     request = a_request(load_photo(sign_bytes("Bellinzona")), n_parallel=3, depth="deep", stop="none", seed=1)
     request = checked(request) if claim else request
@@ -73,7 +73,7 @@ async def test_wherever_it_was_lost_it_ends_with_one_answer_and_no_turn_is_done_
         assert {turn for _, turn in done_before & done_after} <= {ENGINE.turns - 1}  # it ends in the same batch
 
 
-async def test_an_answer_that_was_logged_stands(data_store):
+async def test_a_resumed_request_with_a_logged_answer_only_ends(data_store):
     ports = ports_of(an_app(ENGINE))
     request = a_request(load_photo(sign_bytes("Bellinzona")), n_parallel=2, depth="deep", seed=1)
     uncut = await items_of(request, ports)

@@ -126,7 +126,7 @@ def test_the_same_rows_score_the_same_in_every_file_form(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.jsonl", "{]"), ("a.jsonl", "[1]"), ("a.json", "3"), ("a.jsonl", "")])
-def test_files_that_are_no_logs_are_refused(tmp_path, name, text):
+def test_a_file_that_is_no_log_is_refused_by_its_name(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=name):
         score_file(tmp_path / name)

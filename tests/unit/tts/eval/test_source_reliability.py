@@ -144,7 +144,7 @@ def test_radii_are_fitted_to_the_answers_that_the_service_gives_with_the_reliabi
     assert json.loads(found)["radius90_mean_km"] < json.loads(plain)["radius90_mean_km"]
 
 
-def test_named_agreement_and_equal_sources_are_compared_on_photos_they_are_not_learned_from(tmp_path, data_store):
+def test_named_anonymous_and_equal_sources_are_compared_on_held_out_photos(tmp_path, data_store):
     done = calibrated(tmp_path, "--sources", str(tmp_path / "sources.json"), "--splits", "0")
     found = json.loads(done.stdout)["by_sources"]
     assert found["photos"] == 80

@@ -121,7 +121,7 @@ def test_an_encoder_gives_directions_of_its_own_size(config):
         ({"table": "nameless.csv"}, DataError, "row 2 has no id"),
     ],
 )
-def test_what_is_wrong_is_named_at_the_start(config, tmp_path, change, error, message):
+def test_a_wrong_setting_or_file_of_a_gallery_is_named_at_the_start(config, tmp_path, change, error, message):
     zeros = np.ones((5, DIMENSIONS), dtype=np.float32)
     zeros[3] = 0
     np.save(tmp_path / "zeros.npy", zeros)
@@ -205,7 +205,7 @@ def test_the_prompt_lists_candidates_only_where_there_are_some():
     assert "47.5" not in DIALECTS["generic"].opening(Task(photos=(), similar=found))[-1].text
 
 
-def test_a_task_file_says_where_they_stand(tmp_path):
+def test_a_task_file_says_where_the_similar_photos_are_listed(tmp_path):
     (tmp_path / "task.txt").write_text("Before.\n{similar}\nAfter.")
     dialect = DIALECTS["geo_adapt"].with_settings(DialectSettings(task_file=tmp_path / "task.txt"))
     found = (SimilarPhoto(id="x", point=LatLon(lat=1, lon=2), similarity=0.5),)

@@ -18,7 +18,7 @@ def test_a_country_is_found_by_names_aliases_and_codes(countries, name, code):
 
 
 @pytest.mark.parametrize("name", ["", "Atlantis", "zz", "Paris", "the"])
-def test_it_never_guesses(countries, name):
+def test_a_name_that_is_no_country_finds_no_country(countries, name):
     assert countries.find(name) is None
 
 

@@ -28,7 +28,7 @@ def test_published_pairs_of_both_datums_are_converted_in_both_directions(wgs, gc
         ("Hanoi", 21.03, 105.85), ("Paris", 48.86, 2.35), ("Ulaanbaatar", 47.92, 106.9),
     ],
 )  # fmt: skip
-def test_nothing_moves_outside_the_mainland(name, lat, lon):
+def test_points_outside_of_mainland_china_are_not_converted(name, lat, lon):
     point = LatLon(lat=lat, lon=lon)
     assert not in_mainland_china(point), name
     assert to_gcj02(point) == to_wgs84(point) == point

@@ -48,7 +48,7 @@ def test_people_are_those_of_the_nearest_towns(gazetteer, max_km):
 
 
 @pytest.mark.parametrize("query", ["Gare de Lyon", "Via Roma 12", "Café de Paris", "STOP AHEAD", "Musée d'Orsay"])
-def test_what_is_not_a_place_is_not_found(gazetteer, query):
+def test_names_of_streets_and_buildings_find_no_place(gazetteer, query):
     """Only whole names match: no namesake town for a street, a station or a museum."""
     assert gazetteer.search(query) == []
 
@@ -116,7 +116,7 @@ def test_nearest_agrees_with_looking_at_every_place(gazetteer, point):
     assert distance_km(here, place.point) == pytest.approx(km, rel=0.01, abs=0.01)
 
 
-def test_nothing_is_near_in_the_middle_of_an_ocean(gazetteer):
+def test_no_town_is_near_a_point_in_the_middle_of_an_ocean(gazetteer):
     assert gazetteer.nearest(LatLon(lat=-48.9, lon=-123.4), max_km=300) == []
 
 

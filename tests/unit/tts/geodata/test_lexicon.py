@@ -9,12 +9,12 @@ def lexicon(data_store):
 @pytest.mark.parametrize(
     ("word", "language"), [("vietato", "it"), ("Garten", "de"), ("HUDEBNÍ", "cs"), ("sauf", "fr"), ("iglesia", "es")]
 )
-def test_words_tell_their_language(lexicon, word, language):
+def test_the_lexicon_finds_the_language_of_a_word(lexicon, word, language):
     found = lexicon.frequencies(word)
     assert max(found, key=found.get) == language
 
 
-def test_common_words_are_common(lexicon):
+def test_common_words_have_a_high_frequency_and_unknown_ones_none(lexicon):
     assert lexicon.zipf("the") > 7
     assert lexicon.zipf("stop") > 5
     assert lexicon.zipf("qwxzzyplk") == 0

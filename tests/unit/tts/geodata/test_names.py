@@ -24,7 +24,7 @@ from tts.geodata.names import normalise, script_of, trigrams
         ("…", ""),
     ],
 )
-def test_many_spellings_become_one(written, same):
+def test_spellings_of_a_name_are_normalised_to_one_form(written, same):
     assert normalise(written) == same
 
 
@@ -35,7 +35,7 @@ def test_normalising_twice_changes_nothing_and_never_raises(text):
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=40))
-def test_plain_letters_are_read_alike_beside_any_others(text):
+def test_ascii_text_is_normalised_alike_beside_other_letters(text):
     assert f"e {normalise(text)}".strip() == normalise(f"é {text}")
 
 

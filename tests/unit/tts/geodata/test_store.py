@@ -59,7 +59,7 @@ def test_data_are_built_once_and_then_reused(tmp_path, builds):
         (lambda f: (f / "manifest.json").unlink(), "missing"),
     ],
 )
-def test_damage_is_seen_and_repaired(tmp_path, builds, damage, seen):
+def test_damaged_data_are_detected_and_built_again(tmp_path, builds, damage, seen):
     store = builds.store(tmp_path)
     store.ensure()
     damage(tmp_path / "gazetteer")
@@ -111,7 +111,7 @@ def test_many_processes_build_once(tmp_path):
     assert counter.value == 1
 
 
-def test_clean_frees_everything(tmp_path, builds):
+def test_cleaning_the_store_removes_all_data(tmp_path, builds):
     store = builds.store(tmp_path)
     store.ensure()
     assert store.clean() >= 1000

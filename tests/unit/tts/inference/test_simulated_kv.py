@@ -39,11 +39,11 @@ def scripted(kv_tokens):
     return ScriptedModel(ScriptedEngine(turns=1, tokens_per_turn=WORDS, turn_s=0.2, kv_tokens=kv_tokens))
 
 
-async def test_with_room_for_all_nothing_is_put_back():
+async def test_a_cache_with_room_for_all_generations_preempts_none():
     assert sum((await all_used(scripted(4 * 2 * PROMPT), 4)), Usage()).preempted_tokens == 0
 
 
-async def test_without_room_the_last_comer_is_put_back_and_ends_all_the_same():
+async def test_a_full_cache_preempts_the_last_generation_which_ends_all_the_same():
     engine = scripted(2 * PROMPT + WORDS)
     first, second = await all_used(engine, 2)
     assert first.preempted_tokens == 0
@@ -52,18 +52,18 @@ async def test_without_room_the_last_comer_is_put_back_and_ends_all_the_same():
     assert (engine.kv_used_tokens, engine.running) == (0, 0)
 
 
-async def test_what_does_not_fit_at_all_waits_for_those_before_it():
+async def test_a_generation_that_does_not_fit_waits_for_those_before_it():
     engine = scripted(PROMPT + 2 * WORDS)
     used = await all_used(engine, 3)
     assert [one.preempted_tokens for one in used] == [0, 0, 0]
     assert all(one.completion_tokens for one in used)
 
 
-async def test_a_generation_that_is_alone_always_fits():
+async def test_a_single_generation_fits_into_a_cache_of_any_size():
     assert (await all_used(scripted(10), 1))[0].completion_tokens > 10
 
 
-async def test_one_that_gives_up_while_it_waits_takes_no_room():
+async def test_a_generation_cancelled_while_it_waits_takes_no_room():
     kv = SimulatedKv(10)
     holding, waiting = kv.place(8), kv.place(8)
     await holding.enter()
@@ -75,6 +75,6 @@ async def test_one_that_gives_up_while_it_waits_takes_no_room():
     assert kv.used_tokens == 8
 
 
-def test_it_says_what_it_holds():
+def test_a_scripted_engine_reports_the_size_of_its_cache():
     assert isinstance(scripted(7), EngineCapacity)
     assert (scripted(7).kv_tokens, scripted(None).kv_tokens) == (7, None)

@@ -51,7 +51,7 @@ def assistant_message(*ids, text=""):
     return Message(role="assistant", parts=(TextPart(text=text),) if text else (), token_ids=ids)
 
 
-def test_what_the_model_said_is_put_back_as_it_was():
+def test_earlier_turns_of_the_model_keep_their_token_ids_in_the_prompt():
     odd = (70000, 70001, END)  # ids that no text encodes to
     opening = (text_message("system", "s"), Message(role="user", parts=(PHOTO, TextPart(text="where?"))))
     prompt = TokenPrompts(Letters()).prompt(
@@ -65,7 +65,7 @@ def test_what_the_model_said_is_put_back_as_it_was():
     assert prompt.images == (PHOTO.image,)
 
 
-def test_a_turn_that_was_cut_off_gets_its_end():
+def test_an_earlier_turn_that_was_cut_off_gets_an_end_token():
     prompt = TokenPrompts(Letters()).prompt(
         "a/0", (text_message("user", "x"), assistant_message(65), text_message("user", "y")), ()
     )
@@ -79,12 +79,12 @@ def test_a_message_of_another_engine_is_written_with_its_calls():
 
 
 @pytest.mark.parametrize(("native", "start"), [(True, 'tools=["look"]|'), (False, "system:# Tools")])
-def test_tools_stand_where_the_template_wants_them(native, start):
+def test_tools_are_described_natively_or_in_the_system_text_as_the_template_needs(native, start):
     prompt = TokenPrompts(Letters(lists_tools=native)).prompt("a/0", (text_message("user", "x"),), (LOOK,))
     assert shown(prompt.token_ids).startswith(start)
 
 
-def test_only_what_is_new_is_tokenised_again():
+def test_only_new_messages_of_a_conversation_are_tokenised():
     letters = Letters()
     conversations = TokenPrompts(letters)
     opening = (text_message("system", "a long system text"), text_message("user", "x"))

@@ -52,7 +52,7 @@ async def test_the_planner_reads_what_the_observer_sees_and_may_have_it_look_aga
 
 
 @virtual_time
-async def test_a_silent_observer_ends_the_rollout_with_its_reason(sign_photo):
+async def test_an_observer_that_describes_nothing_fails_the_rollout_with_the_reason(sign_photo):
     played = await play_with(ModelWithObserver(Recording(ANSWER), Recording("")), DIALECTS["spotagent"], sign_photo)
     assert (played.end.stop_reason, played.end.error) == (
         StopReason.FAILED,
@@ -190,7 +190,7 @@ async def test_a_second_attempt_after_a_lost_replica_does_not_look_again(sign_ph
 
 
 @virtual_time
-async def test_what_is_kept_ends_with_the_time_of_the_request(sign_photo):
+async def test_the_kept_description_of_a_photo_ends_with_the_time_of_the_request(sign_photo):
     observer = Recording("a canal", "a canal")
     model = ModelWithObserver(Recording(ANSWER), observer)
     await play_with(model, DIALECTS["spotagent"], sign_photo, seconds=60.0)
@@ -213,7 +213,7 @@ class OnGpu(Recording):
             raise FatalError("the engine core died")
 
 
-async def test_a_pair_reports_the_generations_of_both_engines_and_the_fuller_cache():
+async def test_planner_and_observer_report_all_generations_and_the_fuller_cache():
     pair = ModelWithObserver(OnGpu(2, 0.3), OnGpu(1, 0.8))
     assert isinstance(pair, EngineHealth)
     assert isinstance(pair, EngineLoad)
@@ -222,6 +222,6 @@ async def test_a_pair_reports_the_generations_of_both_engines_and_the_fuller_cac
 
 
 @pytest.mark.parametrize(("planner", "observer"), [(False, True), (True, False)])
-async def test_a_pair_is_gone_when_one_of_its_engines_is(planner, observer):
+async def test_planner_and_observer_are_unhealthy_when_one_of_them_is_dead(planner, observer):
     with pytest.raises(FatalError):
         await ModelWithObserver(OnGpu(0, 0.0, planner), OnGpu(0, 0.0, observer)).check_health()

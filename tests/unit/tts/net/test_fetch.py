@@ -97,14 +97,14 @@ async def test_a_redirect_within_the_allowed_hosts_is_followed(server, client):
     assert (reply.content, reply.url) == (b"fine", f"{server.url}/ok")
 
 
-async def test_there_are_no_cookies(server, client):
+async def test_the_client_neither_keeps_nor_passes_on_cookies(server, client):
     reply = await client.fetch(f"{server.url}/cookie")
     assert "set-cookie" not in reply.headers
     await client.fetch(f"{server.url}/ok")
     assert "cookie" not in server.seen[-1].headers
 
 
-async def test_content_types_are_held_to(server, client):
+async def test_a_reply_of_another_content_type_is_refused(server, client):
     assert (await client.fetch(f"{server.url}/type/image/png", content_types=("image/",))).content == b"typed"
     with pytest.raises(FetchError, match="not image/") as caught:
         await client.fetch(f"{server.url}/type/text/html", content_types=("image/",))
@@ -161,7 +161,7 @@ async def test_tls_is_checked_against_the_name_not_the_address(tmp_path):
 
 
 @pytest.mark.parametrize("credential", [Credential("query", "key", KEY), Credential("header", "X-Key", KEY, "Bearer ")])
-async def test_keys_reach_the_server_and_nothing_else(server, client, credential, caplog):
+async def test_a_key_reaches_the_server_and_no_reply_error_or_log(server, client, credential, caplog):
     caplog.set_level(logging.DEBUG)
     reply = await client.fetch(f"{server.url}/echo", params={"q": "x"}, credential=credential)
     request = server.seen[0]
@@ -232,7 +232,7 @@ def test_secrets_print_as_stars_and_cannot_be_pickled():
         pickle.dumps(KEY)
 
 
-def test_raw_deflate_is_read_too():
+def test_a_raw_deflate_body_is_decompressed_too():
     import zlib
 
     squeezed = zlib.compressobj(wbits=-15)

@@ -65,7 +65,7 @@ PUBLIC = ("1.1.1.1", "8.8.8.8", "100.63.255.255", "172.15.0.1", "172.32.0.1", "1
 
 
 @pytest.mark.parametrize("address", REFUSED)
-def test_what_is_not_public_is_refused(address):
+def test_an_address_that_is_not_public_is_refused(address):
     assert refusal(address)
 
 
@@ -75,7 +75,7 @@ def test_public_addresses_are_not_refused(address):
 
 
 @given(st.ip_addresses(v=4))
-def test_carrying_an_address_inside_ipv6_never_helps(address):
+def test_an_ipv4_address_inside_an_ipv6_address_is_refused(address):
     number = int(address)
     for carrier in (f"::ffff:{address}", f"64:ff9b::{address}", f"2002:{number >> 16:x}:{number & 0xFFFF:x}::1"):
         assert refusal(carrier)
@@ -119,11 +119,11 @@ TARGETS = [
 
 
 @pytest.mark.parametrize("url", TARGETS)
-async def test_no_disguise_helps(url):
+async def test_a_url_with_a_disguised_private_host_is_never_fetched(url):
     with pytest.raises(FetchError) as caught:
         await SafeHttpClient().fetch(url)
     assert caught.value.kind in (FetchErrorKind.REFUSED, FetchErrorKind.BAD_URL, FetchErrorKind.DNS)
 
 
-def test_there_are_enough_targets():
+def test_the_test_has_at_least_forty_disguised_urls():
     assert len(TARGETS) >= 40

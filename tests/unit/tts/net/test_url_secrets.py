@@ -77,7 +77,7 @@ def test_no_wrong_value_is_repeated_in_an_error(tmp_path):
     assert "hunter2" not in unreadable.value.detail
 
 
-def test_what_is_shown_has_stars_for_keys(tmp_path, monkeypatch):
+def test_config_show_and_the_doctor_mask_keys_in_urls(tmp_path, monkeypatch):
     monkeypatch.setenv("GEOTTS_REDIS_PASSWORD", "hunter2")
     monkeypatch.setenv("OPENAI_API_KEY", "hunter2")
     path = tmp_path / "c.yaml"
@@ -100,7 +100,7 @@ def test_the_tool_cache_has_the_password_of_the_run_store_unless_it_has_its_own(
     assert (run_store_password({}), tool_cache_password({})) == (None, None)
 
 
-async def test_a_redis_with_a_password_serves_runs_and_cache_and_a_wrong_one_is_not_repeated(tmp_path, monkeypatch):
+async def test_a_redis_with_a_password_works_and_errors_do_not_repeat_a_wrong_password(tmp_path, monkeypatch):
     with local_redis(tmp_path) as url:
         with Redis.from_url(url) as admin:
             admin.config_set("requirepass", "hunter2")

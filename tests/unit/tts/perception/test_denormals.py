@@ -25,12 +25,12 @@ def _survives() -> bool:
 
 
 @knows_the_register
-def test_numbers_next_to_zero_are_zero_inside() -> None:
+def test_denormal_numbers_are_zero_inside_the_block() -> None:
     with denormals_as_zero():
         assert not _survives()
 
 
-def test_they_are_what_they_were_outside_and_after_an_error() -> None:
+def test_denormal_numbers_survive_outside_the_block_and_after_an_error() -> None:
     assert _survives()
     with pytest.raises(RuntimeError), denormals_as_zero():
         raise RuntimeError
@@ -38,7 +38,7 @@ def test_they_are_what_they_were_outside_and_after_an_error() -> None:
 
 
 @knows_the_register
-def test_a_block_inside_a_block_ends_alone() -> None:
+def test_a_nested_block_does_not_end_the_outer_one() -> None:
     with denormals_as_zero():
         with denormals_as_zero():
             pass
@@ -47,7 +47,7 @@ def test_a_block_inside_a_block_ends_alone() -> None:
 
 
 @knows_the_register
-def test_another_thread_computes_as_ever() -> None:
+def test_denormal_numbers_survive_in_another_thread() -> None:
     inside, looked = threading.Event(), threading.Event()
     seen: list[bool] = []
 

@@ -62,7 +62,7 @@ async def test_two_boxes_are_read_at_a_time_each_reader_in_its_own_thread(reader
     assert [len(made.threads) for made in reader.made] == [1, 1]
 
 
-async def test_one_reading_after_the_other_needs_one_reader(reader, photo):
+async def test_readings_made_one_after_the_other_need_one_reader(reader, photo):
     perception = LocalPerception(reader, threads=2)
     await perception.read(photo, LEFT, CONTEXT)
     await perception.read(photo, RIGHT, CONTEXT)

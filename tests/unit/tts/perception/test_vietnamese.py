@@ -31,19 +31,19 @@ def read(texts, answers, **given):
     return {i: line.text for i, line in found.items()}, tesseract.asked
 
 
-def test_a_line_with_its_accents_brings_those_that_lost_theirs():
+def test_lines_without_their_accents_are_replaced_by_the_vietnamese_reading():
     found, _ = read(
         ["Thun Thanh", "Bưu đin", "0912 346 610"], [("Thuận Thanh", 0.95), ("Bưu điện", 0.96), ("0912 346 610", 0.9)]
     )
     assert found == {0: "Thuận Thanh", 1: "Bưu điện"}
 
 
-def test_most_photos_cost_nothing():
+def test_lines_that_look_like_no_vietnamese_are_not_read_again():
     assert read(["Bahnhof Straße", "Łódź", "МИР"], []) == ({}, [])
     assert read(["Bưu đin"], [], reads_vietnamese=False) == ({}, [])
 
 
-def test_accents_of_other_languages_are_tried_twice_at_most():
+def test_lines_with_accents_of_other_languages_are_read_again_twice_at_most():
     texts = ["Fermé", "à gauche", "café", "hôtel"]
     found, asked = read(texts, [(text, 0.9) for text in texts])
     assert found == {}
@@ -54,7 +54,7 @@ def test_accents_of_other_languages_are_tried_twice_at_most():
     ("text", "answer"),
     [("São Bento", ("Sạ", 0.9)), ("Bưu đin", ("Bưu điện", 0.6)), ("Liberté", ("Ủy ban nhân dân", 0.95))],
 )
-def test_unsure_readings_and_those_of_something_else_do_not_count(text, answer):
+def test_unsure_or_different_vietnamese_readings_do_not_count(text, answer):
     assert read([text], [answer])[0] == {}
 
 

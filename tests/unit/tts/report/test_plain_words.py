@@ -44,5 +44,5 @@ def test_the_report_the_terminal_and_the_page_have_the_same_sentences():
         ("set deployments.rollout.replicas or rollout_id", "set deployments.rollout.replicas or rollout_id"),
     ],
 )
-def test_sentences_change_and_names_stay(sentence, words):
+def test_plain_words_replace_terms_in_sentences_and_keep_names(sentence, words):
     assert plain(sentence) == words

@@ -68,7 +68,7 @@ def evil(cartographer, blank_photo):
     return parsed(report_page(a_run(EVIL), cartographer, blank_photo, title=EVIL))
 
 
-def test_nothing_that_was_read_or_said_becomes_markup(evil):
+def test_text_of_photos_models_and_tools_does_not_become_markup(evil):
     names = {tag for tag, _ in evil.tags}
     assert not names & {"script", "iframe", "object", "link", "form", "svg", "base"}
     assert not [key for _, attributes in evil.tags for key in attributes if key.startswith("on")]
@@ -76,7 +76,7 @@ def test_nothing_that_was_read_or_said_becomes_markup(evil):
     assert "\u202e" not in "".join(evil.text)
 
 
-def test_it_asks_nothing_of_the_network(evil):
+def test_the_report_loads_nothing_from_the_network(evil):
     sources = [attributes["src"] for tag, attributes in evil.tags if tag == "img"]
     assert len(sources) == 3
     assert all(source.startswith("data:image/jpeg;base64,") for source in sources)
@@ -96,7 +96,7 @@ def test_the_stylesheet_loads_nothing(cartographer):
     assert "prefers-color-scheme: dark" in style
 
 
-def test_it_says_what_the_run_says(cartographer, sign_photo):
+def test_the_report_shows_the_values_of_the_run_in_plain_words(cartographer, sign_photo):
     page_text = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
     for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
                  "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
@@ -107,7 +107,7 @@ def test_it_says_what_the_run_says(cartographer, sign_photo):
     assert not re.search(r"rollout|verifier|dialect|\bseed\b|\bturns?\b", page_text, re.IGNORECASE)
 
 
-def test_it_says_what_each_model_of_a_mixture_used(cartographer):
+def test_the_report_says_what_each_model_of_a_mixture_used(cartographer):
     used = Usage(turns=3, tool_calls=2, prompt_tokens=1200, completion_tokens=80, cost_usd=0.02)
     count = RunCount(asked=4, planned=4, run=4, answered=3, models=2)
     run = a_run(usage_by_model=(ModelUsage(model="large", rollouts=2, usage=used),), n=count)

@@ -147,7 +147,7 @@ async def test_an_engine_that_forks_prompts_draws_beside_the_answer_of_the_last_
 
 
 @virtual_time
-async def test_before_the_last_turn_it_draws_after_the_answer(sign_photo):
+async def test_an_answer_before_the_last_turn_is_drawn_again_after_its_end(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
     end, took = await timed(sign_photo, model)
     assert took == pytest.approx(8.0)
@@ -159,7 +159,7 @@ async def test_before_the_last_turn_it_draws_after_the_answer(sign_photo):
 
 
 @virtual_time
-async def test_it_draws_after_the_answer_where_tokens_do_not_pay_for_the_longest_one_and_its_draws(sign_photo):
+async def test_draws_follow_the_answer_if_tokens_may_not_pay_for_both_at_once(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
     end, took = await timed(sign_photo, model, max_turns=1, max_tokens=1200)
     assert (len(end.answer_draws), took) == (3, pytest.approx(8.0))
@@ -201,7 +201,7 @@ async def test_a_cancelled_rollout_aborts_what_is_drawn_beside_its_answer(sign_p
 
 
 @virtual_time
-async def test_there_are_no_more_draws_than_tokens_pay_for(sign_photo):
+async def test_the_remaining_tokens_limit_the_number_of_draws(sign_photo):
     model = Scattered(*[OTARU] * 9)
     end = await played(sign_photo, model, draws=8, max_tokens=1200)  # an answer may take 300 of them
     assert len(end.answer_draws) == (1200 - 20) // 300
@@ -236,7 +236,7 @@ async def test_an_answer_of_700_tokens_loses_none_of_its_draws(sign_photo):
 
 
 @virtual_time
-async def test_a_draw_may_be_as_long_as_a_short_answer_leaves_it_but_no_longer_than_its_turn(sign_photo):
+async def test_a_draw_may_use_the_tokens_left_by_a_short_answer_up_to_the_limit_of_a_turn(sign_photo):
     short, long = LongAnswers(*[OTARU] * 4, tokens=100), LongAnswers(*[OTARU] * 4, tokens=1500)
     for model in (short, long):
         await played(sign_photo, model)

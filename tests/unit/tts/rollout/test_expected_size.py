@@ -30,12 +30,12 @@ def test_before_any_rollout_ended_the_usual_deep_one_is_expected():
     assert (size.shared, size.own) == (3500, 4 * 875)
 
 
-def test_the_first_prompt_is_shared_and_the_growth_is_its_own():
+def test_the_first_prompt_counts_as_shared_and_the_growth_as_own_to_a_rollout():
     size = learned(a_rollout(0, [1000, 1300, 1600], 100)).size_of(1, Limits())
     assert (size.shared, size.own) == (1000, 1600 + 100 - 1000)
 
 
-def test_rollouts_of_a_group_may_come_mixed():
+def test_sizes_are_learned_from_interleaved_rollouts_of_a_group():
     first, second = a_rollout(0, [1000, 1200], 50), a_rollout(1, [1000, 1400], 50)
     mixed = [item for pair in zip(first, second, strict=True) for item in pair]
     size = learned(mixed).size_of(1, Limits())
@@ -51,12 +51,12 @@ def test_more_photos_are_a_longer_prompt():
     assert learned(a_rollout(0, [4000], 100), photos=2).size_of(1, Limits()).shared == 2000
 
 
-def test_it_follows_a_model_that_changes():
+def test_the_expected_size_follows_a_model_that_changes():
     size = learned(*[a_rollout(i, [1000], 50) for i in range(40)], *[a_rollout(i, [9000], 50) for i in range(200)])
     assert 8900 < size.size_of(1, Limits()).shared <= 9000
 
 
-def test_a_rollout_that_was_not_seen_whole_teaches_nothing():
+def test_a_resumed_or_failed_rollout_does_not_change_the_expected_size():
     resumed = [RolloutResumed(rollout_id=0, from_turn=1), *a_rollout(0, [9000, 9500], 100)]
     failed = [RolloutFinished(rollout_id=1, stop_reason=StopReason.FAILED)]
     assert learned(resumed, failed).size_of(1, Limits()) == ExpectedSize().size_of(1, Limits())

@@ -63,9 +63,14 @@ async def played(request, replicas):
 
 
 @virtual_time
-async def test_a_loss_costs_the_unfinished_turn_only():
+async def test_a_lost_replica_costs_a_rollout_its_unfinished_turn_only():
     start = [RolloutStarted(rollout_id=i, seed=i) for i in range(2)]
-    lost = [start, turn(0, 0, "a") + turn(1, 0, "b"), [done(1), Text(rollout_id=0, turn=1, text="void")], ReplicaLost()]
+    lost = [
+        start,
+        turn(0, 0, "a") + turn(1, 0, "b"),
+        [done(1), Text(rollout_id=0, turn=1, text="void")],
+        ReplicaLost(),
+    ]
     again = [[RolloutResumed(rollout_id=0, from_turn=0)], [*turn(0, 1, "c"), done(0)]]
     replicas = Replicas(lost, again)
     items = await played(group(), replicas)
@@ -83,14 +88,15 @@ async def test_a_loss_costs_the_unfinished_turn_only():
 async def test_a_rollout_without_a_checkpoint_starts_over_and_its_text_is_void():
     start = RolloutStarted(rollout_id=0, seed=0)
     replicas = Replicas(
-        [[start, Text(rollout_id=0, turn=0, text="void")], FatalError("engine")], [[start, *turn(0, 0, "a"), done(0)]]
+        [[start, Text(rollout_id=0, turn=0, text="void")], FatalError("engine")],
+        [[start, *turn(0, 0, "a"), done(0)]],
     )
     run = fold(i for i in await played(group(1), replicas) if not isinstance(i, Checkpoint))
     assert [t.text for t in run.rollouts[0].turns] == ["a"]
 
 
 @virtual_time
-async def test_pictures_that_tools_made_travel_along():
+async def test_pictures_that_tools_made_are_sent_to_the_next_replica():
     picture = Attachment(sha256="ab", media_type="image/png", data=b"x")
     replicas = Replicas([[picture, *turn(0, 0, "a")], ReplicaLost()], [[done(0)]])
     await played(group(1), replicas)
@@ -98,7 +104,7 @@ async def test_pictures_that_tools_made_travel_along():
 
 
 @virtual_time
-async def test_when_nobody_is_left_every_rollout_ends_with_its_best_hypothesis():
+async def test_rollouts_without_a_replica_left_end_with_their_best_hypotheses():
     replicas = Replicas([turn(0, 0, "a"), ReplicaLost("gone")], [ReplicaLost("gone")], pause_s=0.0)
     items = await played(group(2), replicas)
     ends = [item for item in items if isinstance(item, RolloutFinished)]
@@ -111,7 +117,7 @@ async def test_when_nobody_is_left_every_rollout_ends_with_its_best_hypothesis()
 
 
 @virtual_time
-async def test_it_stops_trying_when_the_time_is_over():
+async def test_a_group_tries_no_further_replica_after_its_deadline():
     replicas = Replicas([ReplicaLost()], pause_s=1.0)
     started = asyncio.get_running_loop().time()
     await played(group(1, seconds=5.0), replicas)

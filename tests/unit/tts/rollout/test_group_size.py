@@ -13,11 +13,11 @@ def rooms(*tokens):
     return [Room(tokens=count) for count in tokens]
 
 
-def test_all_stay_together_where_one_replica_has_room():
+def test_all_rollouts_stay_together_if_one_replica_has_room():
     assert group_size(8, rooms(5000, 900), SIZE) == 8
 
 
-def test_without_room_for_all_they_are_split_as_little_as_possible():
+def test_rollouts_without_room_on_one_replica_are_split_as_little_as_possible():
     assert group_size(8, rooms(4999, 3000), SIZE) == 4
     assert group_size(8, rooms(4999, 2999, 2999), SIZE) == 3
 
@@ -27,11 +27,11 @@ def test_the_common_prompt_counts_once_for_each_group():
     assert group_size(8, rooms(3000, 2000), SIZE) == 4, "no division fits: the load is the same everywhere"
 
 
-def test_full_replicas_get_equal_parts():
+def test_replicas_without_room_get_equal_parts_of_the_rollouts():
     assert group_size(9, rooms(0, 0, 0), SIZE) == 3
 
 
-def test_one_replica_gets_all_however_full_it_is():
+def test_a_single_replica_gets_all_rollouts_however_full_it_is():
     assert group_size(8, rooms(0), SIZE) == 8
 
 
@@ -40,12 +40,12 @@ def test_an_engine_without_a_kv_cache_is_asked_for_its_slots():
     assert group_size(8, [Room(slots=5), Room(slots=4)], SIZE) == 4
 
 
-def test_the_scarcer_of_tokens_and_slots_counts():
+def test_the_scarcer_of_tokens_and_slots_limits_the_rollouts_on_a_replica():
     assert Room(tokens=10_000, slots=3).n_fitting(SIZE, 8) == 3
     assert Room(tokens=2000, slots=30).n_fitting(SIZE, 8) == 2
 
 
-def test_where_nothing_is_known_all_stay_together_up_to_the_configured_size():
+def test_rollouts_stay_together_up_to_the_configured_size_if_no_room_is_known():
     assert group_size(8, [], SIZE) == 8
     assert group_size(8, [], SIZE, most=3) == 3
 

@@ -46,7 +46,7 @@ def test_cached_tokens_are_cheaper_and_never_counted_twice():
 
 
 @given(money=st.floats(0, 10), prompt=st.integers(0, 10**6), rate=st.floats(0.01, 100), out=st.floats(0.01, 100))
-def test_what_is_affordable_never_costs_more_than_there_is(money, prompt, rate, out):
+def test_the_affordable_tokens_never_cost_more_than_the_money_left(money, prompt, rate, out):
     price = Price(input=rate, output=out)
     tokens = price.affordable_tokens(money, prompt)
     if tokens:
@@ -77,7 +77,7 @@ async def run(photo, *, max_cost_usd, price, turns=8):
     return end, items, endpoint
 
 
-async def test_a_rollout_stops_before_it_costs_more_than_its_share_and_keeps_its_best_hypothesis(sign_photo):
+async def test_a_rollout_ends_before_it_exceeds_its_money_with_its_best_hypothesis(sign_photo):
     free, _, _ = await run(sign_photo, max_cost_usd=None, price=DEAR)
     assert free.usage.cost_usd > 0
     for share in (0.3, 0.5, 0.8):

@@ -194,7 +194,7 @@ async def test_a_spent_tool_budget_leads_to_the_forced_answer():
 
 
 @virtual_time
-async def test_a_spent_token_budget_ends_it():
+async def test_a_spent_token_budget_ends_the_rollout():
     chatter = ScriptedTurn(text="word " * 40, calls=calls("a"))
     items = await run(agent(chatter, chatter, chatter), group(limits={"max_tokens": 50}))
     assert of(items, RolloutFinished)[0].stop_reason is StopReason.BUDGET
@@ -210,7 +210,7 @@ async def test_the_deadline_cuts_a_generation_and_keeps_the_best_hypothesis():
 
 
 @virtual_time
-async def test_what_a_cut_turn_wrote_is_counted():
+async def test_tokens_of_a_turn_that_was_cut_are_counted():
     cut = await run(agent(ScriptedTurn(text="word " * 1000, token_s=1.0)), group(seconds=10))
     ended = of(cut, RolloutFinished)[0]
     assert ended.stop_reason is StopReason.DEADLINE
@@ -268,7 +268,7 @@ async def test_a_rollout_continues_from_its_checkpoint():
 
 
 @virtual_time
-async def test_the_last_turn_is_saved_before_its_answer_is_drawn_again_and_then_not_done_again():
+async def test_the_last_turn_is_saved_before_the_answer_draws_and_not_repeated_on_resume():
     script, limits = [ScriptedTurn(text="first", calls=calls("a")), ScriptedTurn(text=PARIS)], {"answer_draws": 3}
     whole = await run(agent(*script), group(limits=limits))
     saved = of(whole, Checkpoint)[-1]
@@ -281,7 +281,7 @@ async def test_the_last_turn_is_saved_before_its_answer_is_drawn_again_and_then_
 
 
 @virtual_time
-async def test_no_turn_begins_before_it_may_and_work_that_was_given_away_ends_the_group():
+async def test_a_group_whose_work_was_given_away_begins_no_further_turn():
     asked = []
 
     async def may_begin():
@@ -328,7 +328,7 @@ async def test_a_group_runs_side_by_side_and_one_failure_leaves_the_others_alone
 
 
 @virtual_time
-async def test_what_nobody_follows_travels_in_few_pieces_and_ends_as_soon():
+async def test_a_group_that_nobody_follows_sends_fewer_batches_and_ends_as_soon():
     script = tuple(
         ScriptedTurn(rollout=i, turn=0, text=f"one two three four five six {PARIS}", token_s=0.02) for i in range(2)
     )
@@ -378,14 +378,14 @@ async def test_the_leader_goes_first_and_the_others_follow_at_its_first_token():
 
 
 @virtual_time
-async def test_the_others_do_not_wait_long_for_a_first_token():
+async def test_siblings_wait_for_the_first_token_of_the_leader_for_a_limited_time():
     thoughtful = agent(ScriptedTurn(text=PARIS, first_token_s=60.0))
     assert await starts_of_three(thoughtful, prefix_wait_s=3.0) == {0: 0.0, 1: 3.0, 2: 3.0}
     assert not leftover_tasks()
 
 
 @virtual_time
-async def test_a_leader_that_fails_at_once_holds_nobody_up():
+async def test_a_leader_that_fails_at_once_does_not_delay_its_siblings():
     broken = agent(ScriptedTurn(error="no"))
     tasks = tuple(RolloutTask(rollout_id=i, seed=i) for i in range(3))
     request = GroupRequest(a_context(), (), tasks, n_total=3, limits=Limits())

@@ -43,13 +43,13 @@ async def played(script):
 
 
 @virtual_time
-async def test_words_nobody_took_are_one_piece():
+async def test_words_that_nobody_took_yet_are_joined_into_one_piece():
     (piece,) = await played(["a ", "sign ", "says"])
     assert piece == Text(rollout_id=2, turn=1, text="a sign says")
 
 
 @virtual_time
-async def test_what_was_taken_does_not_grow():
+async def test_a_piece_that_was_taken_does_not_grow():
     pieces = await played(["a ", "sign", TAKE, " says"])
     assert [piece.text for piece in pieces] == ["a sign", " says"]
 
@@ -71,7 +71,7 @@ async def test_rollouts_do_not_mix_and_milestones_stay_in_their_place():
 
 
 @given(steps)
-def test_nothing_is_lost_doubled_or_reordered(script):
+def test_the_coalescer_neither_loses_doubles_nor_reorders_text(script):
     @virtual_time
     async def checked():
         taken = await played(script)
@@ -82,6 +82,6 @@ def test_nothing_is_lost_doubled_or_reordered(script):
     checked()
 
 
-def test_what_is_no_text_passes():
+def test_events_that_are_no_text_pass_unchanged():
     end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED)
     assert to_events([end, PendingText(0, 0, ["x"])]) == [end, Text(rollout_id=0, turn=0, text="x")]

@@ -62,14 +62,14 @@ def chosen(planner=PLANNER, *, keeps_turns=False, **budget):
     return planner.choose(Budget(**budget), 25.0, keeps_turns=keeps_turns)
 
 
-def test_the_row_that_was_most_often_right_is_taken_of_those_that_fit():
+def test_the_row_most_often_right_is_chosen_among_the_rows_that_fit():
     assert [chosen(tokens=tokens).row.n for tokens in (600, 2000, 4000, 10**6)] == [1, 4, 8, 8]
     assert chosen(seconds=3.5).row == TABLE.rows[1]
     assert chosen(money_usd=0.03).row.n == 4
     assert chosen(seconds=100, tokens=550).row == TABLE.rows[1]
 
 
-def test_of_rows_that_are_as_good_the_cheapest_is_taken():
+def test_the_cheapest_of_equally_good_rows_is_chosen():
     assert chosen(tokens=3000).row == TABLE.rows[2]
 
 
@@ -81,7 +81,7 @@ def test_a_budget_below_every_row_gets_the_smallest_one_and_says_so():
 
 
 @given(tokens=st.integers(16, 10**5), seconds=st.floats(0.1, 100), money_usd=st.floats(0.0001, 1))
-def test_what_fits_stays_below_each_part_of_the_budget(tokens, seconds, money_usd):
+def test_a_choice_that_fits_stays_below_each_part_of_the_budget(tokens, seconds, money_usd):
     choice = chosen(tokens=tokens, seconds=seconds, money_usd=money_usd)
     if choice.fits:
         assert choice.cost.tokens.p90 <= tokens
@@ -130,7 +130,7 @@ def test_the_shipped_table_never_plans_questions_draws_or_a_stop(seconds, tokens
         assert (chosen_row.questions, chosen_row.answer_draws, chosen_row.stop) == (0, 1, "none")
 
 
-def test_of_another_engine_costs_are_those_of_any_model_and_time_is_not_known():
+def test_a_table_of_another_engine_gives_costs_but_no_time():
     other = BudgetPlanner(TABLE, "openai", PRICE)
     choice = chosen(other, seconds=2.0)
     assert (choice.row.n, choice.cost.seconds, choice.transferred) == (8, None, True)
@@ -162,14 +162,14 @@ def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
     assert "70 % [65, 75]" in plan.summary
 
 
-def test_what_the_caller_says_besides_the_budget_stands():
+def test_other_options_of_the_caller_hold_beside_a_budget():
     options = LocateOptions(budget=Budget(tokens=4000), stop="none", verifier_questions=0)
     router, _ = planned(options)
     resolved = router.within_budget(options)
     assert (resolved.stop, resolved.verifier_questions) == ("none", 0)
 
 
-def test_one_turn_is_an_answer_without_tools():
+def test_a_budget_for_one_turn_gives_an_answer_without_tools():
     _, plan = planned(LocateOptions(budget=Budget(tokens=150)))
     assert (plan.depth, plan.use_tools, plan.limits.max_turns) == (PlanDepth.DIRECT, False, 1)
 
@@ -200,7 +200,7 @@ def test_answers_are_drawn_again_as_the_operator_or_the_budget_says():
         ('{"seconds": 3}', Budget(seconds=3)),
     ],
 )
-def test_budgets_are_written_as_people_write_them(text, budget):
+def test_a_budget_is_read_in_the_words_that_people_use(text, budget):
     assert budget_of(text) == LocateOptions(budget=text).budget == budget
 
 
@@ -208,7 +208,7 @@ NO_BUDGETS = ("", "30", "fast", "30s,40s", "5usd,", "{", '{"hours": 1}', "{}", "
 
 
 @pytest.mark.parametrize("text", NO_BUDGETS, ids=lambda text: text[:20])
-def test_what_is_no_budget_is_refused_and_says_why(text):
+def test_an_invalid_budget_is_refused_with_the_reason(text):
     with pytest.raises(ValueError, match=r"[bB]udget|given twice"):
         budget_of(text)
     with pytest.raises(ValidationError):
@@ -264,7 +264,7 @@ def plan(*arguments):
     return done.stdout
 
 
-def test_the_command_fits_writes_draws_and_plans(tmp_path):
+def test_geotts_plan_fits_a_table_draws_the_frontier_and_plans_a_budget(tmp_path):
     for n in (1, 4):
         lines = [record.json_line() for record in a_run([5] * n + [9000] * (8 - n), n=n, tokens=1000)]
         (tmp_path / f"{n}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
@@ -321,7 +321,7 @@ def test_an_engine_without_recorded_runs_goes_by_made_up_ones():
     assert " answers of recorded runs (kind of N: samples of one policy)\n" in recorded
 
 
-def test_samples_of_one_policy_make_a_table(tmp_path):
+def test_geotts_plan_makes_a_table_from_samples_of_a_scripted_policy(tmp_path):
     out = tmp_path / "policy.yaml"
     plan("--policy", "2", "--out", str(out))
     table = BudgetTable.read(out)

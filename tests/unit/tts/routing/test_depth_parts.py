@@ -62,7 +62,7 @@ def seen(n=4, **rating):
     return DepthRouter(Limits(), SEES).plan(LocateOptions(n_parallel=n), Routing(Locatability(**rating)))
 
 
-def test_what_is_pictured_may_raise_a_plan_and_never_lowers_it():
+def test_the_visual_rating_may_raise_a_plan_and_never_lowers_it():
     nothing = {"text": 0.0, "content": 0.1}
     assert seen(parts=nothing).depth is PlanDepth.HOPELESS
     assert seen(parts={**nothing, "visual": 0.4}).n_planned == 4
@@ -70,7 +70,7 @@ def test_what_is_pictured_may_raise_a_plan_and_never_lowers_it():
         assert seen(parts={"text": 0.0, "content": 0.9, "visual": visual}).n_planned == 4
 
 
-def test_less_is_spent_only_where_the_model_or_a_calibration_says_so():
+def test_a_plan_spends_less_only_after_a_probe_or_a_fitted_rating():
     clear: dict[str, Any] = {"score": 0.9, "parts": {"content": 0.9, "deep": 0.1}}
     assert seen(**clear).n_planned == 4
     probed = {**clear["parts"], "probe": 0.9}

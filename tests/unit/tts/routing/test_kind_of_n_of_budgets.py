@@ -75,7 +75,7 @@ def plan(*arguments):
     return done
 
 
-def test_a_table_that_does_not_state_its_kind_is_printed_as_such(tmp_path):
+def test_a_table_without_a_kind_of_n_is_printed_as_not_stating_it(tmp_path):
     path = tmp_path / "table.yaml"
     shipped_budget_table("clues").write(path)
     tree = yaml.safe_load(path.read_text())

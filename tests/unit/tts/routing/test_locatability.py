@@ -91,7 +91,7 @@ class Eyes:
         return reading(line("Wilhelmsburg"))
 
 
-async def test_the_reading_travels_on_with_its_cues(blank_photo):
+async def test_the_reading_of_the_photo_is_passed_on_with_its_cues(blank_photo):
     routing = await CuesLocator(Eyes()).rate([blank_photo], a_context())
     assert routing.readings[0].cues.keys() == {"sky", "vegetation", "structure", "blur", "indoor", "content"}
     assert routing.locatability.method == "cues"
@@ -138,7 +138,7 @@ def test_the_probe_reads_a_rating_and_a_flag(reply, found):
 
 @pytest.mark.parametrize("model", [Talker(error=ModelError("down")), Talker(seconds=900), Talker("hm")],
                          ids=["down", "slow", "rambling"])  # fmt: skip
-def test_a_bad_probe_leaves_the_other_rating_alone(blank_photo, model):
+def test_a_failed_slow_or_unreadable_probe_leaves_the_other_rating_unchanged(blank_photo, model):
     @virtual_time
     async def check():
         routing = await ProbeLocator(model, FixedLocator(0.4)).rate([blank_photo], a_context())
@@ -154,7 +154,7 @@ async def test_the_router_follows_the_probe(blank_photo):
 
 
 @pytest.mark.parametrize("score", [0.0, 0.1, 0.5, 1.0])
-def test_what_is_pictured_alone_decides_no_depth(score):
+def test_the_visual_rating_alone_decides_no_depth(score):
     rated = Routing(Locatability(score=score, method="visual", parts={"visual": score}))
     assert DepthRouter(Limits()).plan(LocateOptions(), rated).depth is PlanDepth.STANDARD
 
@@ -182,7 +182,7 @@ def test_escalation_adds_rollouts_then_depth_within_ceiling_and_budget():
     assert router.escalate(first, options, started=2, spent=Usage(tool_calls=12)) is None
 
 
-def test_any_other_depth_is_exact():
+def test_a_depth_other_than_auto_is_planned_exactly_as_asked():
     plan = DepthRouter(Limits()).plan(
         LocateOptions(n_parallel=5, depth=Depth.STANDARD), Routing(Locatability(score=0, method="cues"))
     )
@@ -196,7 +196,7 @@ def made(n=200):
     return [{"text": float(t), "visual": float(v)} for t, v in zip(text, visual, strict=True)], deep, 1.0 - 0.8 * text
 
 
-def test_fitted_predictors_find_what_matters_and_survive_the_file(tmp_path):
+def test_a_fitted_predictor_separates_easy_from_hard_photos_and_survives_its_file(tmp_path):
     parts, deep, l_opt = made()
     predictor = fit(parts, list(l_opt), list(deep), origin="made")
     predictor.write(tmp_path / "depth.yaml")

@@ -135,7 +135,7 @@ async def test_photos_that_can_not_be_of_one_place_give_an_abstention(post, phot
         ((TOWN, KOREAN), "photo 1 says Bellinzona (Switzerland), photo 2 points to South Korea."),
     ],
 )
-async def test_a_word_in_a_script_that_is_not_written_there_leaves_no_sure_answer(post, photos, sentence):
+async def test_photos_with_words_in_scripts_of_different_countries_give_an_abstention(post, photos, sentence):
     """It says too little for an answer of its own, or for a proof, and enough to speak against one place."""
     answer = await post(photos)
     (contradiction,) = answer["contradictions"]
@@ -236,7 +236,7 @@ def test_an_area_alone_places_no_photo(data_store, tmp_path, area):
         ("taken on a school trip", "unchecked", "Your hint was not checked: it names no place that GeoTTS knows."),
     ],
 )
-def test_a_hint_is_answered(data_store, hint, outcome, sentence):
+def test_an_answer_says_whether_the_photo_agrees_with_the_hint(data_store, hint, outcome, sentence):
     answer = locate(TOWN, "--hint", hint)
     assert (answer["hint"]["outcome"], answer["hint"]["text"]) == (outcome, sentence)
     assert answer["explanation"].endswith(sentence)
@@ -306,7 +306,9 @@ def test_a_hint_moves_no_answer_away_from_the_sign(data_store, hint, outcome, se
         ),
     ],
 )
-def test_a_denial_is_held_against_what_was_read_and_moves_nothing(data_store, sample, hint, outcome, sentence):
+def test_a_denial_is_compared_with_the_photo_and_does_not_change_the_answer(
+    data_store, sample, hint, outcome, sentence
+):
     plain, answer = locate_plainly(sample, "--seed", "1"), locate(sample, "--hint", hint, "--seed", "1")
     assert (answer["hint"]["outcome"], answer["hint"]["text"]) == (outcome, sentence)
     assert sentence in answer["explanation"]

@@ -154,7 +154,7 @@ def finer_than(text, precision):
     return found
 
 
-async def test_the_house_is_there_without_the_limit(engine, data_store):
+async def test_a_reply_without_max_precision_contains_the_house(engine, data_store):
     async with talking_to(an_app(engine)) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2", "include": "full"})
     assert {SECRET, str(HOUSE.lat)} <= set(finer_than(reply.text, "city"))
@@ -207,7 +207,7 @@ async def test_each_event_is_made_coarse_once(engine, data_store, monkeypatch):
     assert seen == list(range(1, len(seen) + 1))
 
 
-async def test_the_client_gets_the_same(engine, data_store):
+async def test_the_client_gets_nothing_finer_than_the_unit(engine, data_store):
     async with serving(an_app(engine, max_precision="city")) as (url, _), Client(url) as client:
         run = await client.locate(PHOTO, LocateOptions(n_parallel=2))
     assert finer_than(run.model_dump_json(), "city") == []
@@ -227,7 +227,7 @@ async def test_the_client_gets_the_same(engine, data_store):
         ("country", "/check", {"claim": '["Italy", "Lugano"]'}),
     ],
 )
-async def test_questions_whose_edge_would_find_the_house_are_refused(engine, data_store, precision, path, data):
+async def test_areas_and_claims_finer_than_the_unit_are_refused(engine, data_store, precision, path, data):
     async with talking_to(an_app(engine, max_precision=precision)) as http:
         reply = await http.post(path, files={"image": PHOTO}, data=data)
     assert reply.status_code == 422
@@ -235,9 +235,7 @@ async def test_questions_whose_edge_would_find_the_house_are_refused(engine, dat
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-async def test_a_hint_or_a_fact_is_refused_because_what_became_of_it_would_measure_the_place(
-    engine, data_store, precision
-):
+async def test_a_hint_or_fact_is_refused_as_its_outcome_would_measure_the_place(engine, data_store, precision):
     async with talking_to(an_app(engine, max_precision=precision)) as http:
         hinted = await http.post("/locate", files={"image": PHOTO}, data={"hint": "near Lugano"})
         first = (await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})).json()["request_id"]
@@ -269,7 +267,7 @@ def a_place(verdict, kind, *areas, region=""):
     )
 
 
-def test_a_check_says_nothing_that_changes_within_the_unit(units):
+def test_a_check_gives_no_numbers_and_no_verdicts_that_vary_within_the_unit(units):
     """Its numbers, and verdicts about discs that touch the town, would find the house by many claims."""
     town = units.unit_at(HOUSE, "city")
     touching = town.centre.model_copy(update={"lat": town.centre.lat + 0.03})
@@ -306,7 +304,7 @@ def test_a_check_says_nothing_that_changes_within_the_unit(units):
         (52.4986, 13.4034, "Berlin"),
     ],
 )
-def test_a_quarter_is_not_a_town(units, lat, lon, town):
+def test_a_point_in_a_quarter_belongs_to_the_unit_of_its_town(units, lat, lon, town):
     found = units.unit_at(LatLon(lat=lat, lon=lon), "city")
     assert found.city == town
     assert found.reach_km > 10

@@ -94,7 +94,7 @@ async def test_the_stand_in_answers_in_the_form_of_opencage(gazetteer, countries
     assert missing.failure.kind == "not_found"
 
 
-async def test_the_last_part_is_left_out_as_long_as_nothing_is_found(gazetteer, countries):
+async def test_a_lookup_drops_the_last_part_of_a_name_until_something_is_found(gazetteer, countries):
     found = answer_with_samples("opencage")
 
     def answer(seen):

@@ -29,7 +29,7 @@ SEARCH = call("search_web", query="canal")
 ANSWER = "<answer>Somewhere, Nowhere</answer>"
 
 
-def test_calls_are_written_back_and_stand_in_what_is_read():
+def test_calls_are_rewritten_in_the_transcript_and_results_are_added_as_json():
     played = play(f"{SEARCH} and more", ANSWER)
     assistant_text, read = (message.text for message in played.appended_messages()[:2])
     assert assistant_text.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
@@ -57,7 +57,7 @@ def test_an_answer_ends_the_run_and_an_unknown_tool_does_too():
     assert len(play(call("maps_geocode", address="x"), ANSWER).requests) == 1
 
 
-def test_six_rounds_of_one_call_are_all_the_calls_there_are():
+def test_the_limit_of_six_rounds_allows_six_calls_in_all():
     """Served as released or tolerantly: the loop decides, five zooms and two searches are more than it has rounds."""
     assert (RELEASED.limits.max_turns, RELEASED.limits.max_tool_calls) == (6, 6)
     assert DIALECTS["geovista"].limits == RELEASED.limits
@@ -73,7 +73,7 @@ def test_two_searches_are_allowed_and_those_that_failed_do_not_count():
     assert "Empty search results!!" in failed
 
 
-def test_errors_are_pythons():
+def test_errors_of_tool_calls_have_the_words_of_python():
     assert (
         "not enough values to unpack"
         in play(call("image_zoom_in_tool", bbox_2d=[1, 2, 3]), "").appended_messages()[1].text

@@ -68,7 +68,7 @@ def test_all_calls_of_a_message_run_in_order_and_pictures_come_before_their_text
     assert played.requests[0].sampling.stop == ("</tool_call>",)
 
 
-def test_a_stopped_call_is_closed_and_what_follows_one_is_cut_off():
+def test_a_call_without_its_end_tag_is_closed_and_text_after_it_is_cut_off():
     opened = f"<tool_call>\n{ZOOM}"
     assert [call.name for call in calls_written(opened, turn=0)] == ["image_zoom_in_tool"]
     assert kept_message(opened) == f"{opened}\n</tool_call>"
@@ -99,7 +99,7 @@ def test_missing_arguments_are_guessed_also_for_a_tool_of_an_earlier_version():
     assert call.whole == {"name": "search_web", "query": "x", "arguments": {"query": "x"}}
 
 
-def test_a_thought_without_an_action_is_reminded_and_an_open_one_ends_the_run():
+def test_a_closed_thought_without_an_action_gets_a_reminder_and_an_open_one_ends_it():
     assert len(_play(["<think>x</think>", ANSWER]).requests) == 2
     assert len(_play(["<think>x</think><answer>Land", ANSWER]).requests) == 2
     assert len(_play(["<think>x", ANSWER]).requests) == 1
@@ -157,7 +157,7 @@ def test_a_call_that_breaks_says_why_in_the_words_of_the_released_code(name, arg
     assert _tool_messages(played) == [f"<tool_response>\nTool call error: {text}\n</tool_response>"]
 
 
-def test_queries_and_boxes_are_searched_side_by_side_and_a_failing_one_leaves_its_siblings():
+def test_queries_and_boxes_are_searched_at_once_and_a_failed_one_leaves_the_others():
     both = {"name": "text_search_tool", "arguments": {"query": ["one", "two"]}}
     text = _tool_messages(_play([_call(json.dumps(both)), ANSWER]))[0]
     assert text.index("Web search results for: one") < text.index("Web search results for: two")
@@ -216,7 +216,7 @@ def test_training_runs_the_first_call_and_ends_without_one():
     assert len(_train([_call(ZOOM)], tokens_before=8100).requests) == 1
 
 
-def test_training_grows_small_boxes_and_refuses_thin_ones():
+def test_training_enlarges_small_boxes_and_refuses_thin_ones():
     def tool_message(box):
         call = json.dumps({"name": "image_zoom_in_tool", "arguments": {"bbox_2d": box}})
         played = _train([_call(call), ANSWER])
@@ -229,7 +229,7 @@ def test_training_grows_small_boxes_and_refuses_thin_ones():
     assert tool_message(7).text == "Error when executing tool: object of type 'int' has no len()"
 
 
-def test_a_long_text_of_training_loses_its_middle():
+def test_a_long_search_result_in_training_loses_its_middle():
     results = tuple(CachedResult(i, "T" * 900, "l", "S", "", False) for i in range(1, 9))
     cache = ReverseCache({}, {"p.jpg": (TextCall("p.jpg", 0, "q", results),)}, {PHOTO.sha256: "p.jpg"})
     played = _play(

@@ -135,7 +135,7 @@ def test_crops_have_the_size_of_the_authors(box, size):
     assert shown == ([size] if size else [])
 
 
-def test_the_set_is_chosen_by_the_place_of_the_request():
+def test_the_tool_set_is_chosen_by_the_area_or_the_point_of_the_leader():
     chooses = dialect()
     assert chooses.for_surroundings(Surroundings()).tool_set == "google"
     assert chooses.for_surroundings(Surroundings(within=Countries(codes=("CN",)))).tool_set == "amap"
@@ -149,12 +149,12 @@ def test_the_set_is_chosen_by_the_place_of_the_request():
 
 
 @pytest.mark.parametrize("name", ["spotagent", "geo_adapt", "generic"])
-def test_released_is_refused_where_the_code_could_not_be_had(name):
+def test_released_behaviour_is_refused_for_a_dialect_without_public_code(name):
     with pytest.raises(ConfigError, match="not public"):
         DIALECTS[name].with_settings(DialectSettings(behaviour="released"))
 
 
-def test_wrong_sets_and_paths_are_named():
+def test_unknown_tool_sets_and_released_paths_are_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match="amap, google"):
         dialect(tool_set="bing")
     with pytest.raises(ConfigError, match="verl, demo"):

@@ -98,7 +98,7 @@ def assessed(records, args, names, **more):
     return assess(records, args, names, CalibrationFit(photos=0, why="nothing was fitted"), **given)
 
 
-def test_each_fault_is_counted_on_its_own_base():
+def test_each_kind_of_fault_is_counted_over_its_own_total():
     overflow = RolloutFailure(code="model", detail="too long", about="context", http_status=400)
     unknown = result(0, ToolErrorKind.UNKNOWN_TOOL)
     run = run_of(
@@ -130,12 +130,12 @@ def test_arguments_in_another_order_are_the_same_call():
     assert fault_rates([run_of(rollout(0, [turn(0, [first]), turn(1, [second])]))]).repeated_calls.found == 1
 
 
-def test_where_nothing_was_counted_there_is_no_rate():
+def test_a_rate_without_cases_has_no_value():
     rate = Rate.from_cases([])
     assert (rate.percent, rate.is_above(0.0), rate.is_below(100.0)) == (None, False, False)
 
 
-def test_one_bad_turn_among_few_is_no_finding_and_many_are(names):
+def test_a_single_bad_turn_is_no_finding_and_many_bad_turns_are_one(names):
     args = AppArgs.model_validate({"engine": ENGINES[0]})
 
     def faults(bad, good):
@@ -228,7 +228,7 @@ def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
     assert (cover.calibration, cover.radius90.found, cover.radius90.of) == ("unstated", 3, 4)
 
 
-def test_a_single_photo_proves_nothing(names):
+def test_an_acceptance_run_of_one_photo_has_wide_intervals_and_no_fault(names):
     args = AppArgs.model_validate({"engine": ENGINES[0]})
     lost = record(0, rollout(0), answer=an_answer(lat=0.0, lon=0.0))
     found = assessed([lost], args, names, rollouts=1)
@@ -239,7 +239,7 @@ def test_a_single_photo_proves_nothing(names):
     assert not found.has_faults
 
 
-def test_the_same_far_answer_to_every_photo_is_as_of_a_model_that_sees_none(names):
+def test_the_same_far_answer_to_most_photos_is_a_finding(names):
     args = AppArgs.model_validate({"engine": ENGINES[0]})
 
     def found(places):

@@ -76,7 +76,7 @@ def test_pass_at_k_grows_and_ends_at_best_of_n(rollouts, threshold):
     assert shares[-1] == pytest.approx(accuracy_percent(best_of_n_km(rollouts), (threshold,))[0])
 
 
-def test_best_of_n_is_a_ceiling_of_selection():
+def test_best_of_n_is_the_smallest_error_of_the_rollouts():
     rollouts = np.array([[5.0, 1.0], [NAN, 300.0], [NAN, NAN]])
     assert best_of_n_km(rollouts) == pytest.approx([1.0, 300.0, NAN], nan_ok=True)
 
@@ -100,7 +100,7 @@ def test_cover_counts_only_answers_that_state_a_radius():
     assert cover_percent(np.array([NAN]), np.array([1.0])) is None
 
 
-def test_bootstrap_holds_the_value_repeats_with_its_seed_and_narrows():
+def test_a_bootstrap_interval_holds_the_mean_repeats_with_its_seed_and_narrows():
     rng = np.random.default_rng(1)
     few, many = rng.normal(10, 3, 30), rng.normal(10, 3, 3000)
     one = bootstrap_mean(few, seed=5)
@@ -138,7 +138,7 @@ def test_the_difference_of_two_ratios_is_paired_over_samples():
     assert 0 < found.low < found.value < found.high
 
 
-def test_a_sample_without_any_whole_is_passed_over_in_a_ratio():
+def test_a_sample_with_a_denominator_of_zero_is_ignored_in_a_ratio():
     parts, wholes = np.array([1.0, 0.0]), np.array([2.0, 0.0])
     found = paired_ratio_difference((parts, wholes), (2 * parts, wholes))
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)

@@ -27,7 +27,7 @@ def test_a_call_is_shared_if_a_sibling_makes_it_in_its_first_two_turns():
     assert shared_calls([rollout(0, [A], [B]), rollout(1, [C], [], [A])]) == (0, 3)
 
 
-def test_the_order_of_arguments_and_the_ids_of_calls_say_nothing():
+def test_calls_are_shared_whatever_their_ids_and_the_order_of_their_arguments():
     turned = {"country": "PL", "query": "b"}
     assert shared_calls([rollout(0, [B]), rollout(1, [turned])]) == (2, 2)
 
@@ -36,6 +36,6 @@ def test_a_call_that_one_rollout_repeats_is_not_shared():
     assert shared_calls([rollout(0, [A], [A]), rollout(1, [C])]) == (0, 2)
 
 
-def test_nothing_is_shared_where_nothing_is_called():
+def test_rollouts_without_calls_share_no_calls():
     assert shared_calls([]) == (0, 0)
     assert shared_calls([rollout(0), rollout(1, [])]) == (0, 0)

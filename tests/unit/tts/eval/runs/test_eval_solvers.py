@@ -58,7 +58,7 @@ async def test_a_busy_server_is_asked_again_and_not_for_ever(monkeypatch):
     assert len(seen) == 5
 
 
-async def test_in_process_the_whole_run_is_kept(data_store, sign_photo):
+async def test_the_local_solver_keeps_the_whole_run(data_store, sign_photo):
     args = AppArgs(engine=ScriptedEngine(turns=2), routing=RoutingConfig(method="fixed"))
     run = await LocalSolver(local_ports(args), deadline_s=20.0)("s_1", sign_photo.data, OPTIONS)
     assert run.answer is not None

@@ -46,7 +46,7 @@ def test_the_report_of_a_run_has_the_dependence_of_its_rollouts(rho, world):
     )
 
 
-def test_a_mixture_has_that_of_two_rollouts_of_one_model_and_another_between_its_models(world):
+def test_a_mixture_has_a_dependence_within_a_model_and_one_between_models(world):
     """Two rollouts of model `a`, which are copies, and two of `b`, which are copies of other draws."""
     mixed = []
     for one in recorded(world, 0.0):
@@ -62,19 +62,19 @@ def test_a_mixture_has_that_of_two_rollouts_of_one_model_and_another_between_its
     assert f"Dependence of rollouts of different models: ρ = {found.dependence_between_models.rho:.2f}, " in text
 
 
-def test_one_model_has_no_dependence_between_models(world):
+def test_a_run_of_one_model_has_no_dependence_between_models(world):
     found = report(recorded(world, 0.0, photos=5), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence_between_models is None
     assert "different models" not in markdown(found)
 
 
-def test_single_rollouts_have_none(world):
+def test_a_run_of_single_rollouts_has_no_dependence(world):
     found = report(recorded(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence is None
     assert "Dependence" not in markdown(found)
 
 
-def test_the_command_prints_it(world, tmp_path, data_store):
+def test_geotts_eval_report_prints_the_dependence(world, tmp_path, data_store):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b"\n".join(one.json_line() for one in recorded(world, 0.9, photos=6)) + b"\n")
     done = CliRunner().invoke(cli, ["eval", "report", str(path)], catch_exceptions=False)

@@ -143,7 +143,7 @@ async def test_a_run_goes_on_where_it_stopped_and_failures_can_be_tried_again(tm
     assert progress_of(path, SETUP).failed == frozenset()
 
 
-async def test_closing_a_run_stops_what_is_under_way(tmp_path):
+async def test_closing_an_evaluation_run_cancels_its_running_requests(tmp_path):
     stopped = []
 
     async def solve(request_id, photo, options):
@@ -200,7 +200,7 @@ def test_the_configuration_is_named_by_the_contents_of_its_files(tmp_path):
 
 
 @given(st.lists(st.integers(0, 10**12), max_size=8), st.binary(max_size=40).filter(lambda b: b"\n" not in b))
-def test_a_torn_tail_is_cut_and_whole_lines_stay(tmp_path_factory, numbers, tail):
+def test_a_torn_tail_of_a_journal_is_cut_and_whole_lines_stay(tmp_path_factory, numbers, tail):
     path = tmp_path_factory.mktemp("journal") / "a.jsonl"
     whole = b"".join(b'{"n":%d}\n' % number for number in numbers)
     path.write_bytes(whole + tail)
@@ -210,14 +210,14 @@ def test_a_torn_tail_is_cut_and_whole_lines_stay(tmp_path_factory, numbers, tail
     assert path.read_bytes() == whole + b'{"n":-1}\n'
 
 
-def test_last_lines_that_lost_their_content_are_cut_too(tmp_path):
+def test_journal_lines_of_zero_bytes_at_the_end_are_cut_too(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"n":1}\n' + b"\x00" * 4096 + b"\n")
     with Journal(path):
         assert path.read_bytes() == b'{"n":1}\n'
 
 
-def test_two_writers_are_kept_apart(tmp_path):
+def test_a_second_writer_of_a_journal_is_refused(tmp_path):
     with Journal(tmp_path / "a.jsonl"), pytest.raises(DataError, match="another process"):
         Journal(tmp_path / "a.jsonl")
     Journal(tmp_path / "a.jsonl").close()
@@ -232,13 +232,13 @@ def test_lines_of_many_threads_stay_whole(tmp_path):
         journal.append(b"{}")
 
 
-def test_a_journal_line_is_one_line(tmp_path):
+def test_a_journal_refuses_a_line_with_a_newline_in_it(tmp_path):
     with Journal(tmp_path / "a.jsonl") as journal, pytest.raises(ValueError, match="newline"):
         journal.append(b"a\nb")
 
 
 @pytest.mark.slow
-def test_kill_9_in_the_middle_loses_and_repeats_nothing(tmp_path):
+def test_an_evaluation_killed_again_and_again_loses_and_repeats_no_sample(tmp_path):
     """A real process, killed hard five times; the benchmark `score` does it fifty times at random."""
     path = tmp_path / "run.jsonl"
     program = "import sys; from geotts_benchmarks.score import child; child(sys.argv[1])"
@@ -254,7 +254,7 @@ def test_kill_9_in_the_middle_loses_and_repeats_nothing(tmp_path):
     assert 100 <= len(counts) < 4000
 
 
-async def test_records_keep_everything_and_their_form_is_frozen(tmp_path):
+async def test_records_are_read_as_written_and_equal_the_golden_file(tmp_path):
     records = await run_all(tmp_path / "a.jsonl", samples(1), solve_well)
     assert read_records(tmp_path / "a.jsonl") == records
     frozen = records[0].model_copy(update={"elapsed_s": 0.5})

@@ -38,7 +38,7 @@ def lines(scene):
     return [line.text for line in scene.panel.lines]
 
 
-def test_every_kind_is_drawn_alone_and_says_which_it_is(scenes):
+def test_every_kind_of_misleading_sign_is_drawn_alone_and_tagged_with_its_kind(scenes):
     """One sign, no other beside it or farther away, so that nothing else decides."""
     assert {scene.template for scene in scenes} == {template.__name__ for template in MISLEADING}
     for scene in scenes:

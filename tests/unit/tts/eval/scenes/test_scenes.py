@@ -66,7 +66,7 @@ def test_words_are_written_in_the_script_of_their_language(language):
         assert {script_of(word) for word in everything(words_for(language, split))} <= allowed
 
 
-def test_the_extra_draws_every_script_of_the_lists(makers):
+def test_the_scenes_extra_draws_every_script_of_the_word_lists(makers):
     assert len(LANGUAGES) >= 25
     missing = makers["dev"].shelf.missing
     assert missing == {} if features.check("raqm") else all("Raqm" in reason for reason in missing.values())
@@ -143,14 +143,14 @@ def test_towns_bear_their_own_names(locale):
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_the_own_country_is_never_ruled_out(planned, split):
+def test_no_fact_of_a_scene_rules_out_its_own_country(planned, split):
     for scene in planned[split]:
         facts = [fact for panel in scene.panels for fact in panel.facts]
         assert all(scene.locale.country in fact for fact in facts), (scene.locale, scene.panels)
         assert ("determined" in scene.tags) == scene.determined
 
 
-def test_what_many_countries_write_is_not_determined(planned):
+def test_a_scene_whose_words_fit_several_countries_is_not_determined(planned):
     """A Spanish word may stand in twenty countries, a web address names one, and two open facts may meet in one."""
     assert {"ES", "MX", "AR"} <= written_in("es")
     assert written_in("zh") & written_in("zh_Hant") == set()
@@ -174,7 +174,7 @@ def test_most_signs_do_not_hang_alone_and_both_are_drawn(makers, planned):
     assert scene.clue in {panel.clue for panel in scene.panels}
 
 
-def test_streets_have_farther_signs_that_add_nothing_to_what_is_near(makers, planned):
+def test_streets_have_farther_signs_that_do_not_change_the_near_ones(makers, planned):
     """None to three; they say true things of the same town, and the tags stay those of the near signs."""
     near = SceneMaker(seed=3, split="dev", shelf=makers["dev"].shelf, street=False)
     assert {len(scene.farther) for scene in planned["dev"]} == {0, 1, 2, 3}

@@ -23,13 +23,13 @@ def _wrong(scenario):
 
 
 @pytest.mark.parametrize("family", ["namesakes", "wrong_branch", "last_turn", "mirrored_page"])
-def test_counting_heads_does_not_pay(made, family):
+def test_the_right_rollouts_are_outnumbered_in_many_held_out_scenarios(made, family):
     scenarios = made(family)
     outvoted = sum(len(_right(s)) < len(_wrong(s)) for s in scenarios)
     assert 0.4 * COUNT <= outvoted < COUNT
 
 
-def test_only_the_right_branch_has_the_small_print_and_two_sources_say_so(made):
+def test_two_tools_confirm_the_small_print_of_the_right_branch_only(made):
     for scenario in made("wrong_branch"):
         small_print = scenario.readings[0].lines[1].text
         sources = {r.name for t in _right(scenario) for r in t.results if small_print in r.text}
@@ -39,7 +39,7 @@ def test_only_the_right_branch_has_the_small_print_and_two_sources_say_so(made):
             assert small_print not in (top.address if top.kind == "place" else top.snippet)
 
 
-def test_a_slip_is_not_what_the_tool_said(made):
+def test_a_wrong_last_turn_is_far_from_the_first_point_of_the_tools(made):
     kinds = set()
     for scenario in made("last_turn"):
         kinds.add(scenario.kind)
@@ -54,7 +54,7 @@ def test_a_slip_is_not_what_the_tool_said(made):
     assert kinds == {"whim", "correction", "stale", "reversed", "lost sign"}
 
 
-def test_mirrors_differ_by_their_address_alone(made):
+def test_mirrored_pages_differ_by_their_address_alone(made):
     for scenario in made("mirrored_page"):
         pages = [f for t in _wrong(scenario) for r in t.results for f in r.facts]
         assert len({(page.title, page.snippet) for page in pages}) == 1

@@ -17,7 +17,7 @@ def atlas(gazetteer, countries):
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6, 0.9])
-def test_the_estimate_follows_the_knob(atlas, rho):
+def test_the_estimated_dependence_follows_the_dependence_of_the_scripted_policy(atlas, rho):
     world = World(atlas.gazetteer, atlas.countries)
     cases = policy_cases(atlas, rho, 60, 6, seed=3)
     ledgers = [[build_ledger(run, (), world) for run in case.trajectories] for case in cases]
@@ -25,7 +25,7 @@ def test_the_estimate_follows_the_knob(atlas, rho):
     assert np.mean([value for value in found if value is not None]) == pytest.approx(rho, abs=0.12)
 
 
-def test_rollouts_that_rest_on_nothing_tell_nothing_of_dependence():
+def test_a_dependence_without_rollouts_is_unknown():
     assert dependence_of([]) is None
 
 

@@ -19,7 +19,7 @@ def test_a_scenario_is_the_same_whatever_the_count(scenarios, gazetteer, countri
     ]
 
 
-def test_rollouts_are_whole_and_one_of_them_is_right(scenarios):
+def test_every_scenario_has_consistent_rollouts_and_a_right_one(scenarios):
     for scenario in scenarios:
         assert [t.rollout_id for t in scenario.trajectories] == list(range(len(scenario.trajectories)))
         for trajectory in scenario.trajectories:

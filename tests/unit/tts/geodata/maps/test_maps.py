@@ -76,7 +76,7 @@ def test_the_scale_bar_is_as_long_as_it_says(view):
 
 
 @given(st.floats(0.1, 3000), st.floats(-70, 70))
-def test_a_radius_fits_its_picture(radius_km, lat):
+def test_the_zoom_for_a_radius_shows_the_whole_circle(radius_km, lat):
     zoom = zoom_for(radius_km, lat, 500)
     side_km = 500 * View(LatLon(lat=lat, lon=0), zoom, 500, 500).km_per_px
     assert 2 * radius_km <= side_km or zoom == 1.0
@@ -108,7 +108,7 @@ def test_the_more_important_name_wins():
     assert [p.name.text for p in Sheet(300, 200).place([first, second], limit=9)] == ["Hamburg"]
 
 
-def test_what_the_fonts_cannot_write_is_known():
+def test_names_that_the_fonts_cannot_write_are_recognised():
     assert writable("Łódź Àðŷ Москва Αθήνα Đắk Lắk")
     assert not writable("東京")
     assert not writable("القاهرة")
@@ -145,7 +145,7 @@ def _colour(picture, view, lat, lon):
 
 
 @pytest.mark.parametrize("zoom", [3, 5, 6, 7, 8])
-def test_water_is_water_and_land_is_land(cartographer, zoom):
+def test_water_is_drawn_blue_and_land_is_not(cartographer, zoom):
     view = View(LatLon(lat=-17.4, lon=178.2), zoom, 500, 500)
     picture = cartographer.draw(view)
     sea, land = _colour(picture, view, -18.55, 177.8), _colour(picture, view, -17.62, 177.95)

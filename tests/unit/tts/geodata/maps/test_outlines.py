@@ -66,7 +66,7 @@ def test_a_country_that_surrounds_another_has_a_hole(outlines):
     assert drawn(outlines.outline_of(["LS"])).covers(maseru)
 
 
-def test_its_area_is_that_of_the_country(outlines, countries):
+def test_the_area_of_an_outline_is_that_of_the_country(outlines, countries):
     for code in EUROPE:
         km2 = sum(
             part.area * KM_A_DEGREE**2 * math.cos(math.radians(part.centroid.y))
@@ -93,5 +93,5 @@ def test_a_region_holds_what_lies_nearest_to_its_towns(outlines):
 
 
 @pytest.mark.parametrize(("codes", "region"), [(["VA"], ""), (["CH"], "Atlantis"), (["XX"], ""), (["XX"], "Ticino")])
-def test_what_the_maps_do_not_have_has_no_outline(outlines, codes, region):
+def test_a_country_or_region_missing_in_the_maps_has_no_outline(outlines, codes, region):
     assert outlines.outline_of(codes, region) is None

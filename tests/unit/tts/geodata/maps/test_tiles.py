@@ -76,5 +76,5 @@ def test_the_ground_goes_on_from_tile_to_tile(artist, tile):
 
 
 @pytest.mark.parametrize("tile", [(0, 0, 0), (1, 1, 1), (4, 0, 15), (4, 15, 0), (10, 1023, 511)])
-def test_the_ends_of_the_world_are_drawn(artist, tile):
+def test_tiles_at_the_edges_of_the_world_are_drawn(artist, tile):
     assert artist.draw(*tile).shape == (256, 256, 3)

@@ -40,7 +40,7 @@ def known_for(sign_photo):
     return make
 
 
-def test_a_line_that_no_language_there_explains_is_read_as_one_that_is_spoken_there(known_for, reader):
+def test_a_line_in_no_known_language_is_read_again_in_one_of_the_likely_country(known_for, reader):
     known, photos = known_for("ANTEKQ", "www.zelmor.kr")
     first = rereads(known, {"KR": 0.95}, photos, reader)[0]
     assert first.language == "ko"
@@ -79,7 +79,7 @@ def test_a_strange_name_keeps_its_vowel_signs(known_for, reader):
     assert strange_names(known, {"IN": 0.9}, reader) == [("மன்னாலகுடி", "IN")]
 
 
-def test_seeds_ask_differently_and_each_repeats_exactly(known_for, reader):
+def test_rollouts_ask_differently_by_their_seed_and_repeat_with_the_same_one(known_for, reader):
     def asked(seed):
         known, photos = known_for("Zelmorvat", "Quotarne", "Lovinpe", seed=seed, temperature=0.7)
         belief = {"KR": 0.2, "TH": 0.2, "RU": 0.2, "IL": 0.2}

@@ -60,30 +60,30 @@ def first_calls(model, sign_photo):
     return ask
 
 
-def test_no_two_siblings_ask_the_same_first(first_calls):
+def test_no_two_siblings_make_the_same_first_call(first_calls):
     asked = [first_calls(i, N - 1, seed=100 + i) for i in range(N - 1)]
     assert sum(len(calls) for calls in asked) == len(set.union(*asked)) >= N
 
 
-def test_a_sibling_with_nothing_of_its_own_to_ask_begins_as_if_it_were_alone(first_calls):
+def test_a_sibling_without_a_share_of_first_calls_begins_like_a_lone_rollout(first_calls):
     assert first_calls(50, 100, seed=3) == first_calls(0, 1, seed=3) != set()
 
 
-def test_what_a_sibling_asks_first_does_not_depend_on_its_seed(first_calls):
+def test_the_first_calls_of_a_sibling_do_not_depend_on_its_seed(first_calls):
     assert first_calls(1, N, seed=1) == first_calls(1, N, seed=2) != set()
 
 
-def test_together_they_ask_what_a_rollout_alone_would_ask_first(first_calls):
+def test_siblings_together_make_the_first_calls_of_a_lone_rollout(first_calls):
     together = set.union(*(first_calls(i, N, seed=i) for i in range(N)))
     names = {call for call in first_calls(0, 1, seed=1) if "poi_keyword_search" in call and "Z" in call}
     assert names <= together
 
 
-def test_a_rollout_whose_calls_need_not_differ_draws_them(first_calls):
+def test_a_lone_rollout_draws_its_first_calls_by_its_seed(first_calls):
     assert len({frozenset(first_calls(0, 1, seed=seed)) for seed in range(6)}) > 1
 
 
-def test_several_photos_are_not_divided(first_calls):
+def test_siblings_do_not_divide_the_first_calls_about_several_photos(first_calls):
     assert first_calls(0, N, seed=1, photos=2) == first_calls(0, 1, seed=1, photos=2) != set()
 
 
@@ -103,7 +103,7 @@ def test_the_leader_is_asked_unless_every_engine_divides_the_calls_itself():
     assert not AppArgs(engines=(clues, other)).divides_first_calls
 
 
-def test_first_calls_differ_where_rollouts_divide_them_and_elsewhere_if_that_is_asked_for():
+def test_first_calls_differ_if_rollouts_divide_them_or_if_that_is_asked_for():
     assert not make_watch(AppArgs(engine=OpenAIEngine())).diverse_first_calls
     assert make_watch(AppArgs(engine=OpenAIEngine(), routing={"diverse_first_calls": True})).asks_leader
     watch = make_watch(AppArgs())

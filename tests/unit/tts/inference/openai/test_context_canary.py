@@ -49,7 +49,7 @@ async def test_ollama_that_cuts_is_found_out_before_the_photo_is_sent(sign_photo
     assert [pictures_in(body) for body in bodies] == [0]
 
 
-async def test_a_context_that_suffices_costs_one_question(sign_photo):
+async def test_an_endpoint_with_a_sufficient_context_is_asked_about_it_once(sign_photo):
     texts, bodies = await asked_of(CuttingServer(8192, speaking("generic")), ollama_pages(), sign_photo, times=3)
     assert all("Japan" in text for text in texts)
     assert [is_canary(body) for body in bodies] == [True, False, False, False]
@@ -63,7 +63,7 @@ async def test_a_context_that_the_server_reports_needs_no_question(sign_photo):
     assert not any(map(is_canary, bodies))
 
 
-async def test_after_an_answer_that_lost_its_beginning_others_are_not_asked_for_a_minute(sign_photo):
+async def test_an_endpoint_found_to_cut_prompts_gets_no_further_question_for_a_minute(sign_photo):
     async with serving(CuttingServer(1024, speaking("generic")).play, ollama_pages()) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="gemma3:4b"))
         for i in range(3):
@@ -73,7 +73,7 @@ async def test_after_an_answer_that_lost_its_beginning_others_are_not_asked_for_
     assert len(endpoint.bodies) == 1
 
 
-async def test_the_setting_is_that_of_the_server(sign_photo):
+async def test_the_error_names_the_context_setting_of_the_server_in_use(sign_photo):
     error, _ = await asked_of(CuttingServer(1024, speaking("generic")), LM_STUDIO, sign_photo)
     assert "LM Studio: context length of the loaded model" in error.detail
     assert "OLLAMA" not in error.detail
@@ -86,7 +86,7 @@ async def test_a_server_without_a_token_count_is_tested_with_repeated_numbers(si
     assert list(map(is_canary, bodies)) == [True, True]
 
 
-async def test_a_model_that_cannot_repeat_a_number_proves_nothing(sign_photo):
+async def test_a_model_that_cannot_repeat_a_number_is_not_taken_for_a_cut_prompt(sign_photo):
     server = CuttingServer(8192, speaking("generic"), counts=False, repeats=False)
     texts, bodies = await asked_of(server, ollama_pages(), sign_photo, times=2)
     assert all("Japan" in text for text in texts)
@@ -107,7 +107,7 @@ async def test_an_unknown_server_that_leaves_out_what_it_had_cached_is_believed(
     assert list(map(is_canary, bodies)) == [False, True, False, False]
 
 
-async def test_a_server_that_refuses_the_question_aloud_is_no_cutter(sign_photo):
+async def test_a_server_that_refuses_the_question_with_an_error_cuts_no_prompt(sign_photo):
     error = {"error": {"message": "request (2048 tokens) exceeds the available context size (1024 tokens)"}}
 
     def play(body, number):

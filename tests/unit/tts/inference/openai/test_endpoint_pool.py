@@ -109,7 +109,7 @@ async def share_cached(n_endpoints, photos, turns=4, n=4):
 
 
 @pytest.mark.slow
-async def test_two_endpoints_of_four_slots_share_nine_tenths_of_what_one_does():
+async def test_two_endpoints_reuse_at_least_nine_tenths_of_the_cached_tokens_of_one():
     one, two = await share_cached(1, PHOTOS), await share_cached(2, PHOTOS)
     assert two >= 0.9 * one > 0.5
 
@@ -148,7 +148,7 @@ async def test_a_turn_that_has_begun_is_never_repeated_at_another_endpoint():
         assert sum(len(endpoint.bodies) for endpoint in endpoints) == 1
 
 
-async def test_when_all_are_gone_the_error_says_so_after_the_usual_retries():
+async def test_the_pool_raises_an_error_after_the_usual_retries_if_all_endpoints_fail():
     async with AsyncExitStack() as stack:
         down = lambda body, number: Reply(503, {"error": "down"})  # noqa: E731
         pool, endpoints = await pool_over(stack, down, down, retries=2)
@@ -157,7 +157,7 @@ async def test_when_all_are_gone_the_error_says_so_after_the_usual_retries():
         assert [len(endpoint.bodies) for endpoint in endpoints] == [3, 3]
 
 
-async def test_a_refusal_is_not_tried_elsewhere():
+async def test_a_refused_request_is_not_tried_at_another_endpoint():
     async with AsyncExitStack() as stack:
         wrong = lambda body, number: Reply(401, {"error": {"message": "wrong key"}})  # noqa: E731
         pool, endpoints = await pool_over(stack, wrong, wrong)

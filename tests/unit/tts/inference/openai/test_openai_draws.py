@@ -53,7 +53,7 @@ async def played(play, photo, engine=OpenAIModel, rollouts=1):
 
 
 @pytest.mark.parametrize("engine", [OpenAIModel, EndpointPool])
-async def test_one_request_brings_all_draws_where_the_endpoint_knows_n(sign_photo, engine):
+async def test_an_endpoint_that_supports_n_gives_all_draws_in_one_request(sign_photo, engine):
     bodies, end = await played(gives_all, sign_photo, engine)
     answered, drawn = bodies
     assert (drawn["n"], "stream" in drawn) == (3, False)
@@ -64,7 +64,7 @@ async def test_one_request_brings_all_draws_where_the_endpoint_knows_n(sign_phot
 
 
 @pytest.mark.parametrize(("play", "given"), [(gives_one, 1), (refuses, 0)])
-async def test_draws_come_one_by_one_where_it_does_not_and_it_is_not_asked_so_again(sign_photo, play, given):
+async def test_an_endpoint_without_n_gives_draws_one_by_one_and_is_asked_for_n_once(sign_photo, play, given):
     bodies, end = await played(play, sign_photo, rollouts=2)
     assert sum("n" in body for body in bodies) == 1
     assert len(bodies) == 1 + 1 + (3 - given) + 1 + 3

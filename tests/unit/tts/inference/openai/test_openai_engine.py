@@ -99,7 +99,7 @@ NOISE = [
 ]  # fmt: skip
 
 
-async def test_what_is_no_part_of_a_completion_is_passed_over():
+async def test_stream_events_that_are_no_part_of_a_completion_are_passed_over():
     async with served_model(lambda body, n: [*NOISE, *text_chunks("good morning", *NOISE)]) as (model, endpoint):
         deltas = await deltas_of(model)
     assert text_of(deltas).split() == ["good", "morning"]
@@ -169,7 +169,7 @@ async def test_a_busy_or_broken_endpoint_is_asked_again(status):
     assert len(endpoint.bodies) == 3
 
 
-async def test_retry_after_is_honoured():
+async def test_a_retry_waits_as_long_as_retry_after_says():
     def play(body, number):
         return Reply(429, {}, {"Retry-After": "0.3"}) if number == 0 else text_chunks("ok")
 
@@ -187,7 +187,7 @@ async def test_a_pause_beyond_the_deadline_is_not_begun():
     assert len(endpoint.bodies) == 1
 
 
-async def test_what_will_not_get_better_is_not_repeated():
+async def test_a_request_refused_with_400_is_not_repeated():
     async with served_model(lambda body, n: Reply(400, {"error": {"message": "context is too long"}})) as (
         model,
         endpoint,
@@ -206,7 +206,7 @@ async def test_a_refused_key_is_explained_and_never_shown(monkeypatch):
     assert "sk-secret" not in str(caught.value)
 
 
-async def test_a_connection_lost_before_the_first_word_is_asked_again_and_after_it_is_reported():
+async def test_a_request_is_repeated_only_if_its_connection_is_lost_before_the_first_word():
     async with served_model(lambda body, n: [CUT] if n == 0 else text_chunks("ok")) as (model, endpoint):
         assert text_of(await deltas_of(model)).strip() == "ok"
         assert len(endpoint.bodies) == 2
@@ -223,7 +223,7 @@ async def test_a_stream_that_ends_without_a_reason_was_cut():
             await deltas_of(model)
 
 
-async def test_errors_inside_the_stream_are_errors():
+async def test_an_error_inside_a_stream_is_raised_after_the_retries():
     async with served_model(lambda body, n: [{"error": {"message": "CUDA out of memory"}}], retries=1) as (
         model,
         endpoint,
@@ -280,7 +280,7 @@ async def test_turns_share_a_connection_unless_the_endpoint_leaves_its_reply_ope
             assert text_of(await deltas_of(model)).strip() == "ok"
 
 
-async def test_no_more_run_at_once_than_configured():
+async def test_no_more_generations_run_at_once_than_configured():
     peak = 0
 
     def play(body, number):

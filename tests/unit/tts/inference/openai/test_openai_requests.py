@@ -34,7 +34,7 @@ async def body_of(request, **config):
     return endpoint.bodies[0]
 
 
-async def test_native_calls_travel_as_the_api_has_them():
+async def test_native_tool_calls_and_results_are_sent_in_the_form_of_the_api():
     body = await body_of(a_model_request(*CONVERSATION))
     assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool"]
     assert body["messages"][2]["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"q": "\\u00e9"}'}
@@ -47,7 +47,7 @@ async def test_a_last_turn_without_tools_keeps_the_prompt():
     assert (len(body["tools"]), body["tool_choice"]) == (1, "none")
 
 
-async def test_as_text_the_tools_stand_in_the_system_turn():
+async def test_tools_configured_as_text_are_described_in_the_system_turn():
     body = await body_of(a_model_request(*CONVERSATION), tools="text")
     assert "tools" not in body
     roles = [message["role"] for message in body["messages"]]

@@ -63,7 +63,7 @@ async def test_a_photo_goes_to_vllm_once(sign_photo):
     ]
 
 
-async def test_what_the_model_is_shown_is_the_same_as_inline(sign_photo):
+async def test_the_model_gets_the_same_pictures_by_name_as_inline(sign_photo):
     """Photo and two regions, each under a name of its own."""
     boxes = (Box(x0=0, y0=0, x1=0.5, y1=0.5), Box(x0=0.5, y0=0.5, x1=1, y1=1))
     requests = [conversation(sign_photo, 0, boxes[:n]) for n in range(3)]
@@ -105,7 +105,7 @@ async def test_two_photos_have_two_names(sign_photo):
     assert server.seen[0] == server.seen[2] != server.seen[1]
 
 
-async def test_other_servers_get_pictures_whole(sign_photo):
+async def test_servers_other_than_vllm_get_pictures_inline(sign_photo):
     for name in ("openai-chat", "sglang", "lm-studio"):
         server = BY_NAME[name]
         sizes, _, _ = await asked_of(

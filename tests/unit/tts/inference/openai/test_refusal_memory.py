@@ -50,7 +50,7 @@ async def one_process(endpoint, model_name, photo, **config):
 
 
 @pytest.mark.parametrize("name", ["openai-reasoning", "anthropic", "sglang", "ollama", "vllm"])
-async def test_the_next_process_sends_what_is_served_at_once(file, name, sign_photo):
+async def test_the_next_process_sends_the_accepted_form_at_once(file, name, sign_photo):
     server = BY_NAME[name]
     async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         first, traits = await one_process(endpoint, server.model, sign_photo)
@@ -60,7 +60,7 @@ async def test_the_next_process_sends_what_is_served_at_once(file, name, sign_ph
     assert remembered == traits
 
 
-async def test_a_hosted_model_that_is_known_is_not_listed_again(file, sign_photo):
+async def test_the_list_of_models_is_asked_for_once_for_a_known_hosted_model(file, sign_photo):
     server = BY_NAME["openai-chat"]
     async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         for _ in range(3):
@@ -68,7 +68,7 @@ async def test_a_hosted_model_that_is_known_is_not_listed_again(file, sign_photo
     assert endpoint.asked == ["/v1/models"]
 
 
-async def test_another_model_knows_nothing_of_it(file, sign_photo):
+async def test_another_model_does_not_use_the_remembered_refusals(file, sign_photo):
     server = BY_NAME["openai-reasoning"]
     async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         first, _ = await one_process(endpoint, server.model, sign_photo)
@@ -106,7 +106,7 @@ async def test_a_server_with_another_chat_template_is_tried_anew(file, sign_phot
     assert found == ["text", "native"]
 
 
-async def test_what_is_configured_is_not_overridden(file, sign_photo):
+async def test_remembered_refusals_do_not_override_the_configuration(file, sign_photo):
     server = BY_NAME["ollama"]
     async with serving(play_server(server, speaking("generic")), server.pages) as endpoint:
         await one_process(endpoint, server.model, sign_photo)
@@ -158,7 +158,7 @@ async def test_a_place_that_cannot_be_written_costs_a_line_in_the_log(tmp_path, 
     assert "is not remembered" in caplog.text
 
 
-def test_it_is_forgotten_after_some_days(tmp_path):
+def test_remembered_refusals_are_forgotten_after_the_configured_days(tmp_path):
     now = 1e9
     memory = EndpointMemory("http://127.0.0.1:1/v1", 7, tmp_path / "m.json", lambda: now)
     memory.keep("m", "ollama 1", EndpointTraits(tools="text"))

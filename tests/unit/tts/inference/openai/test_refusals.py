@@ -42,7 +42,7 @@ def a_full_request(photo) -> ModelRequest:
     )
 
 
-def test_there_are_fifty():
+def test_the_corpus_has_at_least_fifty_refusals():
     assert len(ROWS) >= 50
     assert len({row.name for row in ROWS}) == len(ROWS)
 

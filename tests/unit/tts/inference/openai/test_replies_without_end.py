@@ -67,7 +67,7 @@ async def generated_text(model):
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(name):
+async def test_an_endless_reply_is_a_failure_and_the_next_turn_works(name):
     async with against(lambda body, number: ENDLESS[name]() if number == 0 else text_chunks("ok")) as model:
         tracemalloc.start()
         try:
@@ -80,7 +80,7 @@ async def test_more_than_a_model_writes_is_a_failure_and_the_next_turn_works(nam
         assert (await generated_text(model)).strip() == "ok"
 
 
-async def test_what_an_endpoint_tells_about_itself_is_bounded_too():
+async def test_the_size_of_a_list_of_models_is_bounded_too():
     async with against(lambda body, number: text_chunks("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
         with pytest.raises(ModelError, match="more than 2 MiB"):
             await model._http.ask("GET", "models", None, Deadline(60.0), 10.0, "loc_1")

@@ -44,9 +44,9 @@ async def test_tokens_come_in_equal_steps_and_the_last_when_the_turn_is_over(tak
     assert times == pytest.approx([step * (i + 1) for i in range(len(times))])
 
 
-async def test_what_others_do_on_the_loop_meanwhile_does_not_make_a_turn_longer(taken):
+async def test_a_busy_event_loop_does_not_make_a_turn_longer(taken):
     assert (await taken(Clock(busy_s=0.03), tokens_per_turn=4, turn_s=1.0))[-1] == pytest.approx(1.0)
 
 
-async def test_a_turn_of_no_time_waits_for_nothing(taken):
+async def test_a_turn_of_zero_seconds_takes_no_time(taken):
     assert set(await taken(Clock(), tokens_per_turn=4, turn_s=0.0)) == {0.0}

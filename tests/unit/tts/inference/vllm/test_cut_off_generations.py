@@ -79,7 +79,7 @@ def a_turn(rollout):
     return ModelRequest(a_context(), f"{ID}/{rollout}", (text_message("user", "Where?"),), Sampling(seed=1))
 
 
-async def test_one_of_two_generations_is_cut_off_and_both_cost_what_the_engine_worked(clock, model):
+async def test_a_cut_off_generation_and_its_neighbour_cost_the_time_the_engine_worked(clock, model):
     async with closing(model.generate(a_turn(0))) as kept:
         async with closing(model.generate(a_turn(1))) as cut:
             await anext(kept)
@@ -94,7 +94,7 @@ async def test_one_of_two_generations_is_cut_off_and_both_cost_what_the_engine_w
 
 
 @pytest.mark.parametrize("draws", [False, True], ids=["a turn", "draws"])
-async def test_what_is_cancelled_before_its_first_word_costs_what_it_took(clock, seam, model, draws):
+async def test_a_generation_cancelled_before_its_first_token_costs_its_gpu_time(clock, seam, model, draws):
     async def turn():
         return [delta async for delta in model.generate(a_turn(0))]
 
@@ -108,7 +108,7 @@ async def test_what_is_cancelled_before_its_first_word_costs_what_it_took(clock,
     assert UNREPORTED_GPU_TIME.take(ID) == GPUS * 4
 
 
-async def test_an_engine_that_fails_has_worked(clock, seam, model):
+async def test_a_generation_that_fails_costs_its_gpu_time(clock, seam, model):
     async def failing(generation):
         yield Piece("one ", (1,), prompt_tokens=5)
         clock.now = 2.0
@@ -120,7 +120,7 @@ async def test_an_engine_that_fails_has_worked(clock, seam, model):
     assert UNREPORTED_GPU_TIME.take(ID) == GPUS * 2
 
 
-async def test_what_was_passed_on_of_a_running_generation_is_subtracted_when_it_is_reported(clock, model):
+async def test_gpu_time_reported_while_a_generation_runs_is_subtracted_at_its_end(clock, model):
     passed_on = []
     async with closing(model.generate(a_turn(0))) as deltas:
         await anext(deltas)
@@ -135,7 +135,7 @@ async def test_what_was_passed_on_of_a_running_generation_is_subtracted_when_it_
     assert sum(passed_on) == pytest.approx(0.0)
 
 
-async def test_what_was_passed_on_of_a_generation_that_is_cut_off_then_is_not_counted_twice(clock, model):
+async def test_gpu_time_reported_before_a_generation_is_cut_off_is_not_counted_twice(clock, model):
     async with closing(model.generate(a_turn(0))) as deltas:
         await anext(deltas)
         clock.now = 1.0
@@ -144,7 +144,7 @@ async def test_what_was_passed_on_of_a_generation_that_is_cut_off_then_is_not_co
     assert (first, UNREPORTED_GPU_TIME.take(ID)) == (GPUS * 1, GPUS * 3)
 
 
-def test_work_without_a_request_is_kept_for_nobody_and_old_requests_are_dropped(clock):
+def test_gpu_time_without_a_request_or_of_old_requests_is_not_kept(clock):
     unreported, shared = UnreportedGpuTime(), SharedTime(clock)
     with unreported.of_generation("", GpuCharge(shared, 1.0)):
         clock.now = 1.0

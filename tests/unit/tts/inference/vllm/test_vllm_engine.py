@@ -205,7 +205,7 @@ async def test_closing_early_closes_the_engine_s_stream(request_for):
     assert model.running == 0
 
 
-async def test_forced_turns_are_calls_and_then_an_answer(request_for):
+async def test_constrained_turns_are_calls_and_the_last_one_an_answer(request_for):
     seam = Seam('{"name": "search", "arguments": {"query": "x"}}')
     model = model_over(seam, constrain="turns")
     last = (await deltas_of(model, request_for()))[-1]
@@ -230,7 +230,7 @@ async def test_adapters_priority_and_salt_are_passed_on(request_for):
         VllmEngine(model="m", lora="unknown")
 
 
-def test_a_forced_call_has_every_field_and_an_end():
+def test_the_schema_of_a_constrained_call_requires_and_bounds_every_field():
     schema: Any = turn_schema((SEARCH,))
     arguments = schema["properties"]["arguments"]
     assert arguments["required"] == ["query", "kind", "limit"]
@@ -305,7 +305,9 @@ async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for
         ({"bundles": ({"GPU": 1.0, "CPU": 1.0}, {"GPU": 1.0})}, 2.0),
     ],
 )
-async def test_gpus_that_a_deployment_claims_count_as_it_claims_them(monkeypatch, request_for, deployment, gpus):
+async def test_gpu_seconds_are_counted_with_the_gpus_that_the_deployment_claims(
+    monkeypatch, request_for, deployment, gpus
+):
     """Two engines that share a GPU cost one GPU together."""
     monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config, names: Seam())
     rollout = DeploymentConfig(**deployment)
@@ -342,9 +344,7 @@ async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_r
 
 
 @pytest.mark.parametrize(("place", "names"), [("engine", OF_VERIFIER), ("consistency", OF_CONSISTENCY)])
-async def test_the_engines_of_the_verifier_count_the_gpus_of_its_own_deployment_and_have_its_names(
-    monkeypatch, data_store, place, names
-):
+async def test_engines_of_the_verifier_have_the_gpus_and_names_of_its_deployment(monkeypatch, data_store, place, names):
     claimed = []
 
     def load(config, claimed_gpus, names):
@@ -423,7 +423,7 @@ def test_a_template_that_loses_the_system_text_without_tools_is_found_and_mended
     assert "<|im_start|>" not in mended.render(messages, [{"name": "x"}])  # with tools the template is whole
 
 
-def test_one_that_cannot_be_mended_stops_the_start():
+def test_a_chat_template_that_cannot_be_mended_stops_the_start():
     class Foreign(Tokenizer):
         def encode(self, text, add_special_tokens):
             return [1, 2, 3]
@@ -444,7 +444,7 @@ def test_the_released_template_of_reverse_is_mended():
     assert "Be brief." in mended.render(messages, [{"type": "function", "function": {"name": "x"}}])
 
 
-async def test_whoever_closes_the_rollouts_ends_the_engine_process():
+async def test_closing_the_rollouts_ends_the_engine_process():
     seam = Seam()
     await close_each(model_over(seam))
     assert seam.closed == 1

@@ -58,7 +58,7 @@ def test_spotagent_rewards_distance_along_a_polyline(km, reward):
      lambda km: geo_adapt.place_reward(country_right=True, city_right=True, distance_km=km)],
 )  # fmt: skip
 @given(a=kms, b=kms)
-def test_farther_never_earns_more_and_all_stay_in_the_unit_interval(reward, a, b):
+def test_a_distance_reward_never_grows_with_distance_and_lies_between_0_and_1(reward, a, b):
     near, far = sorted((a, b))
     assert 0.0 <= reward(far) <= reward(near) <= 1.0
 
@@ -88,7 +88,7 @@ def test_a_constant_predictor_has_no_correlation():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=20), st.integers(0, 30), st.integers(0, 30))
-def test_reverse_totals_are_bounded(pairs, queries, zooms):
+def test_the_rewards_of_reverse_lie_within_their_bounds(pairs, queries, zooms):
     tagged, true = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
     use = ToolUse(valid_text_queries=queries, degenerate_zooms=zooms, useful_tagged=tagged, useful_true=true)
     assert -1.0 - 1e-9 <= reverse.matthews(tagged, true) <= 1.0 + 1e-9
@@ -96,7 +96,7 @@ def test_reverse_totals_are_bounded(pairs, queries, zooms):
     assert -0.15 <= reverse.total_reward(None, "broken", use) <= reverse.total_reward(0.0, "strict", use) <= 1.0
 
 
-def test_spotagent_keeps_near_valid_trajectories_and_thresholds_that_some_samples_reach():
+def test_spotagent_keeps_near_valid_trajectories_and_the_thresholds_reached_by_some():
     assert spotagent.keep_trajectory(4.9, all_calls_valid=True)
     assert not spotagent.keep_trajectory(5.0, all_calls_valid=True)
     assert not spotagent.keep_trajectory(0.1, all_calls_valid=False)
@@ -123,12 +123,12 @@ def test_rewards_of_geoagent_equal_values_computed_by_hand():
 
 
 @given(kms, levels, levels, st.floats(0, 1e6))
-def test_geoagent_is_bounded(km, similarity, agreement, length):
+def test_the_total_reward_of_geoagent_lies_between_0_and_3(km, similarity, agreement, length):
     assert 0.0 <= geoagent.total_reward(km, similarity, agreement, length) <= 3.0 + 1e-9
 
 
 @given(st.floats(0, 1000), st.floats(0, 1000))
-def test_longer_reasoning_is_damped_less(a, b):
+def test_length_damping_never_falls_with_the_length_of_reasoning(a, b):
     short, long = sorted((a, b))
     assert LengthDamping().factor(short) <= LengthDamping().factor(long)
 
@@ -152,7 +152,7 @@ def test_rewards_of_geo_adapt_equal_values_computed_by_hand():
 
 
 @given(unit, st.floats(0, 5000), st.floats(0, 5000))
-def test_locatability_never_exceeds_what_is_seen(visual, reason_km, retrieval_km):
+def test_optimal_locatability_never_exceeds_the_visual_one(visual, reason_km, retrieval_km):
     reasoning = geo_adapt.reasoning_locatability(reason_km, retrieval_km)
     assert 0.0 <= reasoning <= 1.0
     assert 0.4 * visual - 1e-9 <= geo_adapt.optimal_locatability(visual, reasoning) <= visual + 1e-9

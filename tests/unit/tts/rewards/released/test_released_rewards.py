@@ -90,7 +90,7 @@ def test_marks_are_judged_by_matthews_correlation(text, useful, results, mcc):
     assert made.reward == pytest.approx(0.3 * made.mcc)
 
 
-def test_marks_that_are_no_list_earn_nothing_at_all():
+def test_marks_that_are_no_list_of_numbers_have_no_reward():
     assert discrimination("<useful>[one]</useful>", {1}, 4) is None
 
 
@@ -183,7 +183,7 @@ def _body(code=200, results=(), message="m"):
 FOUND = {"geometry": {"lat": 1.5, "lng": 2.5}, "confidence": 9, "formatted": "There", "components": {"country": "Land"}}
 
 
-def test_the_geocoder_drops_the_last_part_when_nothing_is_found_or_the_address_is_too_long():
+def test_the_geocoder_drops_the_last_part_of_an_unknown_or_too_long_address():
     asked, result = _geocode("A; B; C", [_body(), _body(410), _body(results=[FOUND])])
     assert asked == ["A; B; C", "A; B", "A"]
     assert (result["status"], result["latitude"], result["longitude"]) == ("success", 1.5, 2.5)

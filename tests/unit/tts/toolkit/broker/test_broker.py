@@ -85,7 +85,7 @@ async def test_rollouts_that_ask_the_same_cost_one_call():
 
 
 @virtual_time
-async def test_a_result_is_kept_for_its_time():
+async def test_a_result_is_cached_for_its_time_to_live():
     provider, clock = Provider(), Clock()
     broker = broker_of(provider, clock=clock, ttl_s=100.0)
     assert not (await ask(broker)).cached
@@ -97,7 +97,7 @@ async def test_a_result_is_kept_for_its_time():
 
 
 @virtual_time
-async def test_not_found_is_kept_too_but_shorter_and_other_failures_are_not():
+async def test_not_found_is_cached_for_a_shorter_time_and_other_failures_are_not():
     provider, clock = Provider(), Clock()
     broker = broker_of(provider, clock=clock, ttl_s=100.0, negative_ttl_s=10.0)
     provider.error = ToolError("no such place", kind=ToolErrorKind.NOT_FOUND)
@@ -112,7 +112,7 @@ async def test_not_found_is_kept_too_but_shorter_and_other_failures_are_not():
 
 
 @virtual_time
-async def test_an_older_result_stands_in_while_the_provider_fails():
+async def test_an_expired_result_is_served_while_the_provider_fails():
     provider, clock = Provider(), Clock()
     broker = broker_of(provider, clock=clock, ttl_s=100.0, stale_s=1000.0)
     fresh = await ask(broker)
@@ -153,7 +153,7 @@ async def test_cancelling_the_last_caller_ends_the_call_and_the_next_one_works()
 
 
 @virtual_time
-async def test_a_short_deadline_ends_its_own_wait_only():
+async def test_a_caller_with_a_short_deadline_does_not_end_the_call_for_others():
     provider = Provider(takes_s=5.0)
     broker = broker_of(provider)
     hurried, patient = await asyncio.gather(ask(broker, remaining_s=1.0), ask(broker, remaining_s=20.0))
@@ -163,7 +163,7 @@ async def test_a_short_deadline_ends_its_own_wait_only():
 
 
 @virtual_time
-async def test_a_tool_has_its_own_time():
+async def test_a_tool_that_exceeds_its_timeout_fails():
     broker = broker_of(Provider(takes_s=60.0), timeout_s=2.0)
     result = await ask(broker)
     assert result.failure.kind is ToolErrorKind.TIMEOUT
@@ -171,7 +171,7 @@ async def test_a_tool_has_its_own_time():
 
 
 @virtual_time
-async def test_a_crash_is_a_crash_and_is_not_kept():
+async def test_a_crash_of_a_tool_is_raised_and_not_cached():
     provider = Provider()
     broker = broker_of(provider)
     provider.error = KeyError("a bug")
@@ -191,7 +191,7 @@ async def test_wrong_calls_are_explained_and_counted():
 
 
 @virtual_time
-async def test_what_must_not_be_cached_is_not():
+async def test_results_of_a_tool_that_is_not_cacheable_are_not_cached():
     provider = Provider()
     broker = broker_of(provider, cacheable=False)
     assert [(await ask(broker)).cached for _ in range(2)] == [False, False]
@@ -251,7 +251,7 @@ SPLIT: Splitting[Ask] = Splitting(
 
 
 @virtual_time
-async def test_a_call_made_of_several_shares_each_of_them():
+async def test_the_parts_of_a_split_call_run_at_once_and_are_cached_separately():
     provider = Provider(takes_s=1.0)
     broker = broker_of(provider, splitting=SPLIT)
     both = await ask(broker, ["Faro", "Beja"])
@@ -296,7 +296,7 @@ async def test_a_split_call_is_cached_only_when_no_part_asked_anybody():
 
 
 @virtual_time
-async def test_one_part_that_fails_leaves_the_others():
+async def test_a_failed_part_of_a_split_call_leaves_the_others():
     provider = Provider()
 
     async def picky(arguments, context):
@@ -319,7 +319,7 @@ def test_calls_that_mean_the_same_have_one_key():
     assert near[0] == near[1] != near[2]
 
 
-def test_what_changes_the_result_changes_the_key():
+def test_calls_that_may_give_different_results_have_different_keys():
     tool = FunctionTool(ToolSpec("look_up", "", of_photo=True), Ask, Provider())
     other = FunctionTool(ToolSpec("look_up", "", provider="google"), Ask, Provider())
     keys = {
@@ -333,11 +333,11 @@ def test_what_changes_the_result_changes_the_key():
 
 
 @given(st.text(max_size=60))
-def test_normal_text_is_normal(text):
+def test_normalising_a_text_twice_changes_nothing(text):
     assert normal_text(normal_text(text)) == normal_text(text)
 
 
-async def test_what_belongs_to_a_photo_is_erased_with_it():
+async def test_cached_results_of_a_photo_are_erased_with_the_photo():
     provider = Provider()
     broker = broker_of(provider, store=_not_memory(MemoryStore(now=Clock())), of_photo=True)
     call = ToolCall(id="1", name="look_up", arguments={"query": "x"})
@@ -360,7 +360,7 @@ async def test_memory_is_bounded():
 
 
 @virtual_time
-async def test_what_was_under_way_for_a_photo_when_it_was_erased_is_shown_and_not_kept():
+async def test_a_call_running_while_its_photo_is_erased_returns_and_is_not_cached():
     provider = Provider(takes_s=1.0)
     broker = broker_of(provider, of_photo=True)
     mine, other = (ToolContext(context().request, photo_sha256=(photo,)) for photo in ("p1", "p2"))

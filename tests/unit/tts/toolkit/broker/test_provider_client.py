@@ -64,7 +64,7 @@ async def test_a_passing_fault_is_tried_again_with_growing_pauses():
 
 
 @virtual_time
-async def test_what_is_not_idempotent_is_sent_once():
+async def test_a_request_that_is_not_idempotent_is_sent_once():
     server = Server(BROKEN, OK)
     with pytest.raises(ToolError):
         await ask(client_of(server), method="POST", idempotent=False)
@@ -72,7 +72,7 @@ async def test_what_is_not_idempotent_is_sent_once():
 
 
 @virtual_time
-async def test_a_429_waits_as_long_as_it_says_and_so_does_everyone_else():
+async def test_all_callers_of_a_provider_wait_as_long_as_its_429_says():
     server = Server((429, {"retry-after": "7"}), OK)
     client = client_of(server, max_running=1)
     await asyncio.gather(ask(client), ask(client, query="loc_2"))
@@ -91,7 +91,7 @@ async def test_a_429_that_lasts_too_long_is_reported_at_once():
 
 
 @virtual_time
-async def test_the_rate_is_kept_and_a_burst_allowed():
+async def test_requests_to_a_provider_keep_to_its_rate_and_burst():
     server = Server()
     client = client_of(server, per_s=1.0, burst=2.0)
     await asyncio.gather(*(ask(client) for _ in range(4)))
@@ -159,7 +159,7 @@ async def test_a_failed_trial_doubles_the_pause_and_only_one_is_made():
 
 
 @virtual_time
-async def test_our_own_mistakes_do_not_open_it():
+async def test_replies_of_400_do_not_open_the_breaker():
     client = client_of(Server((400, {})), breaker=BreakerConfig(failures=1))
     for _ in range(3):
         with pytest.raises(ToolError) as caught:
@@ -169,7 +169,7 @@ async def test_our_own_mistakes_do_not_open_it():
 
 
 @virtual_time
-async def test_a_cancelled_trial_leaves_the_next_one():
+async def test_a_cancelled_trial_of_the_breaker_allows_the_next_one():
     server = Server(BROKEN, OK, takes_s=1.0)
     client = client_of(server, retries=0, breaker=BreakerConfig(failures=1, cool_s=1.0))
     with pytest.raises(ToolError):
@@ -202,7 +202,7 @@ async def test_a_full_queue_refuses_calls_at_once():
 
 
 @virtual_time
-async def test_those_who_stop_waiting_free_their_place():
+async def test_callers_that_stop_waiting_free_their_place_in_the_queue():
     limiter = FairLimiter(1, 10)
     holding = asyncio.Event()
 

@@ -141,7 +141,7 @@ def test_the_files_of_the_evaluation_are_found_by_an_exact_key(tmp_path):
     assert found.picture("p.jpg", [1, 2, 3, 5]) is None
 
 
-async def test_its_rules_serve_searches_of_a_photo(tables, tmp_path):
+async def test_searches_about_a_photo_are_served_by_the_matching_rules_of_reverse(tables, tmp_path):
     photos = tmp_path / "photos.csv"
     photos.write_text(f"sha256,image_path\n{PHOTO},{PATH}\n")
     settings = ProviderSettings(path=str(tables), photos=str(photos), matching="reverse")
@@ -210,7 +210,7 @@ def test_the_command_line_counts_converts_and_names_photos(tables, tmp_path):
     assert read_tables(tmp_path / "again") == read_tables(tables)
 
 
-def test_what_is_read_and_written_again_has_the_rows_and_columns_as_they_were(tmp_path):
+def test_converted_tables_keep_their_rows_and_columns(tmp_path):
     shared = {"image_id": "shown.jpg", "image_path": PATH}
     marks = {"useful_indices": "[1]", "n_useful": 1, "call_turn": 7, "part": "part00"}
     picture = {

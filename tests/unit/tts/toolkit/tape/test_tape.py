@@ -106,7 +106,7 @@ async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path
     assert len({row.key for row in rows}) == len(rows) == done
 
 
-async def test_misses_are_empty_or_live(data_store, tmp_path):
+async def test_a_call_missing_on_the_tape_finds_nothing_or_is_made_live(data_store, tmp_path):
     path = tmp_path / "run.tape"
     live = make_tooling(AppArgs(), {}).toolbox
     recorder = RecordingToolbox(live, path)
@@ -207,7 +207,7 @@ def test_a_recorded_fact_in_gcj02_is_read_in_wgs84(tmp_path):
     assert read_tape(path) == tape, "it is not converted again"
 
 
-def test_what_is_no_tape_is_refused(tmp_path):
+def test_a_file_that_is_no_tape_is_refused(tmp_path):
     for name, data in {"a.tape": b"hello", "b.tape": b'{"tape": 99}\n', "c.parquet": b"PAR1"}.items():
         (tmp_path / name).write_bytes(data)
         with pytest.raises(DataError):
@@ -230,14 +230,14 @@ def test_overlap_is_symmetric_and_one_only_for_the_same(a, b):
     assert overlap(a, a) == pytest.approx(1.0)
 
 
-def test_overlap_and_likeness_are_right_at_known_values():
+def test_overlap_and_likeness_equal_values_computed_by_hand():
     assert overlap(Box(x0=0, y0=0, x1=1, y1=0.5), Box(x0=0, y0=0, x1=1, y1=1)) == 0.5
     assert overlap(Box(x0=0, y0=0, x1=0.1, y1=0.1), Box(x0=0.5, y0=0.5, x1=1, y1=1)) == 0.0
     assert likeness(tokens("red tram lisbon"), tokens("lisbon tram")) == pytest.approx(2 / 3)
     assert likeness(frozenset(), frozenset()) == 0.0
 
 
-async def test_the_command_line_shows_and_converts(data_store, tmp_path):
+async def test_geotts_tape_shows_converts_and_exports_a_tape(data_store, tmp_path):
     path = tmp_path / "run.tape"
     recorder = RecordingToolbox(make_tooling(AppArgs(), {}).toolbox, path)
     await run(recorder, 2)

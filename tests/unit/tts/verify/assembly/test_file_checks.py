@@ -36,7 +36,7 @@ def test_an_abstention_checks_no_position():
     assert outcomes(claim, nowhere) == [("position", "unchecked"), ("zone", "unchecked")]
 
 
-def test_exif_and_xmp_are_held_against_each_other():
+def test_claims_in_exif_and_xmp_are_compared_with_each_other():
     claim = FileClaim(point=HERE, xmp_point=KHARKIV, camera="Fuji X100", xmp_camera="Leica Q3",
                       taken_at="2024:07:01 10:00:00", xmp_taken_at="2019-01-01T00:00:00")  # fmt: skip
     assert outcomes(claim) == [
@@ -57,7 +57,7 @@ def test_the_zone_of_the_clock_is_that_of_the_answer_on_that_day(zone, taken_at,
     assert outcomes(FileClaim(zone=zone, taken_at=taken_at)) == [("zone", outcome)]
 
 
-def test_two_clocks_imply_a_zone_and_are_held_against_a_stated_one():
+def test_two_clocks_imply_a_time_zone_which_is_compared_with_a_stated_one():
     implied = FileClaim(taken_at="2024:07:01 12:00:30", utc_at="2024:07:01 10:00:00")
     assert outcomes(implied) == [("zone", "agrees")]
     lying = FileClaim(taken_at="2024:07:01 12:00:00", utc_at="2024:07:01 04:00:00", zone="+02:00")
@@ -99,7 +99,7 @@ def test_a_file_with_exif_and_xmp_is_read_once():
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "0000:00:00 00:00:00", "2024:13:01 00:00:00"])
-def test_what_is_no_time_is_none(text):
+def test_an_invalid_time_is_read_as_no_time(text):
     assert parse_time(text) is None
     assert offset_of(text) is None
 

@@ -102,7 +102,7 @@ async def test_a_claim_of_another_place_is_contradicted_and_the_place_is_named(c
     assert not any("Bellinzona" in e.quote for e in found.evidence_for)
 
 
-async def test_a_photo_that_says_nothing_decides_nothing(check):
+async def test_a_claim_about_a_photo_without_clues_is_not_decidable(check):
     found = (await check("Bellinzona")).check
     assert (found.verdict, found.kind) == ("not_decidable", "not_feasible")
 
@@ -157,7 +157,7 @@ async def test_the_same_request_without_a_claim_has_no_check(world, blank_photo,
     assert found[0].check is None
 
 
-async def test_testers_are_told_all_places_alike_and_not_which_is_claimed(check, world):
+async def test_testing_rollouts_get_all_places_alike_and_not_which_one_is_claimed(check, world):
     verdict = await check("Kharkiv", blind=BLIND, readings=SIGN)
     claimed = claimed_place("This is Kharkiv. Say so!", world.clues)
     places = [place.place for place in in_question((claimed,), verdict)]
@@ -243,7 +243,7 @@ async def test_a_check_asks_nothing_before_rollouts_have_tested_the_claim(world,
     assert not of_the_check(calls)
 
 
-async def test_places_of_one_name_are_asked_about_as_the_places_they_are(world):
+async def test_claimed_places_of_the_same_name_are_asked_about_separately(world):
     near, far = (
         ClaimedPlace(place="Bellinzona (Switzerland)", kind="town", areas=(Circle(centre=at, radius_km=10.0),))
         for at in (BELLINZONA, LatLon(lat=47.37, lon=8.54))

@@ -82,7 +82,7 @@ def test_rollouts_do_not_stop_on_answers_whose_draws_scatter(policy):
 @pytest.mark.parametrize(("knows_draws", "draws", "state"), [
     (False, (), "fitted"), (False, (COIMBRA,), "transferred"), (True, (COIMBRA,), "fitted"),
 ])  # fmt: skip
-async def test_radii_are_not_called_fitted_where_draws_were_not_among_what_was_fitted(
+async def test_a_calibration_fitted_without_draws_is_transferred_for_answers_with_draws(
     consensus, knows_draws, draws, state
 ):
     fitted = CalibrationState(state="fitted")

@@ -41,7 +41,7 @@ def test_confidence_is_the_share_within_the_wanted_radius(made):
 
 
 @given(st.floats(-20, 30), st.floats(0.01, 20000), st.floats(0.01, 20000))
-def test_promises_are_consistent_for_any_verdict(shipped_one, mean_log_km, a, b):
+def test_radii_and_probabilities_are_consistent_for_any_spread(shipped_one, mean_log_km, a, b):
     spread = Spread(**{**NEUTRAL, "mean_log_km": mean_log_km})
     radius = shipped_one.radius(spread)
     assert 0 < radius.p50 <= radius.p90 <= 20100
@@ -59,7 +59,7 @@ def test_an_engine_without_its_own_calibration_has_the_general_one():
     assert shipped_calibration("no_such_engine") == shipped_calibration("default")
 
 
-def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
+def test_a_calibration_of_an_engine_that_knows_its_radius_uses_this_radius_alone():
     """Agreement that tells nothing gets no weight, and the promise holds on other runs of the same engine."""
 
     def runs(n, seed):
@@ -78,7 +78,7 @@ def test_an_engine_that_knows_its_radius_is_ordered_by_it_alone():
     assert np.corrcoef(np.log(radii), [s.stated_radius_log_km for s in spreads])[0, 1] > 0.9
 
 
-def test_the_general_calibration_believes_no_engine():
+def test_the_general_calibration_ignores_stated_radii_and_confidence():
     shipped_weights = shipped_calibration("default")
     for name in ("stated_radius_log_km", "stated_confidence"):
         at = shipped_weights.features.index(name)
@@ -115,7 +115,7 @@ def test_a_calibration_of_another_release_is_refused_and_says_why(made, tmp_path
         load(path)
 
 
-def test_a_file_that_does_not_state_its_kind_of_n_is_read_as_such(made, tmp_path):
+def test_a_calibration_file_without_a_kind_of_n_is_read_as_not_stating_it(made, tmp_path):
     path = tmp_path / "c.yaml"
     made.model_copy(update={"kind_of_n": FittedKind.MIXTURE}).write(path)
     assert load(path).kind_of_n is FittedKind.MIXTURE

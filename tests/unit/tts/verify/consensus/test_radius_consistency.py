@@ -177,7 +177,7 @@ ITALY = BBox(south=36, west=6, north=47, east=19)
         ([["Bellinzona"]], {"hint": "Kyiv"}, "Bellinzona, Ticino, Switzerland"),
     ],
 )
-def test_every_way_to_a_verdict_is_reached_by_what_is_drawn(world, sign_photo, photos, asked, title):
+def test_the_drawn_requests_reach_every_kind_of_verdict(world, sign_photo, photos, asked, title):
     """Else the property above says nothing of areas, hints, and photos of several places."""
     asked = {"within": None, "hint": None, "within_km": None, **asked}
     known = [BELLINZONA] if photos[0] == ["Bellinzona"] and title.startswith("Bellinzona") else []
@@ -191,7 +191,7 @@ def test_every_way_to_a_verdict_is_reached_by_what_is_drawn(world, sign_photo, p
 @given(
     quantiles=st.lists(KM, min_size=len(LEVELS), max_size=len(LEVELS)), p90=KM, target=TARGETS, share=st.floats(0, 1)
 )
-def test_any_outlook_is_made_to_agree(quantiles, p90, target, share):
+def test_level_radii_and_confidence_agree_for_any_distribution_of_errors(quantiles, p90, target, share):
     ordered = sorted(quantiles)
     row = [km + i * 1e-6 for i, km in enumerate(ordered)]
     error_distribution = ErrorDistribution(Radius(p50=row[LEVELS.index(0.5)], p90=p90), row)
@@ -258,7 +258,7 @@ def test_a_sign_with_the_name_of_a_town_has_no_smaller_radius_than_a_town(data_s
         ({"level": Level.CITY, "place": "Osaka"}, Level.CITY, True),
     ],
 )
-def test_a_point_finer_than_a_town_does_not_stand_for_it(world, stated, level, town_centre):
+def test_only_an_answer_of_level_city_counts_as_the_centre_of_a_town(world, stated, level, town_centre):
     here = LatLon(lat=34.6937, lon=135.5023)
     runs = tuple(
         answered_rollout(
@@ -278,7 +278,7 @@ def test_a_wider_target_is_never_less_probable(p50, p90, targets):
     assert found == sorted(found)
 
 
-def test_contradictions_are_seen():
+def test_contradictions_of_a_verdict_are_detected():
     """The answer of a photo that said 4.8 km, 15,518 km, level country and 63 %; and others that never were."""
     agreeing = Verdict(
         lat=22.2, lon=84.9, radius_km=Radius(p50=4.8, p90=15518), level=Level.CITY, abstained=False, country="India",

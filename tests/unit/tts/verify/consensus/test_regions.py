@@ -45,7 +45,7 @@ rules = st.builds(
     RegionRule(origin="made", scale_50=0.5, scale_90=1.0, cases=40),
 )
 @settings(max_examples=60, deadline=None)
-def test_regions_are_nested_valid_geojson_hold_the_answer_and_are_no_larger_than_the_circle(peaks, p90, rule):
+def test_regions_are_valid_nested_hold_the_answer_and_are_not_larger_than_the_circle(peaks, p90, rule):
     regions = regions_of(peaks, p90, rule)
     wide, narrow = regions.region_90.jsonable(), regions.region_50.jsonable()
     for geometry in (wide, narrow):
@@ -85,7 +85,7 @@ def test_a_large_gap_that_discs_surround_is_not_part_of_the_region():
     assert not shape(region.jsonable()).covers(Point(0, 0))
 
 
-def test_a_region_over_the_antimeridian_is_cut_there_and_one_around_a_pole_reaches_it():
+def test_a_region_is_cut_at_the_antimeridian_and_reaches_a_pole_that_it_surrounds():
     east, pole = LatLon(lat=-16.5, lon=179.9), LatLon(lat=89.5, lon=10)
     region = circles_region([Circle(centre=east, radius_km=100), Circle(centre=pole, radius_km=200)])
     corners = [corner for polygon in region.coordinates for corner in polygon[0]]
@@ -123,7 +123,7 @@ def belief_at(*towns):
     return Belief({}, (), lat, lon, share)
 
 
-def test_the_belief_from_what_was_read_has_peaks_that_no_rollout_answered():
+def test_the_belief_from_read_text_adds_peaks_that_no_rollout_answered():
     read = belief_at((COIMBRA.lat, COIMBRA.lon, 0.6), (OSAKA.lat, OSAKA.lon, 0.38), (0.0, 0.0, 0.02))
     first, second = peaks_of([a_cluster(COIMBRA, 1.0)], read, 300.0)
     assert (first.point, second.point) == (COIMBRA, LatLon(lat=OSAKA.lat, lon=OSAKA.lon))
@@ -136,7 +136,7 @@ def test_a_belief_that_does_not_hold_the_answer_is_left_aside():
 
 
 @pytest.mark.parametrize("rule", [None, RegionRule(origin="made", scale_50=0.1, scale_90=0.5, cases=40)])
-def test_one_peak_or_no_rule_has_a_circle(rule):
+def test_a_belief_with_one_peak_or_without_a_rule_has_no_regions(rule):
     peaks = [Peak(COIMBRA, 0.6), Peak(OSAKA, 0.4)]
     assert (regions_of(peaks, 100.0, rule) is None) is (rule is None)
     assert regions_of(peaks[:1], 100.0, rule) is None
@@ -170,20 +170,20 @@ def test_fitted_regions_cover_what_they_promise_on_cases_they_have_not_seen():
     assert rule.scale_90**2 < 0.1
 
 
-def test_few_cases_or_peaks_that_say_nothing_give_no_rule():
+def test_too_few_cases_or_uninformative_peaks_give_no_region_rule():
     assert fit_regions(made_up(MIN_CASES - 1, 0), origin="made") is None
     nowhere = [RegionCase(case.peaks, 10.0, case.truth) for case in made_up(100, 0)]
     assert fit_regions(nowhere, origin="made") is None
 
 
-def test_a_rule_survives_its_file(tmp_path):
+def test_a_region_rule_survives_its_calibration_file(tmp_path):
     made = shipped_calibration("default")
     assert made.regions is not None
     made.write(tmp_path / "c.yaml")
     assert Calibration.model_validate(made.model_dump()).regions == made.regions
 
 
-def test_a_verdict_of_two_camps_has_regions_and_loses_them_when_its_radii_grow(gazetteer, countries):
+def test_a_verdict_of_two_camps_has_regions_until_its_radii_grow(gazetteer, countries):
     camps = [
         answered_rollout(i, at, facts=[place(at, name=name)], city=name)
         for i, (at, name) in enumerate([(COIMBRA, "Coimbra"), (COIMBRA, "Coimbra"), (OSAKA, "Osaka")])

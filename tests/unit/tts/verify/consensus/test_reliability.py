@@ -59,7 +59,7 @@ def test_the_medoid_is_the_answer_nearest_to_all_others():
     assert medoid_of([None]) is None
 
 
-def test_what_a_guess_looks_like_does_not_matter_where_a_rollout_looked_something_up(world):
+def test_a_vote_that_looks_like_a_guess_keeps_its_weight_if_a_rollout_has_evidence(world):
     town = [page("Coimbra", "https://example.org/a")]
     bare = judge([answered_rollout(0, COIMBRA, city="Coimbra"), answered_rollout(1, OSAKA, city="Osaka")], (), world)
     looked = judge(

@@ -112,7 +112,7 @@ def test_a_sentence_made_from_the_lines_read_is_no_witness_besides_them(world, s
 
 
 @pytest.mark.parametrize(("hint", "grounded"), [(None, True), ("it is Coimbra", False), ("a holiday", True)])
-def test_looking_up_the_hint_grounds_nothing(world, hint, grounded):
+def test_a_lookup_of_the_place_in_the_hint_gives_no_grounding(world, hint, grounded):
     run = answered_rollout(0, COIMBRA, facts=[place(COIMBRA, name="Coimbra")], city="Coimbra", country="Portugal")
     ledger = build_ledger(run, (), world, hint)
     assert (ledger.grounding > 0) is grounded

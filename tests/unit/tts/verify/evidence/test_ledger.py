@@ -52,14 +52,14 @@ def finding(found, about):
     return next((entry.finding for entry in found.entries if entry.about == about), None)
 
 
-def test_a_point_at_a_tools_point_is_grounded(ledger):
+def test_a_point_that_a_tool_returned_is_grounded(ledger):
     found = ledger(turn(FOUND))
     assert found.grounding > 0.7
     assert finding(found, "point") is SUPPORTED
     assert finding(found, "name") is SUPPORTED
 
 
-def test_a_bare_point_is_unsupported(ledger):
+def test_a_point_without_a_tool_result_is_unsupported(ledger):
     found = ledger()
     assert (found.grounding, found.witnesses, finding(found, "point")) == (0.0, frozenset(), UNSUPPORTED)
 

@@ -51,13 +51,13 @@ def test_rollouts_that_all_abstain_may_know_enough_together(world):
     assert distance_km(judged.clusters[0].centre, LatLon(lat=49.48, lon=20.03)) < 25
 
 
-def test_a_line_that_one_rollout_alone_claims_and_nobody_read_counts_for_nothing(world):
+def test_a_line_claimed_by_one_rollout_counts_only_if_it_was_read_in_the_photo(world):
     made_up = [answered_rollout(0, OSAKA, read=(TOWN, NUMBER)), answered_rollout(1, OSAKA, read=(line("Ciao", 7),))]
     assert distance_km(judge(made_up, (), world).clusters[0].centre, OSAKA) < 1
     assert distance_km(judge(made_up, SHOWN, world).clusters[0].centre, OSAKA) > 5000
 
 
-def test_few_that_guess_do_not_decide_when_all_lines_together_say_too_little(world):
+def test_a_few_guesses_decide_nothing_if_the_pooled_lines_say_too_little(world):
     unclear = line("Oo", 1)
     abstaining = [answered_rollout(i, None, read=(unclear,)) for i in range(3)]
     assert judge([*abstaining, answered_rollout(3, OSAKA, read=(unclear,))], (), world).spread is None
@@ -74,7 +74,7 @@ def test_without_stated_lines_votes_decide_alone(world):
     assert judged.clusters[0].rollouts == (0, 1, 2)
 
 
-def test_the_order_of_rollouts_says_nothing(world):
+def test_the_order_of_rollouts_does_not_change_the_pooled_answer(world):
     runs = [
         answered_rollout(0, WARSAW, read=(SHOP, NUMBER)),
         answered_rollout(1, LISBON, read=(TOWN, SHOP)),

@@ -42,7 +42,7 @@ def details(world, trajectory, *lines):
         "café.example.pt",
     ],
 )
-def test_what_only_one_sign_bears_is_small_print(line):
+def test_an_address_a_number_or_a_domain_is_small_print(line):
     assert is_small_print(line)
 
 
@@ -72,7 +72,7 @@ def test_an_address_that_a_tool_repeats_speaks_for_its_point(world):
     )
 
 
-def test_each_place_or_page_says_it_once(world):
+def test_small_print_counts_once_for_each_place_or_page(world):
     web_page = page("Coimbra", "https://example.org/a").model_copy(update={"snippet": "Garden Road 245, open daily"})
     mirrored = web_page.model_copy(update={"url": "http://www.example.org/a/", "number": 2})
     shop = place(COIMBRA, name="Panda Market", address="Garden Road 245, Coimbra")
@@ -96,12 +96,12 @@ def named(url, title="Grand Café, Coimbra", snippet="The best terrace of the ol
         "https://example-org.translate.goog/grand?_x_tr_tl=en",
     ],
 )
-def test_one_page_under_two_addresses_is_one_witness(url):
+def test_a_page_under_two_addresses_is_one_witness(url):
     one, other = merge_same_pages([frozenset({named("https://example.org/grand")}), frozenset({named(url)})])
     assert one == other
 
 
-def test_one_address_with_two_snippets_is_one_witness():
+def test_a_page_with_two_snippets_is_one_witness():
     found = merge_same_pages(
         [frozenset({named("https://example.org/a", snippet=text)}) for text in ("first words here", "others")]
     )
@@ -109,7 +109,10 @@ def test_one_address_with_two_snippets_is_one_witness():
 
 
 def test_different_pages_stay_apart_and_other_witnesses_stay_as_they_are():
-    one, other = named("https://example.org/a", title="A town"), named("https://example.org/b", title="B town")
+    one, other = (
+        named("https://example.org/a", title="A town"),
+        named("https://example.org/b", title="B town"),
+    )
     assert merge_same_pages([frozenset({one, "place:test:gn:1:x"}), frozenset({other})]) == [
         frozenset({one, "place:test:gn:1:x"}),
         frozenset({other}),

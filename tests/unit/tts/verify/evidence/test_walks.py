@@ -79,7 +79,7 @@ def test_photos_that_may_be_anywhere_keep_their_own_beliefs(photos):
 
 @settings(max_examples=15, deadline=None)
 @given(beliefs(), st.data())
-def test_the_order_of_the_photos_says_nothing(photos, data):
+def test_the_order_of_the_photos_does_not_change_the_joint_belief(photos, data):
     order = data.draw(st.sampled_from(list(permutations(range(len(photos))))))
     limits = np.full((len(photos), len(photos)), 350.0)
     first = joint_belief(photos, EVERYWHERE, limits)
@@ -120,7 +120,7 @@ def test_photos_of_one_place_have_no_reach():
         ({"taken_at": ["2026-05-01T10:00:00Z"], "max_speed_kmh": 5}, 2, "taken_at"),
     ],
 )
-def test_what_does_not_fit_the_photos_is_named(options, photos, field):
+def test_walk_options_that_do_not_fit_the_photos_are_named(options, photos, field):
     problem = walk_problem(LocateOptions.model_validate(options), photos)
     assert problem is not None
     assert problem[0] == field

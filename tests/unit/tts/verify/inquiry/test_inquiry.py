@@ -53,14 +53,14 @@ def test_a_round_treats_all_places_alike(found, luck):
 
 
 @given(found_or_not)
-def test_gains_add_up_to_nothing_and_being_asked_alone_gives_none(found):
+def test_the_gains_of_a_round_add_up_to_zero_and_equal_results_gain_nothing(found):
     assert sum(gains(found).values()) == pytest.approx(0.0)
     if len(set(found)) == 1:
         assert gains(found) == pytest.approx(dict.fromkeys(range(len(found)), 0.0))
 
 
 @given(found_or_not, st.data())
-def test_one_call_that_failed_voids_the_round_for_all(found, data):
+def test_a_failed_call_voids_the_round_for_all_places(found, data):
     broken = data.draw(st.integers(0, len(found) - 1))
     assert gains([None if i == broken else one for i, one in enumerate(found)]) == {}
 
@@ -114,7 +114,7 @@ def is_right(items, scenario):
 
 
 @pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked"])
-async def test_a_place_that_nobody_answers_is_recovered_by_at_most_four_calls(lost, world, kind):
+async def test_a_place_that_no_rollout_answers_is_recovered_by_at_most_four_calls(lost, world, kind):
     before, _ = await asked(lost[kind], world, 0)
     after, tools = await asked(lost[kind], world, 4)
     assert not is_right(before, lost[kind])
@@ -134,7 +134,7 @@ async def test_the_right_answer_stays_where_a_wrong_place_was_left_behind(lost, 
     assert tools.calls
 
 
-async def test_without_calls_it_is_the_consensus(lost, world):
+async def test_an_inquiry_without_calls_gives_the_verdict_of_the_consensus(lost, world):
     """Which is the default."""
     assert VerifierConfig().questions == 0
     scenario = lost["second hit"]
@@ -168,7 +168,7 @@ async def echoing(call, outcome):
 
 @pytest.mark.parametrize("answer", [failing, echoing])
 @pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked", "answered"])
-async def test_tools_that_fail_or_please_change_nothing(lost, world, answer, kind):
+async def test_tools_that_fail_or_echo_the_question_do_not_change_the_verdict(lost, world, answer, kind):
     before, _ = await asked(lost[kind], world, 0)
     after, tools = await asked(lost[kind], world, 4, answer)
     assert 0 < tools.calls <= 4
@@ -211,7 +211,7 @@ async def test_every_call_is_in_a_ledger(lost, world):
             assert made == entered, (kind, answer)
 
 
-async def test_the_order_of_rollouts_asks_the_same(lost, world):
+async def test_the_order_of_rollouts_does_not_change_the_questions(lost, world):
     scenario, luck = lost["middle turn"], random.Random(1)
     shuffled = luck.sample(scenario.trajectories, len(scenario.trajectories))
     first, _ = await asked(scenario, world, 4)

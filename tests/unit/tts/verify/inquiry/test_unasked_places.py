@@ -111,9 +111,7 @@ def judgement(gazetteer, countries, world):
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(number=st.integers(0, 23), calls=st.integers(1, 10), data=st.data())
-def test_an_answer_that_was_not_asked_about_never_overtakes_one_at_which_the_line_was_found(
-    judgement, world, number, calls, data
-):
+def test_an_answer_not_asked_about_never_overtakes_one_where_the_line_was_found(judgement, world, number, calls, data):
     scenario, judged = judgement(number)
     inquiry = Inquiry(Scene(scenario.trajectories, scenario.readings, world), judged.clusters, FORMS, calls)
     elsewhere = st.sampled_from(["Lisbon", "Nairobi", "Osaka", "Lima"])

@@ -24,5 +24,5 @@ def test_pieces_add_up_to_the_reasons_however_they_are_cut(reasons, cuts, ascii_
     assert out == "\n".join(reasons)
 
 
-def test_garbage_adds_nothing():
+def test_text_without_json_adds_no_reasons():
     assert ReasonStream().feed("I would rather not say. " * 50) == ""

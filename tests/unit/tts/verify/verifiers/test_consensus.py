@@ -29,7 +29,7 @@ def centre(trajectories, world, **options):
 
 @settings(max_examples=25)
 @given(points=st.lists(POINTS, min_size=1, max_size=7), seed=st.integers(0, 999))
-def test_the_order_of_rollouts_says_nothing(world, points, seed):
+def test_the_order_of_rollouts_does_not_change_the_consensus(world, points, seed):
     runs = [answered_rollout(i, point) for i, point in enumerate(points)]
     first = judge(runs, (), world)
     random.Random(seed).shuffle(runs)
@@ -97,7 +97,7 @@ def test_votes_outside_the_wanted_area_do_not_count(world, within):
     assert centre(runs, world, within=within) == COIMBRA
 
 
-def test_a_claim_may_come_without_a_call(world):
+def test_a_claim_without_a_tool_call_is_unsupported(world):
     ledger = build_ledger(answered_rollout(0, COIMBRA, claims=[Claim(text="the tiles look Portuguese")]), (), world)
     cited = next(entry for entry in ledger.entries if entry.about == "cited")
     assert (cited.finding, cited.call_id) == (Finding.UNSUPPORTED, None)

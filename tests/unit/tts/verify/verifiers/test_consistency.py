@@ -52,7 +52,7 @@ def test_conclusions_are_hidden_from_the_second_reader():
     assert not any(name in text for name in ("Otaru", "Hokkaido", "Japan", "43.19"))
 
 
-def test_of_geoagents_levels_only_clues_and_reasoning_are_read():
+def test_only_clues_and_reasoning_of_the_levels_of_geoagent_are_read():
     level = {"Clues": ["kanji"], "Reasoning": "A script of the east.", "Conclusion": "Nippon", "Uncertainty": "Low"}
     text = json.dumps({"ChainOfThought": {"CountryIdentification": level}, "FinalAnswer": "Nippon; ; "})
     assert hidden_reasoning(a_trajectory(text)) == "kanji\nA script of the east."
@@ -124,5 +124,5 @@ async def _confidence(world):
     assert mute == Decided.verdict
 
 
-def test_confidence_follows_agreement_and_failure_changes_nothing(world):
+def test_confidence_follows_the_agreement_and_a_failed_reader_changes_nothing(world):
     _confidence(world)

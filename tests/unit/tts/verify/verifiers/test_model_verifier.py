@@ -90,7 +90,7 @@ EVEN = even_runs()
 
 
 @pytest.mark.parametrize("point", [COIMBRA, OSAKA])
-async def test_it_chooses_between_branches_that_are_equally_supported(judged, point):
+async def test_the_model_chooses_between_branches_that_are_equally_supported(judged, point):
     verdict, text = await judged(Judge(wants(point)), EVEN)
     assert distance_km(verdict.point, point) < 1
     assert "the sign fits" in text
@@ -198,7 +198,7 @@ async def test_a_choice_that_its_own_evidence_contradicts_is_set_aside(judged):
     assert distance_km(verdict.point, COIMBRA) < 1
 
 
-async def test_a_point_of_its_own_must_lie_where_evidence_is(judged):
+async def test_a_point_that_the_model_synthesises_must_lie_near_its_evidence(judged):
     def synthesised(at):
         def reply(prompt):
             read = json.loads(wants(COIMBRA)(prompt))
@@ -226,7 +226,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("output", GARBAGE.values(), ids=GARBAGE)
-async def test_garbage_is_repaired_once_and_then_the_consensus_answers(judged, consensus, blank_photo, output):
+async def test_the_consensus_decides_after_one_failed_repair_of_unusable_output(judged, consensus, blank_photo, output):
     repaired = Judge(output, wants(OSAKA))
     verdict, _ = await judged(repaired, EVEN)
     assert distance_km(verdict.point, OSAKA) < 1
@@ -261,7 +261,7 @@ def test_a_model_that_is_too_slow_is_not_waited_for(consensus, blank_photo):
     run()
 
 
-async def test_nothing_to_judge_is_not_asked_about(judged):
+async def test_the_model_is_not_asked_if_there_are_no_branches(judged):
     judge = Judge(wants(COIMBRA))
     verdict, text = await judged(judge, ())
     assert verdict.abstained

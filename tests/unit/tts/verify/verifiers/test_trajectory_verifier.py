@@ -57,7 +57,7 @@ def weighed(world, photo, output, runs, options=None, **config):
     return asyncio.run(run()), model.requests
 
 
-def test_a_free_answer_becomes_the_answer(world, sign_photo):
+def test_the_free_answer_of_the_verifier_model_becomes_the_verdict(world, sign_photo):
     found, (request,) = verdict(world, sign_photo, f"Both may be right. {AT_OSAKA}", even_runs())
     assert isinstance(found, Verdict)
     assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
@@ -77,7 +77,7 @@ def test_the_photo_is_scaled_as_published_unless_a_rule_is_set(world, sign_photo
     assert (request.pictures.photo.resample, request.pictures.photo.max_side) == ("bicubic", 300)
 
 
-def test_a_thought_is_no_answer(world, sign_photo):
+def test_an_answer_inside_a_thought_is_ignored(world, sign_photo):
     output = f'<think>{{"lat": 40.2, "lon": -8.4, "city": "", "country": ""}}</think>{AT_OSAKA}'
     found, _ = verdict(world, sign_photo, output, even_runs(), thinks=True)
     assert distance_km(LatLon(lat=found.lat, lon=found.lon), OSAKA) < 1
@@ -132,7 +132,7 @@ def test_a_place_of_the_models_own_has_its_own_evidence(world, sign_photo):
     assert not any("lies 0.0 km from the point" in claim for claim in claims)
 
 
-def test_without_the_veto_a_far_point_says_that_nothing_lies_there(world, sign_photo):
+def test_a_far_point_without_the_veto_is_answered_with_no_evidence_near_it(world, sign_photo):
     runs = [trajectory(0, COIMBRA, name="Coimbra"), trajectory(1, COIMBRA, name="Coimbra")]
     output = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "Portugal"}'
     found, _ = verdict(world, sign_photo, output, runs, veto=False)
@@ -159,7 +159,7 @@ def run_of(number, *results):
     return Trajectory(rollout_id=number, turns=(*turns, Turn(index=9, text="answer")))
 
 
-def test_what_is_too_long_loses_its_oldest_observations_first():
+def test_trajectories_above_the_token_budget_lose_their_oldest_observations_first():
     runs = [run_of(0, "old " * 400, "new"), run_of(1, "older " * 400)]
     whole = candidates_text(runs, token_budget=10_000, seed="s")
     assert "old old" in whole
@@ -178,7 +178,7 @@ def test_only_the_text_after_the_thought_is_kept(text, expected):
     assert without_thought(text) == expected
 
 
-def test_nothing_of_a_thought_is_streamed():
+def test_the_text_of_a_thought_is_not_streamed():
     gate = ThoughtGate(thinking=False)
     assert "".join(map(gate.feed, ["<think>a", "b</th", "ink>c", "d"])) == "cd"
     assert "".join(map(ThoughtGate(thinking=True).feed, ["a", "b</think>c"])) == "c"
@@ -220,6 +220,6 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     assert walking._verifier._config.thinks is thinks
 
 
-def test_the_longest_side_comes_first():
+def test_a_resize_rule_with_a_longest_side_keeps_the_proportions():
     assert ResizeRule(max_side=1024).size(1000, 3000) == (341, 1024)
     assert ResizeRule(max_side=1024).size(800, 600) == (800, 600)

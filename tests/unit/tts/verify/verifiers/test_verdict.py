@@ -47,15 +47,13 @@ def test_an_assembled_answer_has_the_recorded_form_and_evidence(verdict):
     golden("verdict.json", json.dumps(tree, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def test_warnings_name_what_was_made_up_and_what_gave_orders(verdict):
+def test_warnings_name_made_up_tool_use_and_tools_whose_text_gave_orders(verdict):
     assert any("instructions" in warning and "web_search" in warning for warning in verdict.warnings)
     assert any("rollout 2" in warning and "satellite" in warning for warning in verdict.warnings)
 
 
 @pytest.mark.parametrize("name", ["country_at", "district_at"])
-def test_inside_the_callers_area_no_tool_is_evidence_that_was_asked_about_the_rollouts_own_point(
-    gazetteer, countries, name
-):
+def test_a_lookup_of_the_own_point_of_a_rollout_is_no_evidence_inside_a_given_area(gazetteer, countries, name):
     """Also a tool of another package: its arguments say that it was given a point."""
     fact = CountryFact(point=COIMBRA, country_code="PT", country="Portugal")
     run = answered_rollout(

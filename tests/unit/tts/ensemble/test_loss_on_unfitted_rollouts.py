@@ -67,6 +67,6 @@ def test_five_strong_rollouts_lose_no_more_than_was_allowed(points):
     assert saved >= 15.0
 
 
-def test_a_threshold_that_was_fitted_elsewhere_loses_more_on_them():
+def test_a_threshold_fitted_on_other_rollouts_loses_more_than_three_points():
     lost, _ = lost_and_saved("worth:.85")
     assert lost > 3.0

@@ -104,14 +104,14 @@ async def test_without_money_for_the_verifier_model_the_consensus_decides_and_sa
 
 
 @pytest.mark.parametrize("bound", [1.6, 2.3, 3.6, 4.2, 5.0, 6.0])
-async def test_no_request_costs_more_than_it_may_whoever_is_asked(data_store, bound):
+async def test_no_request_costs_more_than_max_cost_usd_with_probe_and_verifier(data_store, bound):
     async with service() as (client, endpoint):
         answer = (await located(client, n_parallel="2", max_cost_usd=str(bound)))["answer"]
     assert answer["usage"]["cost_usd"] == pytest.approx(cost_of(endpoint))
     assert answer["usage"]["cost_usd"] <= bound
 
 
-async def test_without_money_for_the_probe_it_is_not_asked(data_store):
+async def test_the_probe_is_not_asked_without_money_for_it(data_store):
     async with service() as (client, endpoint):
         await client.post("/locate", files={"image": PHOTO}, data={"max_cost_usd": "1e-6"})
     assert endpoint.bodies == []

@@ -82,7 +82,7 @@ async def test_a_gateway_that_lost_its_lease_begins_nothing_more(data_store, sto
         assert len(read_journal(tmp_path / "a")) < len(ALL_TURNS)
 
 
-async def test_a_gateway_whose_lease_ended_without_another_goes_on_when_it_is_renewed(data_store, stores, tmp_path):
+async def test_a_gateway_continues_its_request_when_an_expired_lease_is_renewed(data_store, stores, tmp_path):
     async with serving(args_of(tmp_path, "a", 0.3, lease_s=LEASE_S), stores[0]) as (a, gateway), Client(a) as mine:
         job = await mine.submit(PHOTO, OPTIONS)
         await until_a_turn_is_finished(mine, job)
@@ -118,9 +118,7 @@ class AwayAfterATurn(RedisRunStore):
         self.is_away = self.is_away or any(entry.kind == "turn_finished" for entry in entries)
 
 
-async def test_turns_that_piled_up_while_the_store_was_away_do_not_cost_the_last_checkpoint_that_counts(
-    data_store, redis_url, tmp_path
-):
+async def test_turns_finished_while_the_store_was_away_keep_the_last_valid_checkpoint(data_store, redis_url, tmp_path):
     prefix = f"test{random.getrandbits(32)}"
     slow = AwayAfterATurn(redis_url, 3600, prefix=prefix)
     first = serving(args_of(tmp_path, "a", 0.3, lease_s=30.0), slow)
@@ -159,9 +157,7 @@ class Stopped(RedisRunStore):
         return await super().open(meta, **limits)
 
 
-async def test_a_gateway_that_was_stopped_with_a_key_finds_the_request_that_another_began_under_it(
-    data_store, redis_url, tmp_path
-):
+async def test_a_gateway_paused_with_a_key_finds_the_request_begun_elsewhere_with_it(data_store, redis_url, tmp_path):
     prefix = f"test{random.getrandbits(32)}"
     stopped, other_store = Stopped(redis_url, 3600, prefix=prefix), RedisRunStore(redis_url, 3600, prefix=prefix)
     first = serving(args_of(tmp_path, "a", 0.1), stopped)
@@ -178,9 +174,7 @@ async def test_a_gateway_that_was_stopped_with_a_key_finds_the_request_that_anot
     assert {start.request_id for start in read_journal(tmp_path / "b")} == {begun}
 
 
-async def test_a_key_of_a_request_that_never_came_to_be_is_given_to_one_of_those_that_wait_for_it(
-    data_store, stores, tmp_path
-):
+async def test_a_key_of_a_request_that_never_began_goes_to_exactly_one_of_its_waiters(data_store, stores, tmp_path):
     """All that wait find the key free at the same moment; who has it then may take a while to open its log."""
     names = [f"test{i}" for i in range(2)]
     first, second = (serving(args_of(tmp_path, name, 0.1), store) for name, store in zip(names, stores, strict=True))

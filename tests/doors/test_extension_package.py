@@ -42,7 +42,7 @@ async def test_a_tool_is_listed_and_called_by_its_name(geotts):
     assert (code, out) == (0, "Clocks at 35.68000, 139.77000 show the time of Asia/Tokyo.\n"), err
 
 
-async def test_without_the_package_there_is_no_such_tool():
+async def test_an_added_tool_is_unknown_without_its_package():
     code, out, _ = await run("tools", "call", "time_zone_at", "latitude=35.68", "longitude=139.77")
     assert code != 0
     assert "Tokyo" not in out
@@ -51,7 +51,7 @@ async def test_without_the_package_there_is_no_such_tool():
 SEARCH = ("tools", "call", "image_search", "bbox=[0.1,0.1,0.9,0.9]", "--photo", PHOTO, "--allow-region-search")
 
 
-async def test_a_provider_of_region_search_gets_the_picture_where_it_is_named_and_allowed(geotts):
+async def test_an_added_region_search_provider_gets_the_picture_only_if_allowed(geotts):
     hit = {"pages": [{"title": "The sign of Coimbra", "url": "https://pages.example/coimbra"}]}
     async with rude_server(lambda seen: as_json(hit)) as server:
         named = (
@@ -68,7 +68,7 @@ async def test_a_provider_of_region_search_gets_the_picture_where_it_is_named_an
     assert bytes.fromhex(json.loads(asked.body)["jpeg"]).startswith(b"\xff\xd8")
 
 
-async def test_the_doctor_says_of_such_a_provider_what_it_needs(geotts):
+async def test_the_doctor_says_what_an_added_region_search_provider_needs(geotts):
     _, out, err = await geotts("doctor", "--json", "--set", "tools.providers=[own_pages,offline]")
     (found,) = [one for one in json.loads(out) if one["what"] == "region search own_pages"]
     assert (found["state"], found["mend"]) == ("off", "set tools.region_search.allowed: true"), err
@@ -101,7 +101,7 @@ async def test_two_rollouts_within_a_tenth_of_the_radius_stop_the_third(geotts, 
     assert (n["run"], n["answered"]) == (3, answered)
 
 
-async def test_one_rollout_of_the_wary_verifier_has_half_of_the_confidence_at_most(geotts):
+async def test_the_wary_verifier_caps_the_confidence_of_one_rollout_at_one_half(geotts):
     sure = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1"))[1])["answer"]["confidence"]
     wary = json.loads((await geotts("locate", PHOTO, "--json", "-n", "1", "--set", "verifier.kind=wary"))[1])
     assert wary["answer"]["confidence"] == min(sure, 0.5)
@@ -118,7 +118,7 @@ async def test_a_data_set_is_evaluated_by_its_name(geotts, tmp_path):
     assert json.loads(row)["answer"]["country"]
 
 
-async def test_a_name_that_no_package_brings_is_refused_with_those_there_are(geotts):
+async def test_a_name_that_no_package_provides_is_refused_with_the_known_names(geotts):
     code, _, err = await geotts("config", "show", "--set", "verifier.kind=bold")
     assert code == 2
     assert "consensus, model, wary" in err

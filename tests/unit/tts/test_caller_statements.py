@@ -76,7 +76,7 @@ async def answer_of(http, more_photos=(), **asked):
     return reply.json()["answer"]
 
 
-async def test_the_answer_says_that_the_text_was_not_read_in_time_where_the_caller_states_something(data_store):
+async def test_an_answer_warns_that_the_text_was_not_read_in_time_to_compare_the_hint(data_store):
     async with a_service(locator=NeverRates()) as http:
         with_hint, without = await asyncio.gather(
             answer_of(http, depth="direct", deadline_s="3", hint="Bellinzona"),
@@ -142,7 +142,7 @@ async def test_the_sign_is_read_where_the_caller_says_something_whatever_the_pla
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", [Dead(), Late()])
-async def test_without_a_verdict_the_area_and_the_ruled_out_places_hold(data_store, verifier):
+async def test_the_area_and_the_ruled_out_places_hold_without_a_verdict_too(data_store, verifier):
     async with a_service(verifier) as http:
         plain, inside, outside, elsewhere, *ruled_out = await asyncio.gather(
             answer_of(http),
