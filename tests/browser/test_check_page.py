@@ -27,7 +27,7 @@ async def claim(tab, *places):
         await write(tab, f"claim-{number}", place)
 
 
-async def titled(tab, words):
+async def wait_for_title(tab, words):
     await tab.wait_until(f"document.getElementById('answer-title')?.innerText.includes('{words}')")
     await tab.wait_until(FREE)
 
@@ -37,7 +37,7 @@ async def test_a_claim_is_checked_against_the_photo_and_kept_in_the_case(service
     await claim(page, "filmed in Lugano")
     assert await text_of(page, "#go") == "Check the claim"
     await page.press(*ENTER)
-    await titled(page, "The photo contradicts the claim: Lugano (Switzerland)")
+    await wait_for_title(page, "The photo contradicts the claim: Lugano (Switzerland)")
     shown = await text_of(page, "#answer")
     for words in ("below 1 %", "to 1 against it", "Best place elsewhere", "Bellinzona",
                   "that knew nothing of the claim",
@@ -53,7 +53,7 @@ async def test_a_claim_is_checked_against_the_photo_and_kept_in_the_case(service
     )
     assert "Check: filmed in Lugano" in (await entries(page))[0]
     await page.reload()
-    await titled(page, "The photo contradicts the claim")
+    await wait_for_title(page, "The photo contradicts the claim")
     case = (await service[1].store.cases(""))[0]
     assert '"verdict":"contradicted"' in case.body
 
@@ -62,7 +62,7 @@ async def test_evidence_about_a_claim_leads_to_the_call_that_it_quotes(page):
     await choose(page, TOWN)
     await claim(page, "Lugano")
     await page.press(*ENTER)
-    await titled(page, "contradicts")
+    await wait_for_title(page, "contradicts")
     assert await text_of(page, "#answer .against q") == "Bellinzona"
     await page.js("document.querySelector('#answer .against .as-link').click()")
     assert await page.js("document.activeElement.closest('.call').open")
@@ -73,7 +73,7 @@ async def test_the_claimed_area_and_the_place_elsewhere_are_on_the_map(page):
     await choose(page, TOWN)
     await claim(page, "46.01, 8.96, 12")
     await page.press(*ENTER)
-    await titled(page, "contradicts")
+    await wait_for_title(page, "contradicts")
     await page.wait_until("document.querySelectorAll('#map .claimed').length == 1")
     await page.wait_until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: within 12 km\"]'))")
     await page.js("document.querySelector('#answer .checked .facts .as-link').click()")  # the place elsewhere
@@ -88,7 +88,7 @@ async def test_places_are_compared_the_likeliest_first(page):
     await claim(page, "Lugano", "Bellinzona", "bbox:45,9.5,46,10")
     assert await text_of(page, "#go") == "Compare the places"
     await page.press(*ENTER)
-    await titled(page, "Of these places, the photo supports Bellinzona")
+    await wait_for_title(page, "Of these places, the photo supports Bellinzona")
     rows = await page.js("[...document.querySelectorAll('.compared li')].map((row) => row.innerText)")
     assert rows[0].startswith("Bellinzona (Switzerland) · supported")
     assert "above 99 %" in rows[0]
@@ -101,7 +101,7 @@ async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
     await page.wait_until(FREE)
     await write(page, "again-claim", "Japan")
     await page.press(*ENTER)
-    await titled(page, "Japan")
+    await wait_for_title(page, "Japan")
     await page.wait_until("Boolean(document.querySelector('#map [aria-label^=\"Claimed: Japan\"]'))")
     outline = "document.querySelector('#map path.claimed')"
     await page.wait_until(f"{outline}?.getAttribute('d').length > 100")
@@ -113,7 +113,7 @@ async def test_a_claim_is_checked_on_the_photo_that_is_looked_at(page):
     await page.press(*ENTER)
     await page.wait_until("Boolean(document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]'))")
     await page.js("document.querySelector('#case-claims [aria-label=\"Check: taken in Bellinzona\"]').click()")
-    await titled(page, "supports the claim: Bellinzona")
+    await wait_for_title(page, "supports the claim: Bellinzona")
     assert len(await entries(page)) == 3
 
 
@@ -153,7 +153,7 @@ async def refuse(*args, **about):
     raise Overloaded("the service is busy", retry_after_s=7)
 
 
-async def failing(group):
+async def fail_rollouts(group):
     """Rollouts whose model cannot be asked."""
     raise ModelError("the endpoint does not answer")
     yield  # a generator that never gets here
@@ -213,7 +213,7 @@ async def test_a_failed_follow_up_leaves_the_earlier_answer_on_the_page(service,
     await locate(page, TOWN)
     await page.wait_until(FREE)
     gateway = service[1]
-    monkeypatch.setattr(gateway.ports.rollouts, "run", failing)
+    monkeypatch.setattr(gateway.ports.rollouts, "run", fail_rollouts)
     await write(page, "again-fact", "in the south")
     await page.press(*ENTER)
     await page.wait_until("document.getElementById('again-fact-status')?.innerText.includes('What to do')")
@@ -313,7 +313,7 @@ async def test_the_page_of_a_check_has_no_accessibility_violation(page, axe):
     await claim(page, "Lugano", "Bellinzona")
     found = await violations(page, axe)
     await page.js("document.getElementById('go').click()")
-    await titled(page, "supports")
+    await wait_for_title(page, "supports")
     await page.wait_until("document.querySelectorAll('.leaflet-tile-loaded').length > 3")
     await page.js("for (const one of document.querySelectorAll('details')) one.open = true")
     found |= await violations(page, axe)
@@ -323,7 +323,7 @@ async def test_the_page_of_a_check_has_no_accessibility_violation(page, axe):
     found |= await violations(page, axe)
     await write(page, "again-claim", "Lugano")
     await page.press(*ENTER)
-    await titled(page, "contradicts")
+    await wait_for_title(page, "contradicts")
     found |= await violations(page, axe)
     for number in (1, 0):
         await page.js(f"document.getElementById('claim-{number}').value = 'qqqxyzzy'")

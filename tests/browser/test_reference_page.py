@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=MISSING), pytest.mark.
 OPERATIONS = "[...document.querySelectorAll('.try')].map((one) => one.closest('section').querySelector('h2').id)"
 
 
-async def opened(tab, url):
+async def open_reference(tab, url):
     await tab.open(url + "/docs")
     await tab.wait_until("document.querySelectorAll('.try details').length > 20")
 
@@ -28,7 +28,7 @@ async def run_example(tab, name):
 
 
 async def test_every_example_of_the_api_reference_runs_as_it_is_proposed(service, page):
-    await opened(page, service[0])
+    await open_reference(page, service[0])
     names = await page.js(OPERATIONS)
     assert {"post-locate", "post-check", "get-locate-request-id", "post-v1-responses", "post-mcp"} <= set(names)
     erasing = [name for name in names if name.startswith("delete-")]
@@ -41,7 +41,7 @@ async def test_every_example_of_the_api_reference_runs_as_it_is_proposed(service
 
 
 async def test_an_example_shows_its_reply_and_the_same_command_for_a_terminal(service, page):
-    await opened(page, service[0])
+    await open_reference(page, service[0])
     assert await run_example(page, "post-check") == 200
     section = "document.getElementById('post-check').closest('section')"
     reply = json.loads(await page.js(f"{section}.querySelector('.reply pre').textContent"))
@@ -57,7 +57,7 @@ async def test_an_example_shows_its_reply_and_the_same_command_for_a_terminal(se
 
 
 async def test_the_api_reference_links_fields_to_their_values_and_finds_operations(service, page):
-    await opened(page, service[0])
+    await open_reference(page, service[0])
     links = await page.js("[...document.querySelectorAll('.reference main td a')].map((one) => one.hash)")
     assert len(links) > 50
     inner = "[...document.querySelectorAll('.reference a[href^=\"#\"]')]"
@@ -71,7 +71,7 @@ async def test_the_api_reference_links_fields_to_their_values_and_finds_operatio
 
 
 async def test_the_api_reference_has_no_accessibility_violation(service, page, axe):
-    await opened(page, service[0])
+    await open_reference(page, service[0])
     await run_example(page, "get-healthz")
     await page.js("document.getElementById('post-locate').closest('section').querySelector('.try details').open = true")
     assert await violations(page, axe) == set()

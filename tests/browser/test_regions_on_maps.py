@@ -21,7 +21,7 @@ SHAPES = """JSON.stringify([...document.querySelectorAll('#map .region')].map((o
 }))"""
 
 
-async def drawn(tab, tmp_path, name, number):
+async def drawn_regions(tab, tmp_path, name, number):
     """Locate a sign that says `name`; then each area that the map shows, by whether its edge is firm: how many rings
     it has, and its size in pixels."""
     photo = tmp_path / f"{name}.jpg"
@@ -35,7 +35,7 @@ async def drawn(tab, tmp_path, name, number):
 
 
 async def test_a_belief_with_several_peaks_is_drawn_as_both_regions(page, tmp_path):
-    shapes = await drawn(page, tmp_path, "Frankfurt", 2)  # am Main, on the Oder, and others
+    shapes = await drawn_regions(page, tmp_path, "Frankfurt", 2)  # am Main, on the Oder, and others
     (wide, *outer), (firm, *inner) = shapes[False], shapes[True]
     assert firm > 1
     assert wide >= 1
@@ -44,7 +44,7 @@ async def test_a_belief_with_several_peaks_is_drawn_as_both_regions(page, tmp_pa
 
 
 async def test_a_belief_with_one_peak_is_drawn_as_two_circles(page, tmp_path):
-    shapes = await drawn(page, tmp_path, "Bellinzona", 2)
+    shapes = await drawn_regions(page, tmp_path, "Bellinzona", 2)
     for rings, width, height in shapes.values():
         assert rings == 1
         assert 0.8 < width / height < 1.25
@@ -52,7 +52,7 @@ async def test_a_belief_with_one_peak_is_drawn_as_two_circles(page, tmp_path):
 
 
 async def test_peaks_on_several_continents_are_drawn_as_the_region_that_is_not_too_wide(page, tmp_path):
-    shapes = await drawn(page, tmp_path, "Birmingham", 1)  # in England, in Alabama
+    shapes = await drawn_regions(page, tmp_path, "Birmingham", 1)  # in England, in Alabama
     assert shapes[True][0] == 2
     assert WIDE in await text_of(page, "#answer .circles")
 

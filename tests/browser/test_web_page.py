@@ -464,7 +464,7 @@ async def test_the_page_works_by_keyboard_and_every_control_has_a_name(data_stor
 SHOWS_REGIONS = "!document.getElementById('regions-field').hidden"
 
 
-def searching(folder, *, allowed):
+def app_that_searches(folder, *, allowed):
     """A service whose one rollout asks for a search by picture, and which names Google's for it."""
     calls = [{"name": "image_search", "arguments": {"bbox": [0, 0, 1, 1]}}]
     turns = [
@@ -476,7 +476,7 @@ def searching(folder, *, allowed):
 
 
 async def test_the_page_asks_for_no_consent_if_no_region_may_be_sent(data_store, tab, tmp_path):
-    args, regions = searching(tmp_path, allowed=False)
+    args, regions = app_that_searches(tmp_path, allowed=False)
     tools = ToolsConfig(providers=("google_vision", "offline"), region_search=regions)
     async with serving(args.model_copy(update={"tools": tools})) as (url, _):
         await tab.open(url)
@@ -489,7 +489,7 @@ async def test_consent_to_region_search_is_off_says_who_gets_what_and_is_sent_wh
     data_store, tab, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("GOOGLE_VISION_API_KEY", "vision-key-of-this-test")
-    args, regions = searching(tmp_path, allowed=True)
+    args, regions = app_that_searches(tmp_path, allowed=True)
     async with rude_server(answer_with_samples("google_vision")) as there:
         tools = config_for(there, "google_vision", "offline", region_search=regions)
         args = args.model_copy(update={"tools": tools})

@@ -82,7 +82,7 @@ async def http(service):
         yield client
 
 
-async def located(http, photo):
+async def locate_photo(http, photo):
     data = {"n_parallel": str(ROLLOUTS), "depth": "deep", "stop": "none", "include": "full"}
     reply = await http.post("/locate", files={"image": photo}, data=data)
     assert reply.status_code == 200, reply.text
@@ -90,7 +90,7 @@ async def located(http, photo):
 
 
 async def test_egress_and_metrics_come_from_every_replica_and_erasures_reach_them_all(http, folder, outside):
-    mine, other = await located(http, PHOTO), await located(http, OTHER)
+    mine, other = await locate_photo(http, PHOTO), await locate_photo(http, OTHER)
     seen = samples((await http.get("/metrics")).text)
     requests = {name: n for name, n in seen.items() if name.startswith("geotts_provider_requests_total")}
     assert seen["geotts_broker_replicas"] == 2
@@ -110,7 +110,7 @@ async def test_egress_and_metrics_come_from_every_replica_and_erasures_reach_the
     assert traces(photo, mine["request_id"]) == set()
     assert {row.photos for row in read_tape(folder / "kept" / "run.tape").rows} == {(load_photo(OTHER).sha256,)}
 
-    again = await located(http, PHOTO)  # no replica answers from what it remembered: the tape has every call again
+    again = await locate_photo(http, PHOTO)  # no replica answers from what it remembered: the tape has every call again
     assert len([row for row in read_tape(folder / "kept" / "run.tape").rows if row.photos == (photo,)]) >= ROLLOUTS
     assert not any(result["cached"] for result in image_results(again))
 

@@ -21,7 +21,7 @@ SLOW = "answer slowly"
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 
 
-def says(body, number):
+def reply_of_model(body, number):
     if body["model"] == "verifier":
         return text_chunks(OPINION)
     return [30.0, *text_chunks(ANSWER)] if SLOW in json.dumps(body) else text_chunks(ANSWER)
@@ -36,7 +36,7 @@ def photos(seen):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def outside():
     """An engine and a server with photos: everything there is to send to."""
-    async with serving(says) as endpoint, rude_server(photos) as pictures:
+    async with serving(reply_of_model) as endpoint, rude_server(photos) as pictures:
         yield endpoint, pictures
 
 
@@ -63,7 +63,7 @@ async def http(outside, file, data_store):
     await asyncio.to_thread(running.__exit__, None, None, None)
 
 
-def written(file, id_):
+def lines_of_request(file, id_):
     lines = [json.loads(line) for line in file.read_text().splitlines() if line.strip()] if file.exists() else []
     return [line for line in lines if line["request_id"] == id_]
 
@@ -83,16 +83,16 @@ async def test_requests_of_every_process_are_reported_written_and_erased(http, o
     identified = {url for url in fetched if not url.startswith(pictures.url)}  # each replica asks what the endpoint is
     assert identified <= {f"{endpoint.url}/models", endpoint.url.removesuffix("/v1") + "/api/version"}
     assert reply_body["left_machine"]["complete"]
-    assert sorted(map(str, written(file, reply_body["request_id"]))) == sorted(map(str, requests))
+    assert sorted(map(str, lines_of_request(file, reply_body["request_id"]))) == sorted(map(str, requests))
     assert (await http.delete(f"/locate/{reply_body['request_id']}?erase=true")).json()["erased"]
-    assert written(file, reply_body["request_id"]) == []
+    assert lines_of_request(file, reply_body["request_id"]) == []
 
 
 async def test_a_photo_that_could_not_be_fetched_is_written_under_the_id_of_the_refusal(http, outside, file):
     _, pictures = outside
     reply = await http.post("/locate", json={"image": {"url": f"{pictures.url}/absent"}})
     assert 400 <= reply.status_code < 500
-    assert len(written(file, reply.headers["x-request-id"])) == 1
+    assert len(lines_of_request(file, reply.headers["x-request-id"])) == 1
 
 
 async def test_calls_in_flight_when_a_request_is_cancelled_are_reported(http, outside):

@@ -78,7 +78,7 @@ async def http(outside, tmp_path_factory, data_store):
     await asyncio.to_thread(running.__exit__, None, None, None)
 
 
-async def started(http, search):
+async def start_request(http, search):
     """The path of a request whose search is out and not answered."""
     search.hold()
     data = {"n_parallel": "1", "include": "full"}
@@ -100,7 +100,7 @@ async def events_of(http, path, type_):
 async def test_a_search_that_is_out_when_the_request_is_cancelled_is_reported(http, outside):
     search, server = outside
     before = len(server.seen)
-    path = await started(http, search)
+    path = await start_request(http, search)
     assert (await http.delete(path)).json()["was_running"]
     (egress,) = await events_of(http, path, "left_machine")
     search.may_answer.set()
@@ -111,7 +111,7 @@ async def test_a_search_that_is_out_when_the_request_is_cancelled_is_reported(ht
 async def test_a_lost_replica_makes_the_list_incomplete_and_the_search_is_made_again(http, outside):
     search, server = outside
     before = len(server.seen)
-    path = await started(http, search)
+    path = await start_request(http, search)
     for replica in replicas_of("Tools"):
         replica.kill()
     await asyncio.sleep(0.5)

@@ -63,7 +63,7 @@ async def wait_for_idle_replicas(url):
     return wait
 
 
-async def ran(url, journal, n, side):
+async def run_request(url, journal, n, side):
     """The run of a request, and when its rollouts began, in order, by the process of their engine."""
     async with Client(url) as client:
         run = await client.locate(plain_photo(side, 240), LocateOptions(n_parallel=n, depth="deep"))
@@ -79,7 +79,7 @@ async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_
     url, journal, wait_for_idle_replicas
 ):
     await wait_for_idle_replicas()
-    run, begun = await ran(url, journal, n=8, side=320)
+    run, begun = await run_request(url, journal, n=8, side=320)
     assert run.answer.n.answered == 8
     assert sorted(len(starts) for starts in begun.values()) == [4, 4]
     for leader, *others in begun.values():
@@ -89,14 +89,14 @@ async def test_a_request_without_room_on_one_replica_is_split_and_each_part_has_
 
 async def test_eight_rollouts_known_to_be_small_stay_together_on_one_replica(url, journal, wait_for_idle_replicas):
     await wait_for_idle_replicas()
-    run, begun = await ran(url, journal, n=8, side=336)
+    run, begun = await run_request(url, journal, n=8, side=336)
     assert run.answer.n.answered == 8
     assert [len(starts) for starts in begun.values()] == [8]
 
 
 async def test_requests_side_by_side_go_where_there_is_room(url, journal, wait_for_idle_replicas):
     await wait_for_idle_replicas()
-    pairs = await asyncio.gather(*(ran(url, journal, n=8, side=352 + 16 * i) for i in range(6)))
+    pairs = await asyncio.gather(*(run_request(url, journal, n=8, side=352 + 16 * i) for i in range(6)))
     assert all(run.answer.n.answered == 8 for run, _ in pairs)
     by_process: defaultdict[int, int] = defaultdict(int)
     for _, begun in pairs:
@@ -109,7 +109,7 @@ async def test_requests_side_by_side_go_where_there_is_room(url, journal, wait_f
 async def test_an_answer_counts_the_tokens_that_a_full_cache_cost(url, journal, wait_for_idle_replicas):
     for attempt in range(4):  # a loaded machine may start so few at once that the cache is never full
         await wait_for_idle_replicas()
-        run, _ = await ran(url, journal, n=32, side=640 + 16 * attempt)
+        run, _ = await run_request(url, journal, n=32, side=640 + 16 * attempt)
         assert run.answer.n.answered == 32
         if run.answer.usage.preempted_tokens:
             break

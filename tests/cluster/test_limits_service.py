@@ -19,7 +19,7 @@ HEALTHZ = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 
 
-async def connected(service, data=b""):
+async def open_connection(service, data=b""):
     host, _, port = service.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(data)
@@ -33,8 +33,8 @@ async def read_to_the_end(reader, seconds):
         return b""
 
 
-async def well(service):
-    reader, writer = await connected(service, HEALTHZ)
+async def is_healthy(service):
+    reader, writer = await open_connection(service, HEALTHZ)
     reply = await read_to_the_end(reader, 5.0)
     writer.close()
     return b" 200 " in reply
@@ -48,7 +48,7 @@ def open_here(service):
 
 
 async def test_an_endless_header_is_cut(service):
-    _, writer = await connected(service, b"GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ")
+    _, writer = await open_connection(service, b"GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ")
     sent_bytes = 0
     with contextlib.suppress(ConnectionError):
         while sent_bytes < 64 * 2**20:
@@ -57,12 +57,12 @@ async def test_an_endless_header_is_cut(service):
             sent_bytes += 65536
     writer.close()
     assert sent_bytes < 16 * 2**20
-    assert await well(service)
+    assert await is_healthy(service)
 
 
 async def test_incomplete_requests_are_closed_and_do_not_keep_others_out(service):
-    crowd = [await connected(service, b"GET /hea") for _ in range(200)]
-    assert await well(service)
+    crowd = [await open_connection(service, b"GET /hea") for _ in range(200)]
+    assert await is_healthy(service)
     replies = await asyncio.gather(*(read_to_the_end(reader, 10.0) for reader, _ in crowd))
     assert any(b" 408 " in reply for reply in replies)
     for _, writer in crowd:
@@ -70,4 +70,4 @@ async def test_incomplete_requests_are_closed_and_do_not_keep_others_out(service
     async with asyncio.timeout(5):
         while open_here(service) > 0:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
-    assert await well(service)
+    assert await is_healthy(service)

@@ -84,7 +84,7 @@ def endpoints():
         yield Endpoints(stack)
 
 
-def configured(endpoints, tmp_path, verifier):
+def mixture_config(endpoints, tmp_path, verifier):
     tape = tmp_path / "osaka.jsonl"
     tape.write_text(json.dumps({"turn": 0, "text": json.dumps({"lat": OSAKA.lat, "lon": OSAKA.lon, "city": "Osaka"})}))
     large = OpenAIEngine(base_url=endpoints.url("large"), model="l", retries=0, price=PRICE)
@@ -112,7 +112,7 @@ def running():
 @pytest.fixture(scope="module")
 def url(endpoints, running, data_store, tmp_path_factory):
     """The service; its verifier does not know how reliable the sources are."""
-    args = configured(endpoints, tmp_path_factory.mktemp("mixture"), VerifierConfig())
+    args = mixture_config(endpoints, tmp_path_factory.mktemp("mixture"), VerifierConfig())
     return running.enter_context(serve_configuration(args)).url
 
 
@@ -185,7 +185,7 @@ async def test_the_verifier_gets_the_source_of_each_rollout(endpoints, running, 
     factors = {"script": good, "large": poor, "small": poor, "signs": poor}
     known.write_bytes(Reliability(factors=factors).json_bytes())
     running.close()  # two services do not fit into one process
-    with serve_configuration(configured(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
+    with serve_configuration(mixture_config(endpoints, tmp_path, VerifierConfig(sources=known))) as service:
         run, _ = await run_of(http, service.url, BLANK)
     assert Counter(one.source for one in run.answer.rollouts) == DEALT
     assert distance_km(run.answer.point, OSAKA) < 1

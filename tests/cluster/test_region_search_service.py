@@ -90,7 +90,7 @@ async def http(service):
         yield client
 
 
-async def located(http, photo, **fields):
+async def locate_photo(http, photo, **fields):
     data = {"n_parallel": str(ROLLOUTS), "depth": "deep", "stop": "none", "include": "full", **fields}
     reply = await http.post("/locate", files={"image": photo}, data=data)
     assert reply.status_code == 200, reply.text
@@ -105,11 +105,11 @@ def results_of(reply):
 @pytest.mark.parametrize("photo", [sign_bytes("Otaru"), noise()], ids=["small", "large"])
 async def test_regions_of_photos_reach_the_service_and_are_gone_after_it(http, lens, photo):
     lens.fetched.clear()
-    refused = await located(http, photo)
+    refused = await locate_photo(http, photo)
     assert {result["failure"]["kind"] for result in results_of(refused)} == {"not_allowed"}
     assert (lens.fetched, refused["left_machine"]) == ({}, None)
 
-    found = await located(http, photo, allow_region_search="true")
+    found = await locate_photo(http, photo, allow_region_search="true")
     assert [result["failure"] for result in results_of(found)] == [None] * ROLLOUTS
     assert [reply.status_code for reply in lens.fetched.values()] == [200] * ROLLOUTS
     heights = {Image.open(io.BytesIO(reply.content)).height for reply in lens.fetched.values()}

@@ -32,7 +32,7 @@ def installed(folder, client_wheel, data_store):
     return Environment(folder / "env", build_main_wheel(folder), client_wheel)
 
 
-def patient(body, number):
+def reply_patiently(body, number):
     """Answers as the profile does; waits long when the caller says so."""
     steps = play_of(PROFILE)(body, number)
     return [30.0, *steps] if "take your time" in json.dumps(body) else steps
@@ -42,7 +42,7 @@ def patient(body, number):
 def service(installed, folder):
     """`geotts serve --profile … --endpoint …` from the wheel."""
     port, log = free_port(), folder / "log"
-    with serving_in_a_thread(patient) as endpoint, log.open("w") as stderr:
+    with serving_in_a_thread(reply_patiently) as endpoint, log.open("w") as stderr:
         command = ("serve", "--profile", PROFILE, "--endpoint", endpoint.url, "--port", str(port))
         with subprocess.Popen(
             [installed.bin / "geotts", *command], cwd=folder, env=installed.variables(), stderr=stderr

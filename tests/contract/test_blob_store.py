@@ -132,13 +132,13 @@ async def test_the_run_store_is_not_ready_without_its_blob_store(tmp_path):
         await RunStoreWithBlobs(MemoryRunStore(60), FolderBlobs(tmp_path / "file"), 60).ping()
 
 
-def shared(redis_url, tmp_path, prefix):
+def shared_store(redis_url, tmp_path, prefix):
     return RunStoreWithBlobs(RedisRunStore(redis_url, 3600, prefix=prefix), FolderBlobs(tmp_path / "blobs"), 3600)
 
 
 async def test_the_other_gateway_serves_and_erases_a_photo_in_the_shared_blob_store(data_store, redis_url, tmp_path):
     prefix = secrets.token_hex(4)
-    first, second = (serving(an_app(), shared(redis_url, tmp_path, prefix)) for _ in range(2))
+    first, second = (serving(an_app(), shared_store(redis_url, tmp_path, prefix)) for _ in range(2))
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other, httpx.AsyncClient() as http:
         job = await mine.submit(PHOTO, LocateOptions(n_parallel=1))
         accepted = await anext(other.events(job))

@@ -107,7 +107,7 @@ async def test_a_picture_without_content_gets_one_rollout_and_the_plan_says_why(
 
 @pytest.fixture
 async def endpoint():
-    async with serving(searching) as there:
+    async with serving(reply_with_search) as there:
         yield there
 
 
@@ -228,7 +228,7 @@ def street():
     return out.getvalue()
 
 
-def searching(body, number):
+def reply_with_search(body, number):
     if any(message["role"] == "assistant" for message in body["messages"]):
         return text_chunks(ANSWER)
     return text_chunks("A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": SEARCH}]), finish="tool_calls")
@@ -240,7 +240,7 @@ async def test_locate_against_an_endpoint_follows_the_plan_that_it_prints(pictur
     """As a person types it: `geotts locate -n 4 PHOTO` with a model behind an endpoint."""
     path = tmp_path / "photo.jpg"
     path.write_bytes(street() if picture == "street" else empty("black"))
-    async with serving(searching) as endpoint:
+    async with serving(reply_with_search) as endpoint:
         engine = f"engine={{name: openai, base_url: '{endpoint.url}', model: m}}"
         typed = ["locate", str(path), "-n", "4", "--stop", "none", "--set", engine]
         running = await asyncio.create_subprocess_exec(

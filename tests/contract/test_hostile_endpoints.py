@@ -41,12 +41,12 @@ BIG = 10**15
 SEARCH = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
 
 
-def calling(*functions, finish="tool_calls", **more):
+def reply_with_calls(*functions, finish="tool_calls", **more):
     calls = [{"index": i, "id": f"x{i}", "function": one, **more} for i, one in enumerate(functions)]
     return [chunk("Let me look."), chunk(tool_calls=calls), chunk(finish=finish), DONE]
 
 
-def counted(**counts):
+def reply_with_usage(**counts):
     """Says nothing of use, and lies about what it took."""
     return [chunk("A street."), chunk(finish="stop"), {"choices": [], "usage": counts}, DONE]
 
@@ -112,20 +112,22 @@ WRONG = {
         DONE,
     ],
     "a reason that is none": lambda: [chunk("I see"), chunk(finish={"a": 1}), chunk(finish="because"), DONE],
-    "arguments nested without bottom": lambda: calling({"name": "poi_keyword_search", "arguments": DEEP}),
+    "arguments nested without bottom": lambda: reply_with_calls({"name": "poi_keyword_search", "arguments": DEEP}),
     "a chunk nested without bottom": lambda: [b"data: " + DEEP.encode() + b"\n\n", DONE],
-    "a tool that is none": lambda: calling({"name": "../../etc/passwd\x00", "arguments": "{}"}),
-    "one id for every call": lambda: calling(SEARCH, SEARCH, SEARCH, id="same"),
-    "a hundred calls at once": lambda: calling(*[SEARCH] * 100),
+    "a tool that is none": lambda: reply_with_calls({"name": "../../etc/passwd\x00", "arguments": "{}"}),
+    "one id for every call": lambda: reply_with_calls(SEARCH, SEARCH, SEARCH, id="same"),
+    "a hundred calls at once": lambda: reply_with_calls(*[SEARCH] * 100),
     "positions that are none": lambda: text_chunks('{"lat": 1e999, "lon": NaN, "city": ["Otaru"], "country": 7}'),
     "nothing, turn for turn": lambda: text_chunks(""),
     "cut off, turn for turn": lambda: text_chunks("I think that", finish="length"),
 }
 HUGE = {
     "one token of 400 KB": lambda: at_once("x" * 400_000),
-    "a name of 400 KB": lambda: calling({"name": "n" * 400_000, "arguments": "{}"}),
-    "an id of 400 KB": lambda: calling(SEARCH, id="i" * 400_000),
-    "arguments of 400 KB": lambda: calling({"name": "poi_keyword_search", "arguments": json.dumps("q" * 400_000)}),
+    "a name of 400 KB": lambda: reply_with_calls({"name": "n" * 400_000, "arguments": "{}"}),
+    "an id of 400 KB": lambda: reply_with_calls(SEARCH, id="i" * 400_000),
+    "arguments of 400 KB": lambda: reply_with_calls(
+        {"name": "poi_keyword_search", "arguments": json.dumps("q" * 400_000)}
+    ),
     "a number of 100,000 digits": lambda: text_chunks('{"lat": ' + "9" * 100_000 + "}"),
     "blanks of 100 KB": lambda: at_once("<answer>" + " \n" * 50_000 + "x"),
     "tags of 100 KB that nothing closes": lambda: at_once("<think><answer><tool_call>{<useful>[" * 2_800),
@@ -134,20 +136,20 @@ HUGE = {
     "a refusal that is too large": lambda: Reply(400, {"error": "x" * 1_500_000}),
 }
 LIES = {
-    "tokens below nothing": lambda: counted(prompt_tokens=-5, completion_tokens=-(10**18)),
-    "more tokens than there are": lambda: counted(prompt_tokens=BIG, completion_tokens=BIG),
-    "tokens of a float's size": lambda: counted(prompt_tokens=1e308, completion_tokens=1e308),
-    "more cached than sent": lambda: counted(
+    "tokens below nothing": lambda: reply_with_usage(prompt_tokens=-5, completion_tokens=-(10**18)),
+    "more tokens than there are": lambda: reply_with_usage(prompt_tokens=BIG, completion_tokens=BIG),
+    "tokens of a float's size": lambda: reply_with_usage(prompt_tokens=1e308, completion_tokens=1e308),
+    "more cached than sent": lambda: reply_with_usage(
         prompt_tokens=1, completion_tokens=1, prompt_tokens_details={"cached_tokens": BIG}
     ),
-    "tokens that are no number": lambda: counted(prompt_tokens="many", completion_tokens=[1], total_tokens={}),
+    "tokens that are no number": lambda: reply_with_usage(prompt_tokens="many", completion_tokens=[1], total_tokens={}),
     "usage that is none": lambda: [chunk("A street."), chunk(finish="stop"), {"choices": [], "usage": "yes"}, DONE],
     "timings that are none": lambda: [chunk("A street."), {"timings": {"cache_n": -1, "prompt_n": "x"}}, DONE],
 }
 DEATHS = {
     "dead before a word": lambda: [CUT],
     "dead in the middle of a word": lambda: [chunk("I almost kn"), CUT],
-    "dead in the middle of a call": lambda: [*calling(SEARCH)[:2], CUT],
+    "dead in the middle of a call": lambda: [*reply_with_calls(SEARCH)[:2], CUT],
     "dead after its reason to stop": lambda: [*text_chunks('{"lat": 43.19, "lon": 140.99}')[:-2], CUT],
 }
 STREAMS = HANGS | ENDLESS | BROKEN | WRONG | HUGE | LIES | DEATHS
@@ -162,7 +164,7 @@ async def playing(name):
 
 
 @asynccontextmanager
-async def rude(name):
+async def rude_endpoint(name):
     """One that misbehaves below HTTP, but for its list of models."""
 
     def answer(seen):
@@ -182,7 +184,7 @@ async def faulty(name):
 MISTAKES = ("cut", "unusable invalid", "invalid repeated context", "cut unusable invalid repeated context")
 HOSTILE = (
     *((playing, name) for name in STREAMS),
-    *((rude, name) for name in ON_THE_WIRE),
+    *((rude_endpoint, name) for name in ON_THE_WIRE),
     *((faulty, name) for name in MISTAKES),
 )
 
@@ -224,14 +226,14 @@ OTHER_LOOPS = {
 FORMS = SHIPPED | TOLERANT | OTHER_LOOPS  # by name: what differs from the settings of the profile
 
 
-def configured(form, url):
+def config_of(form, url):
     patience = {"retries": 1, "backoff_s": 0.01, "first_token_s": 0.15, "idle_s": 0.15, "remember_days": 0}
     asked = {"engine": patience, "dialect_settings": FORMS[form]}
     return load_config(None, asked, profile=loaded(form.partition(",")[0]).tree(model="m", endpoint=url))
 
 
 def test_every_dialect_is_tried_in_every_form():
-    tried = [configured(form, "http://127.0.0.1:1/v1") for form in FORMS]
+    tried = [config_of(form, "http://127.0.0.1:1/v1") for form in FORMS]
     assert {args.dialect for args in tried} == set(DIALECTS)
     served = {args.dialect for args in tried if args.dialect_settings.behaviour == "served"}
     assert served == set(DIALECTS)
@@ -240,7 +242,7 @@ def test_every_dialect_is_tried_in_every_form():
 
 async def rollouts(profile, url, photo, tools):
     """The items of two rollouts, and the engine they ran on."""
-    args = configured(profile, url)
+    args = config_of(profile, url)
     model = make_model(args)
     group = GroupRequest(
         context=a_context(DEADLINE_S),

@@ -47,15 +47,15 @@ def modules():
                 yield importlib.import_module(found.name)
 
 
-def held(value):
+def patterns_in(value):
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, Enclosure):
         yield from (value.opening, value.closing)
     elif isinstance(value, list | tuple | set | frozenset):
-        yield from chain.from_iterable(held(one) for one in value)
+        yield from chain.from_iterable(patterns_in(one) for one in value)
     elif isinstance(value, dict):
-        yield from held(list(value.values()))
+        yield from patterns_in(list(value.values()))
 
 
 def written_in_calls(module):
@@ -72,7 +72,7 @@ def expressions():
     found: dict[re.Pattern[str] | re.Pattern[bytes], str] = {}
     for module in modules():
         for name, value in vars(module).items():
-            for pattern in held(value):
+            for pattern in patterns_in(value):
                 found.setdefault(pattern, f"{module.__name__}.{name}")
         if module.__file__.endswith(".py"):
             for pattern in written_in_calls(module):

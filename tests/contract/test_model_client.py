@@ -91,13 +91,13 @@ def request_for(sign_photo):
     return make
 
 
-async def everything(engine, request):
+async def all_deltas(engine, request):
     return [delta async for delta in engine.generate(request)]
 
 
 async def deltas_of(engine, request):
     """Without the bytes that were sent: they are fewer where a picture is known."""
-    deltas = await everything(engine, request)
+    deltas = await all_deltas(engine, request)
     usage = deltas[-1].usage.model_copy(update={"bytes_sent": 0})
     return [*deltas[:-1], replace(deltas[-1], usage=usage)]
 

@@ -180,7 +180,7 @@ async def test_a_key_of_a_request_that_never_began_goes_to_exactly_one_of_its_wa
     first, second = (serving(args_of(tmp_path, name, 0.1), store) for name, store in zip(names, stores, strict=True))
     await stores[0].claim("\nk", Claim(request_id="loc_never", fingerprint="f"))
     for store in stores:
-        store.open = slowly(store.open)
+        store.open = slow_down(store.open)
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other:
         jobs = await asyncio.gather(*(client.submit(PHOTO, OPTIONS, key="k") for client in (mine, other)))
         assert len(set(jobs)) == 1
@@ -189,7 +189,7 @@ async def test_a_key_of_a_request_that_never_began_goes_to_exactly_one_of_its_wa
     assert set(begun) == {jobs[0]}
 
 
-def slowly(ask):
+def slow_down(ask):
     async def asked(*args, **kwargs):
         await asyncio.sleep(0.4)
         return await ask(*args, **kwargs)

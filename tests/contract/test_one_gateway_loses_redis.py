@@ -99,7 +99,7 @@ class Two:
 
 
 @asynccontextmanager
-async def two(redis_url, engine=SLOW, **gateway):
+async def two_gateways(redis_url, engine=SLOW, **gateway):
     args = an_app(engine, **gateway)
     ports = ports_of(an_app(engine))
     work = Counted(ports.rollouts)
@@ -115,7 +115,7 @@ async def two(redis_url, engine=SLOW, **gateway):
             yield Two(a, b, first, second, way, work, http)
 
 
-def ends(events):
+def kind_of_end(events):
     """The types of the last two, of a log that has each of its events once."""
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     kinds = [event["type"] for event in events]
@@ -123,7 +123,7 @@ def ends(events):
     return "answer" if "answer" in kinds else events[kinds.index("error")]["code"]
 
 
-async def begun(pair, url, key):
+async def begin_request(pair, url, key):
     """A request at work, and its name."""
     began = asyncio.get_running_loop().create_future()
     stream = asyncio.create_task(pair.stream(url, key, began))
@@ -131,38 +131,38 @@ async def begun(pair, url, key):
 
 
 async def test_running_requests_and_their_readers_outlast_a_short_outage_of_redis(data_store, redis_url, how):
-    async with two(redis_url) as pair, asyncio.timeout(50):
-        mine, id_ = await begun(pair, pair.a, "mine")
-        other, _ = await begun(pair, pair.b, "other")
+    async with two_gateways(redis_url) as pair, asyncio.timeout(50):
+        mine, id_ = await begin_request(pair, pair.a, "mine")
+        other, _ = await begin_request(pair, pair.b, "other")
         follower = asyncio.create_task(pair.follow(pair.b, id_))
         await asyncio.sleep(0.3)
         await pair.outage(how, 2.0)
         streams = await asyncio.gather(mine, other, follower)
-        assert [ends(events) for events in streams] == ["answer"] * 3
+        assert [kind_of_end(events) for events in streams] == ["answer"] * 3
         assert streams[2] == streams[0]
         assert await pair.stream(pair.b, "mine") == streams[0]
         assert pair.work.groups == 2
         await pair.is_ready()
-        assert ends(await pair.stream(pair.a, "new")) == "answer"
+        assert kind_of_end(await pair.stream(pair.a, "new")) == "answer"
         await idle(pair.first)
 
 
 async def test_the_other_gateway_takes_the_work_over_after_a_long_outage(data_store, redis_url, how, monkeypatch):
     monkeypatch.setattr("deployments.runstore.redis._PATIENCE_S", 1.0)
-    async with two(redis_url, lease_s=3.0) as pair, asyncio.timeout(90):
-        mine, id_ = await begun(pair, pair.a, "mine")
+    async with two_gateways(redis_url, lease_s=3.0) as pair, asyncio.timeout(90):
+        mine, id_ = await begin_request(pair, pair.a, "mine")
         follower = asyncio.create_task(pair.follow(pair.b, id_))
         await asyncio.sleep(0.3)
         outage = asyncio.create_task(pair.outage(how, 14.0))
         await asyncio.sleep(0.1)
         refused = await pair.http.post(f"{pair.a}/locate", **FORM)
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:store-unavailable")
-        assert ends(await pair.stream(pair.b, "other")) == "answer"
+        assert kind_of_end(await pair.stream(pair.b, "other")) == "answer"
         events = await mine
         assert [event["type"] for event in events[-2:]] == ["error", "done"]
         assert events[-2]["code"] == "store-unavailable"
         followed = await follower
-        assert ends(followed) == "answer"
+        assert kind_of_end(followed) == "answer"
         again = await pair.stream(pair.b, "mine")  # the same request under its key is the work that went on
         assert (again, again[0]["request_id"]) == (followed, id_)
         await outage
@@ -170,15 +170,15 @@ async def test_the_other_gateway_takes_the_work_over_after_a_long_outage(data_st
         assert await pair.follow(pair.a, id_) == followed
         assert await pair.stream(pair.a, "mine") == again
         assert pair.work.groups == 3
-        assert ends(await pair.stream(pair.a, "new")) == "answer"
+        assert kind_of_end(await pair.stream(pair.a, "new")) == "answer"
         await idle(pair.first)
 
 
 async def test_the_other_gateway_can_cancel_at_once_after_an_outage(data_store, redis_url, how):
     """By the bell: renewing leases would find out only after half a minute."""
     engine = ScriptedEngine(turns=3, tokens_per_turn=8, turn_s=20.0)
-    async with two(redis_url, engine, lease_s=120.0) as pair, asyncio.timeout(40):
-        mine, id_ = await begun(pair, pair.a, "mine")
+    async with two_gateways(redis_url, engine, lease_s=120.0) as pair, asyncio.timeout(40):
+        mine, id_ = await begin_request(pair, pair.a, "mine")
         await pair.outage(how, 1.0)
         await pair.is_ready()
         await asyncio.sleep(2.0)
@@ -191,12 +191,12 @@ async def test_the_other_gateway_can_cancel_at_once_after_an_outage(data_store, 
 async def test_an_idle_gateway_serves_its_next_requests_after_an_outage(data_store, redis_url, how):
     """Within two silences: no connection that died unnoticed costs a request after that."""
     async with (
-        two(redis_url, ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.2)) as pair,
+        two_gateways(redis_url, ScriptedEngine(turns=2, tokens_per_turn=8, turn_s=0.2)) as pair,
         asyncio.timeout(50),
     ):
         await asyncio.gather(*(pair.stream(pair.a, f"before-{i}") for i in range(6)))
         await pair.outage(how, 1.0)
         await asyncio.sleep(2.0)
         streams = await asyncio.gather(*(pair.stream(pair.a, f"after-{i}") for i in range(6)))
-        assert [ends(events) for events in streams] == ["answer"] * 6
+        assert [kind_of_end(events) for events in streams] == ["answer"] * 6
         assert pair.work.groups == 12

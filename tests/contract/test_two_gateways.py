@@ -36,7 +36,7 @@ def redis_url(tmp_path_factory):
         yield url
 
 
-def two(redis_url, args, blobs=None):
+def two_gateways(redis_url, args, blobs=None):
     """With `blobs` the bytes of pictures are in that folder and not in Redis."""
     prefix = f"test{random.getrandbits(32)}"
     stores: list[RunStore] = [RedisRunStore(redis_url, 3600, prefix=prefix) for _ in range(2)]
@@ -46,7 +46,7 @@ def two(redis_url, args, blobs=None):
 
 
 async def test_a_cut_stream_continues_at_the_other_gateway(data_store, redis_url):
-    first, second = two(redis_url, an_app())
+    first, second = two_gateways(redis_url, an_app())
     async with first as (a, _), second as (b, _):
         wire = CuttingTransport([a, b], cuts=6, seed=3, longest=600)
         async with Client(a, transport=wire) as client:
@@ -58,7 +58,7 @@ async def test_a_cut_stream_continues_at_the_other_gateway(data_store, redis_url
 
 
 async def test_a_gateway_cancels_a_request_of_the_other_gateway(data_store, redis_url):
-    first, second = two(redis_url, an_app(SLOW))
+    first, second = two_gateways(redis_url, an_app(SLOW))
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
         assert (await other.status(job)).status == "running"
@@ -68,7 +68,7 @@ async def test_a_gateway_cancels_a_request_of_the_other_gateway(data_store, redi
 
 
 async def test_an_idempotency_key_and_an_erasure_work_across_both_gateways(data_store, redis_url):
-    first, second = two(redis_url, an_app())
+    first, second = two_gateways(redis_url, an_app())
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other:
         jobs = await asyncio.gather(*(client.submit(PHOTO, OPTIONS, key="k") for client in (mine, other)))
         assert jobs[0] == jobs[1]
@@ -82,7 +82,7 @@ async def test_limits_of_a_key_count_the_requests_at_both_gateways(data_store, r
     path = tmp_path / "keys"
     path.write_text(f"desk {fingerprint('gt_desk')} 1 1\n")
     keys = AccessConfig(mode="keys", keys_file=str(path), burst=3)
-    first, second = two(redis_url, an_app(SLOW, access=keys))
+    first, second = two_gateways(redis_url, an_app(SLOW, access=keys))
     headers = {"Authorization": "Bearer gt_desk", "Prefer": "respond-async"}
     async with first as (a, _), second as (b, _), httpx.AsyncClient(headers=headers, timeout=30) as http:
         codes = [(await http.post(f"{url}/locate", **FORM)).status_code for url in (a, b)]
@@ -115,7 +115,7 @@ TURNS = ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)
 
 async def test_a_request_of_a_lost_gateway_continues_at_the_other_gateway(data_store, redis_url):
     """From the last checkpoints: no finished turn is done again, and its stream is resumed by its last event."""
-    first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
+    first, second = two_gateways(redis_url, an_app(TURNS, lease_s=0.8))
     async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
         last_seen = await until_a_turn_is_finished(mine, job)
@@ -152,7 +152,7 @@ def zooming_tape(folder):
 async def test_with_a_blob_store_the_other_gateway_gets_photo_and_crops_from_there(data_store, redis_url, tmp_path):
     """The request goes on with the pictures that its conversations show; none of their bytes was in Redis."""
     blobs = tmp_path / "blobs"
-    first, second = two(redis_url, an_app(zooming_tape(tmp_path), lease_s=0.8), blobs)
+    first, second = two_gateways(redis_url, an_app(zooming_tape(tmp_path), lease_s=0.8), blobs)
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
         await until_a_turn_is_finished(mine, job)
@@ -174,7 +174,7 @@ async def test_with_a_blob_store_the_other_gateway_gets_photo_and_crops_from_the
 
 
 async def test_a_stream_of_a_lost_gateway_that_no_client_can_resume_ends_as_failed(data_store, redis_url):
-    first, second = two(redis_url, an_app(SLOW, lease_s=0.8))
+    first, second = two_gateways(redis_url, an_app(SLOW, lease_s=0.8))
     async with first as (a, gateway), second as (b, _), Client(b) as other, httpx.AsyncClient(timeout=30) as http:
         async with http.stream("POST", f"{a}/locate", **FORM, headers={"Accept": "text/event-stream"}) as reply:
             job = reply.headers["x-request-id"]
@@ -184,7 +184,7 @@ async def test_a_stream_of_a_lost_gateway_that_no_client_can_resume_ends_as_fail
 
 
 async def test_a_repeated_key_after_a_lost_gateway_finds_the_continued_request(data_store, redis_url):
-    first, second = two(redis_url, an_app(TURNS, lease_s=0.8))
+    first, second = two_gateways(redis_url, an_app(TURNS, lease_s=0.8))
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS, key="again")
         await until_a_turn_is_finished(mine, job)
@@ -196,7 +196,7 @@ async def test_a_repeated_key_after_a_lost_gateway_finds_the_continued_request(d
 
 async def test_a_request_of_a_lost_gateway_with_max_precision_is_lost_and_may_be_resent(data_store, redis_url):
     """To go on, another gateway would need what rollouts found: with `max_precision` no store has it."""
-    first, second = two(redis_url, an_app(TURNS, lease_s=0.8, max_precision="city"))
+    first, second = two_gateways(redis_url, an_app(TURNS, lease_s=0.8, max_precision="city"))
     async with first as (a, gateway), second as (b, other_gateway), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS, key="coarse")
         last_seen = await until_a_turn_is_finished(mine, job)
@@ -248,7 +248,7 @@ async def begun_and_left(a, b, key, readers):
 
 @pytest.mark.parametrize("at_the_other", [False, True])
 async def test_a_client_that_joined_a_request_keeps_it_when_the_first_disconnects(data_store, redis_url, at_the_other):
-    first, second = two(redis_url, an_app(ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)))
+    first, second = two_gateways(redis_url, an_app(ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=1.0)))
     async with first as (a, gateway), second as (b, other):
 
         def joined():
@@ -261,7 +261,7 @@ async def test_a_client_that_joined_a_request_keeps_it_when_the_first_disconnect
 
 
 async def test_work_ends_when_all_its_readers_have_disconnected(data_store, redis_url):
-    first, second = two(redis_url, an_app(SLOW))
+    first, second = two_gateways(redis_url, an_app(SLOW))
     headers = {"Idempotency-Key": "left", "Accept": "text/event-stream"}
     async with first as (a, gateway), second as (b, _), httpx.AsyncClient(timeout=30) as http:
         async with http.stream("POST", f"{a}/locate", **FORM, headers=headers) as mine:
@@ -276,7 +276,7 @@ async def test_work_ends_when_all_its_readers_have_disconnected(data_store, redi
 
 
 async def test_a_gateway_that_is_late_with_its_lease_keeps_its_request(data_store, redis_url):
-    first, second = two(redis_url, an_app(SLOW, lease_s=2.0))
+    first, second = two_gateways(redis_url, an_app(SLOW, lease_s=2.0))
     async with first as (a, gateway), second as (b, _), Client(a) as mine, Client(b) as other:
         job = await mine.submit(PHOTO, OPTIONS)
         renewing = gateway._runner._duties[1]

@@ -55,7 +55,7 @@ async def test_a_server_known_to_refuse_long_prompts_with_an_error_is_not_probed
     assert not bodies
 
 
-async def alone(profile, *more, **environment):
+async def doctor_without_server(profile, *more, **environment):
     """The command without a server."""
     code, out, err = await geotts(
         "doctor", "--profile", profile, "--set", f"gateway.port={free_port()}", *more, **environment
@@ -65,7 +65,7 @@ async def alone(profile, *more, **environment):
 
 @pytest.mark.parametrize("profile", ["hosted", "small"])
 async def test_a_profile_of_somebody_elses_model_misses_its_endpoint(data_store, profile):
-    code, output = await alone(profile)
+    code, output = await doctor_without_server(profile)
     assert code == 1
     assert f"endpoint  none is named, and the profile {profile} needs one" in output
     assert "vllm serve" not in output
@@ -73,26 +73,28 @@ async def test_a_profile_of_somebody_elses_model_misses_its_endpoint(data_store,
 
 async def test_the_doctor_reports_the_key_and_the_price_of_an_endpoint(data_store):
     dead = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "o-thinking")
-    code, output = await alone("hosted", *dead, OPENAI_API_KEY="")
+    code, output = await doctor_without_server("hosted", *dead, OPENAI_API_KEY="")
     assert code == 1
     assert "key of the endpoint  $OPENAI_API_KEY is not set" in output
     assert "price of the model  none is known for o-thinking" in output
     assert "means: the limit of $0.5 a request cannot be kept" in output
     assert "vllm serve" not in output
     price = ("--set", "engine.price={input: 1.5, output: 6}")
-    _, output = await alone("hosted", *dead, *price, OPENAI_API_KEY="sk-secret")
+    _, output = await doctor_without_server("hosted", *dead, *price, OPENAI_API_KEY="sk-secret")
     assert "key of the endpoint  $OPENAI_API_KEY is set" in output
     assert "price of the model  $1.5 a million tokens read, $6 written" in output
     assert "sk-secret" not in output
 
 
 async def test_the_tools_of_a_profile_are_those_that_its_model_is_offered(data_store):
-    _, output = await alone("small")
+    _, output = await doctor_without_server("small")
     assert "tools  country_at, image_zoom, poi_keyword_search, read_text (4 of 10: request_defaults.tools)" in output
 
 
 async def test_every_missing_key_of_a_provider_is_named_beside_the_other_findings(data_store):
-    code, output = await alone("thinking_with_map", "--providers", "google,amap,serper", SERPER_API_KEY="k")
+    code, output = await doctor_without_server(
+        "thinking_with_map", "--providers", "google,amap,serper", SERPER_API_KEY="k"
+    )
     assert code == 1
     assert "$GOOGLE_MAPS_API_KEY is not set" in output
     assert "$AMAP_API_KEY is not set" in output

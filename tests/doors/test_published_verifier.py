@@ -24,7 +24,7 @@ def rollout(body, number):
     return streamed_reply(Turn(BELLINZONA) if answered else look_up, body, reasoning_field="reasoning_content")
 
 
-async def located(text, *settings, thought=PARIS, field="reasoning_content"):
+async def locate_photo(text, *settings, thought=PARIS, field="reasoning_content"):
     """(code, what the command printed, the answer, the one body the verifier got)."""
 
     def verifier(body, number):
@@ -44,7 +44,7 @@ async def located(text, *settings, thought=PARIS, field="reasoning_content"):
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 async def test_a_place_that_only_the_verifier_states_is_answered_with_its_own_name(field):
-    answer, body = await located(f"The hills are those of the lake. {LOCARNO}", field=field)
+    answer, body = await locate_photo(f"The hills are those of the lake. {LOCARNO}", field=field)
     assert (answer["city"], answer["lat"]) == ("Locarno", pytest.approx(46.1709))
     assert "The hills are those of the lake." in answer["explanation"]
     assert "Paris" not in answer["explanation"]
@@ -60,15 +60,15 @@ async def test_a_place_that_only_the_verifier_states_is_answered_with_its_own_na
 
 
 async def test_the_ledgers_veto_holds_unless_it_is_switched_off():
-    kept, _ = await located(PARIS)
+    kept, _ = await locate_photo(PARIS)
     assert (kept["country"], kept["city"]) == ("Switzerland", "Bellinzona")
-    followed, _ = await located(PARIS, "verifier.veto=false")
+    followed, _ = await locate_photo(PARIS, "verifier.veto=false")
     assert (followed["country"], followed["lat"]) == ("France", pytest.approx(48.8566))
     assert not any("km from the point" in row["claim"] for row in followed["evidence"])
 
 
 async def test_trajectories_that_are_too_long_lose_their_observations_and_nothing_else():
-    _, body = await located(BELLINZONA, "verifier.trajectory_tokens=500")
+    _, body = await locate_photo(BELLINZONA, "verifier.trajectory_tokens=500")
     text = body["messages"][1]["content"][0]["text"]
     assert text.count("<tool_response>\n[cut]\n</tool_response>") == 3
     assert text.count("The sign names it.") == 3

@@ -182,9 +182,9 @@ async def test_answers_are_forked_from_the_prompt_of_the_one_that_is_being_writt
     request = request_for(session="loc_forks/0", tools=(), max_tokens=40, json_schema=NUMBER)
     deltas = engine.generate(request)
     first = await anext(deltas)
-    before = counted(engine)
+    before = token_counts(engine)
     texts, used = await engine.draw(request_for(session="loc_forks/0", tools=(), json_schema=NUMBER, seed=9), 4)
-    prompts, cached = (now - then for now, then in zip(counted(engine), before, strict=True))
+    prompts, cached = (now - then for now, then in zip(token_counts(engine), before, strict=True))
     text = first.text + "".join([delta.text async for delta in deltas])
     assert 1 <= json.loads(text)["lat"] <= 99999
     found = [json.loads(one)["lat"] for one in texts]
@@ -212,7 +212,7 @@ async def test_cancelled_draws_are_all_aborted(engine, request_for):
     assert (await reply_to(engine, request_for(max_tokens=4)))[1]
 
 
-def counted(engine):
+def token_counts(engine):
     return engine.stats.prompt_tokens, engine.stats.cached_tokens
 
 

@@ -87,7 +87,7 @@ async def reply_to(engine, request):
     return "".join(delta.text for delta in deltas), deltas
 
 
-async def running(server):
+async def running_requests(server):
     async with httpx.AsyncClient() as http:
         text = (await http.get(f"{server}/metrics")).text
     return sum(float(value) for value in re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", text, re.MULTILINE))
@@ -133,9 +133,9 @@ async def test_closing_the_iterator_stops_the_server(server, engine, request_for
     async with aclosing(engine.generate(request_for(max_tokens=3000, tools=()))) as deltas:
         while not (await anext(deltas)).text:  # the first tells what goes out
             pass
-        assert await running(server) == 1
+        assert await running_requests(server) == 1
     async with asyncio.timeout(5):
-        while await running(server):  # noqa: ASYNC110  in another process
+        while await running_requests(server):  # noqa: ASYNC110  in another process
             await asyncio.sleep(0.05)
     assert (await reply_to(engine, request_for()))[0]
 

@@ -33,12 +33,12 @@ def play(body, number):
     return [chunk(ANSWER), chunk(finish="stop"), usage(prompt=100), DONE]
 
 
-def over(url):
+def args_over(url):
     engine = OpenAIEngine(base_url=url, model="m", backoff_s=0.001, retries=1, server="sglang")
     return AppArgs(engine=engine, routing=RoutingConfig(method="fixed"), gateway=GatewayConfig(heartbeat_s=5.0))
 
 
-def nowhere():
+def dead_url():
     return f"http://127.0.0.1:{free_port()}/v1"
 
 
@@ -53,8 +53,8 @@ def names_what_failed(text, url):
 
 
 async def test_a_check_is_answered_with_a_problem_that_names_the_endpoint(data_store):
-    dead = nowhere()
-    async with a_service(over(dead)) as url, httpx.AsyncClient(base_url=url, timeout=60) as http:
+    dead = dead_url()
+    async with a_service(args_over(dead)) as url, httpx.AsyncClient(base_url=url, timeout=60) as http:
         form = {"claim": "Paris", "n_parallel": "2"}
         reply = await http.post("/check", files={"image": PHOTO}, data=form)
     assert (reply.status_code, reply.headers["content-type"]) == (503, "application/problem+json")
@@ -64,8 +64,8 @@ async def test_a_check_is_answered_with_a_problem_that_names_the_endpoint(data_s
 
 
 async def test_the_tools_of_mcp_end_in_an_error_that_names_the_endpoint(data_store):
-    dead = nowhere()
-    args = over(dead)
+    dead = dead_url()
+    args = args_over(dead)
     async with a_service(args, toolbox=local_tools(args).toolbox) as url, mcp_client(url) as client:
         photo = {"upload": await upload_photo(url, PHOTO), "n_parallel": 2}
         for tool, more in (("locate_photo", {}), ("check_claim", {"claim": "Paris"})):
@@ -76,7 +76,7 @@ async def test_the_tools_of_mcp_end_in_an_error_that_names_the_endpoint(data_sto
 
 @pytest.mark.slow
 async def test_geotts_check_ends_with_1_and_names_the_endpoint(data_store, tmp_path):
-    photo, dead = tmp_path / "p.jpg", nowhere()
+    photo, dead = tmp_path / "p.jpg", dead_url()
     photo.write_bytes(PHOTO)
     quick = ("--set", "engine.retries=1", "--set", "engine.backoff_s=0.001", "--set", "routing.method=fixed")
     asked = ("check", photo, "--claim", "Paris", "-n", "2", "--endpoint", dead, "--model", "m", *quick)
@@ -90,7 +90,7 @@ async def test_geotts_check_ends_with_1_and_names_the_endpoint(data_store, tmp_p
 async def test_every_failed_stream_ends_with_its_error_then_the_egress_then_done(data_store, broken):
     """The pipeline writes the end of the first, the gateway that of the second."""
     async with an_endpoint(play) as endpoint:
-        args = over(nowhere() if broken == "endpoint" else endpoint.url)
+        args = args_over(dead_url() if broken == "endpoint" else endpoint.url)
         store = BrokenStore(3600) if broken == "store" else None
         async with a_service(args, store) as url, httpx.AsyncClient(base_url=url, timeout=60) as http:
             headers = {"Accept": "application/x-ndjson"}

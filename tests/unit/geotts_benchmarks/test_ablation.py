@@ -13,19 +13,19 @@ SCENES = 40
 STREETS = 6
 
 
-def ablated(count, *, misleading):
+def run_ablation(count, *, misleading):
     maker = SceneMaker(seed=0, split="dev", misleading=misleading)
     return ablate(AppArgs(), list(maker.samples(count)), [maker.plan(number) for number in range(count)])
 
 
 @pytest.fixture(scope="module")
 def found(data_store):
-    return ablated(SCENES, misleading=True)
+    return run_ablation(SCENES, misleading=True)
 
 
 @pytest.fixture(scope="module")
 def of_streets(data_store):
-    return ablated(STREETS, misleading=False)
+    return run_ablation(STREETS, misleading=False)
 
 
 def test_an_ablation_that_leaves_nothing_out_changes_nothing(found):

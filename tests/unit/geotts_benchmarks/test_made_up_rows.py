@@ -28,7 +28,7 @@ def differing(tmp_path):
     return run
 
 
-def answered(text):
+def tool_response(text):
     return [{"role": "user", "content": f"<tool_response>\n{text}\n</tool_response>"}]
 
 
@@ -36,7 +36,7 @@ def picture_search(number, box, reply, text, *, status=200, asked=1):
     provider = {"service": LENS, "status": status, "reply": reply}
     return {
         "id": f"reverse/eval/image_search_tool/{number}", "path": "eval", "tool": "image_search_tool",
-        "arguments": {"bbox_2d": box}, "provider": provider, "request_count": asked, "messages": answered(text),
+        "arguments": {"bbox_2d": box}, "provider": provider, "request_count": asked, "messages": tool_response(text),
     }  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def text_search(number, query, reply, text):
     return {
         "id": f"reverse/eval/text_search_tool/{number}", "path": "eval", "tool": "text_search_tool",
         "arguments": {"query": query}, "provider": {"service": "made-up pages", "status": 200, "reply": reply},
-        "messages": answered(text),
+        "messages": tool_response(text),
     }  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def test_a_crop_that_pillow_refuses_is_refused_in_its_words(differing):
     )
     row = {
         "id": "reverse/eval/image_zoom_in_tool/1", "path": "eval", "tool": "image_zoom_in_tool",
-        "arguments": {"bbox_2d": [0, 0, 100_000, 100_000]}, "provider": None, "messages": answered(text),
+        "arguments": {"bbox_2d": [0, 0, 100_000, 100_000]}, "provider": None, "messages": tool_response(text),
     }  # fmt: skip
     assert differing("reverse", "tools", [row]) == []
 

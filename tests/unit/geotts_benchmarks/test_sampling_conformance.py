@@ -13,7 +13,7 @@ from geotts_benchmarks.cli import command
 LIMIT = 2048 * 1024
 
 
-def found(folder: Path, system: str, values: dict, texts: dict | None = None) -> dict:
+def run_conformance(folder: Path, system: str, values: dict, texts: dict | None = None) -> dict:
     """What `geotts bench conformance --only sampling` says of a made-up corpus."""
     (folder / system).mkdir(parents=True)
     (folder / system / "turns.jsonl").write_text("")
@@ -36,7 +36,7 @@ def test_a_wrong_sampling_value_and_an_unknown_setting_differ(tmp_path):
         },
         "sft": {"lr": {"value": 1}},
     }
-    made = found(tmp_path, "reverse", sections)
+    made = run_conformance(tmp_path, "reverse", sections)
     prefix = "reverse/sampling/eval/"
     assert made["differ"] == [f"{prefix}max_tokens", f"{prefix}max_turns", f"{prefix}something_new"]
     assert made["declared_ids"] == [f"{prefix}concurrency"]
@@ -55,19 +55,19 @@ def test_a_wrong_sampling_value_and_an_unknown_setting_differ(tmp_path):
     ],
 )
 def test_the_photo_of_reverse_is_compared_by_its_pixels(tmp_path, value, note, equal):
-    made = found(tmp_path, "reverse", {"eval_photo": {"max_pixels": {"value": value, "note": note}}})
+    made = run_conformance(tmp_path, "reverse", {"eval_photo": {"max_pixels": {"value": value, "note": note}}})
     assert made["differ"] == ([] if equal else ["reverse/sampling/eval_photo/max_pixels"])
 
 
 @pytest.mark.parametrize(("how", "equal"), [("BICUBIC", True), ("LANCZOS", False)])
 def test_the_crops_of_reverse_are_compared_by_their_filter(tmp_path, how, equal):
-    made = found(tmp_path, "reverse", {"eval_crop": {"filter": {"value": how}}})
+    made = run_conformance(tmp_path, "reverse", {"eval_crop": {"filter": {"value": how}}})
     assert bool(made["equal"]) is equal
 
 
 def test_the_verifier_of_the_profile_asks_as_published(tmp_path):
     values = {"temperature": {"value": 0.0}, "max_tokens": {"value": 256}, "photo_max_side": {"value": 1024}}
-    made = found(tmp_path, "thinking_with_map", {"verifier": values})
+    made = run_conformance(tmp_path, "thinking_with_map", {"verifier": values})
     assert (made["equal"], made["declared"]) == (2, 1)
 
 
@@ -98,7 +98,7 @@ def test_the_prompt_of_the_verifier_is_compared_with_the_published_example(tmp_p
     sets: dict[str, Any] = {key: {"schemas": []} for key in ("tools_amap", "tools_google", "tools_zoom_and_search")}
     texts = {"single_run": {**single, **sets}, "demo": {}, "verifier": published}
     for name, verifier, equal in (("same", published, True), ("turned", _photo_first(published), False)):
-        made = found(tmp_path / name, "thinking_with_map", {}, {**texts, "verifier": verifier})
+        made = run_conformance(tmp_path / name, "thinking_with_map", {}, {**texts, "verifier": verifier})
         assert (made["rows"], bool(made["equal"])) == (1, equal), name
 
 

@@ -25,7 +25,7 @@ ANSWER = Answer(
 )
 
 
-def newer(tree):
+def with_new_fields(tree):
     """The same JSON with one field more in every object of the first two levels."""
     more = {key: {**value, "weather": "fine"} if isinstance(value, dict) else value for key, value in tree.items()}
     return {**more, "since_0_2": [1, 2]}
@@ -36,8 +36,8 @@ def frames():
     done = Done(seq=3, stop_reason=StopReason.ANSWERED)
     trees = [
         {"type": "weather_changed", "seq": 1, "to": "rain"},
-        newer(answered.jsonable()),
-        newer(done.jsonable()),
+        with_new_fields(answered.jsonable()),
+        with_new_fields(done.jsonable()),
     ]
     return "".join(f"id: {tree['seq']}\nevent: {tree['type']}\ndata: {json.dumps(tree)}\n\n" for tree in trees)
 
@@ -45,9 +45,11 @@ def frames():
 def reply(request):
     if request.method == "DELETE":
         problem = {"type": "urn:geotts:problem:not-found", "title": "x", "status": 404, "detail": "no such request"}
-        return httpx.Response(404, json=newer(problem))
+        return httpx.Response(404, json=with_new_fields(problem))
     if request.method == "GET":
-        return httpx.Response(200, json=newer({"request_id": "r", "status": "done", "answer": ANSWER.jsonable()}))
+        return httpx.Response(
+            200, json=with_new_fields({"request_id": "r", "status": "done", "answer": ANSWER.jsonable()})
+        )
     return httpx.Response(200, text=frames(), headers={"X-Request-Id": "r", "Content-Type": "text/event-stream"})
 
 

@@ -13,7 +13,7 @@ _FOLDERS = ("tools", "tts/toolkit", "geotts_client", "tts/config", "deployments/
 _PORTS = ("tts/ports", "tts/toolkit", "tts/net", "tools")
 
 
-def undescribed(source, ports):
+def undescribed_arguments(source, ports):
     """The arguments without an entry, as function(argument)."""
     functions = [
         (name, function, described_arguments(function))
@@ -38,21 +38,26 @@ def test_every_argument_of_a_public_function_is_described(folder):
     in_ports = {method: errors for text in texts for method, errors in port_methods(text).items()}
     paths = sorted((ROOT / folder).rglob("*.py"))
     assert paths
-    missing = {str(path.relative_to(ROOT)): undescribed(path.read_text("utf-8"), in_ports) for path in paths}
+    missing = {str(path.relative_to(ROOT)): undescribed_arguments(path.read_text("utf-8"), in_ports) for path in paths}
     assert {name: found for name, found in missing.items() if found} == {}
 
 
 def test_an_argument_without_an_entry_is_reported():
     source = 'class A:\n    def f(self, n: int) -> None:\n        """Do it."""\n\n\ndef g(m):\n    """Do it."""'
-    assert undescribed(source, {}) == ["A.f(n)", "g(m)"]
-    assert undescribed(source, {("f", ("n",)): set(), ("g", ("m",)): set()}) == ["g(m)"]
-    assert undescribed(source, {("f", ("m",)): set()}) == ["A.f(n)", "g(m)"]
-    assert undescribed(source.replace('it."""', 'it.\n\n    Args:\n        m: what.\n    """'), {}) == ["A.f(n)"]
+    assert undescribed_arguments(source, {}) == ["A.f(n)", "g(m)"]
+    assert undescribed_arguments(source, {("f", ("n",)): set(), ("g", ("m",)): set()}) == ["g(m)"]
+    assert undescribed_arguments(source, {("f", ("m",)): set()}) == ["A.f(n)", "g(m)"]
+    assert undescribed_arguments(source.replace('it."""', 'it.\n\n    Args:\n        m: what.\n    """'), {}) == [
+        "A.f(n)"
+    ]
 
 
 def test_the_class_or_its_constructor_describes_an_argument_of_the_constructor():
     source = 'class A:\n    """It does it."""\n\n    def __init__(self, n):\n        """Make it."""'
     made = 'Make it.\n\n        Args:\n            n: what.\n        """'
-    assert undescribed(source, {}) == ["A(n)"]
-    assert undescribed(source.replace('does it."""', 'does it.\n\n    Args:\n        n: what.\n    """'), {}) == []
-    assert undescribed(source.replace('Make it."""', made), {}) == []
+    assert undescribed_arguments(source, {}) == ["A(n)"]
+    assert (
+        undescribed_arguments(source.replace('does it."""', 'does it.\n\n    Args:\n        n: what.\n    """'), {})
+        == []
+    )
+    assert undescribed_arguments(source.replace('Make it."""', made), {}) == []

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 OWN = {"tts", "tools", "deployments", "geotts_client", "ray_configs"}
 
 
-def declared(pyproject):
+def declared_packages(pyproject):
     project = tomllib.loads(pyproject.read_text())["project"]
     wanted = [
         *project["dependencies"],
@@ -22,7 +22,7 @@ def declared(pyproject):
     return {re.split(r"[\[<>=!~ ]", line)[0].replace("_", "-").lower() for line in wanted}
 
 
-def imported(*packages):
+def imported_packages(*packages):
     """Names of modules that are not the project's own and not Python's, with a file that imports each."""
     found: dict[str, str] = {}
     for path in (file for package in packages for file in (ROOT / package).rglob("*.py")):
@@ -44,10 +44,10 @@ def imported(*packages):
     ],
 )
 def test_every_imported_package_is_declared(pyproject, packages):
-    known, distributions = declared(ROOT / pyproject), packages_distributions()
+    known, distributions = declared_packages(ROOT / pyproject), packages_distributions()
     missing = {
         module: file
-        for module, file in imported(*packages).items()
+        for module, file in imported_packages(*packages).items()
         if not {name.replace("_", "-").lower() for name in distributions.get(module, [module])} & known
     }
     assert missing == {}

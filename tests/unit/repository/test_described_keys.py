@@ -3,7 +3,7 @@
 from deployments.config import AppArgs
 
 
-def undescribed(schema):
+def undescribed_keys(schema):
     """The keys of an object and of all that it refers to, as model.key."""
     models = {"AppArgs": schema, **schema["$defs"]}
     return [
@@ -17,11 +17,11 @@ def undescribed(schema):
 def test_every_key_of_the_configuration_has_a_description():
     schema = AppArgs.model_json_schema()
     assert len(schema["$defs"]) > 30
-    assert undescribed(schema) == []
+    assert undescribed_keys(schema) == []
 
 
 def test_a_key_without_a_description_is_found():
     schema = AppArgs.model_json_schema()
     del schema["properties"]["dialect"]["description"]
     del schema["$defs"]["Limits"]["properties"]["max_turns"]["description"]
-    assert undescribed(schema) == ["AppArgs.dialect", "Limits.max_turns"]
+    assert undescribed_keys(schema) == ["AppArgs.dialect", "Limits.max_turns"]

@@ -21,7 +21,7 @@ def is_re_export(path):
     return (ROOT / path).read_text("utf-8").startswith('"""See `geotts_client.')
 
 
-def repeated(paths):
+def repeated_names(paths):
     """Names that more than two files have."""
     found = defaultdict(list)
     for path in paths:
@@ -40,12 +40,12 @@ def test_no_name_stands_for_three_different_modules():
     )
     paths = [path for path in listed.stdout.split() if (ROOT / path).exists()]
     assert len(paths) > 500
-    assert repeated(paths) == {}
+    assert repeated_names(paths) == {}
 
 
 def test_a_name_in_three_folders_is_found():
     files = ["tts/clues/belief.py", "tts/geodata/datum.py", "tts/pipeline.py"]
     same = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tts/inference/*/engine.py"))]
     assert len(same) > _MOST
-    assert repeated(files + same) == {}
-    assert list(repeated([*files, "tts/clues/belief.py", "tts/clues/belief.py"])) == ["belief.py"]
+    assert repeated_names(files + same) == {}
+    assert list(repeated_names([*files, "tts/clues/belief.py", "tts/clues/belief.py"])) == ["belief.py"]

@@ -25,7 +25,7 @@ def instructions():
     return [tuple(line.split(None, 1)) for line in lines if line and not line.startswith("#")]
 
 
-def of(name):
+def arguments_of(name):
     return [arguments for instruction, arguments in instructions() if instruction == name]
 
 
@@ -47,7 +47,7 @@ def sent_to_the_builder(path):
 
 
 def test_files_that_the_image_copies_exist_and_are_not_ignored_by_docker():
-    copied = [source for line in of("COPY") if "--from" not in line for source in line.split()[:-1]]
+    copied = [source for line in arguments_of("COPY") if "--from" not in line for source in line.split()[:-1]]
     files = [path for source in copied for engine in ("cpu", "cuda") for path in [source.replace("${ENGINE}", engine)]]
     assert all((ROOT / path).exists() for path in files)
     assert all(sent_to_the_builder(path) for path in files if path != ".")
@@ -60,15 +60,15 @@ def test_files_that_the_image_copies_exist_and_are_not_ignored_by_docker():
 
 
 def test_the_image_runs_as_an_unprivileged_user_with_a_health_check():
-    assert of("USER") == ["10001"]
-    (check,) = of("HEALTHCHECK")
+    assert arguments_of("USER") == ["10001"]
+    (check,) = arguments_of("HEALTHCHECK")
     assert json.loads(check[check.index("[") :])[-1] == f"http://127.0.0.1:{AppArgs().gateway.port}/healthz"
-    assert of("EXPOSE") == [str(AppArgs().gateway.port)]
+    assert arguments_of("EXPOSE") == [str(AppArgs().gateway.port)]
 
 
 def test_the_image_starts_the_service_with_valid_options():
-    assert of("ENTRYPOINT") == ['["geotts"]']
-    name, *options = json.loads(of("CMD")[0])
+    assert arguments_of("ENTRYPOINT") == ['["geotts"]']
+    name, *options = json.loads(arguments_of("CMD")[0])
     assert name == "serve"
     context = serve.make_context("serve", options)
     assert context.params["host"] == "0.0.0.0"
@@ -76,7 +76,7 @@ def test_the_image_starts_the_service_with_valid_options():
 
 
 def test_each_run_step_is_a_shell_command_that_can_be_read():
-    assert all(shlex.split(step) for step in of("RUN"))
+    assert all(shlex.split(step) for step in arguments_of("RUN"))
 
 
 @pytest.mark.parametrize("engine", ["cpu", "cuda"])

@@ -24,12 +24,12 @@ def documents(path):
     return list(yaml.safe_load_all(path.read_text()))
 
 
-def everything():
+def all_documents():
     return [document for path in MANIFESTS for document in documents(path)]
 
 
 def of_kind(kind):
-    return {one["metadata"]["name"]: one for one in everything() if one["kind"] == kind}
+    return {one["metadata"]["name"]: one for one in all_documents() if one["kind"] == kind}
 
 
 def ray_service():

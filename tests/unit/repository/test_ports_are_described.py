@@ -23,7 +23,7 @@ _KNOWN = (
 )
 
 
-def undescribed(source):
+def undescribed_arguments(source):
     """The arguments without an entry, as port.method(argument)."""
     return [
         f"{port.name}.{method.name}({argument})"
@@ -43,7 +43,7 @@ def sources():
 
 
 def test_every_argument_of_a_port_is_described():
-    assert {name: missing for name, source in sources().items() if (missing := undescribed(source))} == {}
+    assert {name: missing for name, source in sources().items() if (missing := undescribed_arguments(source))} == {}
 
 
 def without_result(source):
@@ -73,7 +73,7 @@ def test_a_removed_section_of_a_port_is_reported(port):
     sections = [at for at in sections if at > source.index(f"class {port_name}(")]
     assert sections
     for at in sections:
-        assert undescribed(source[:at] + source[at:].replace("Args:", "Notes:", 1))
+        assert undescribed_arguments(source[:at] + source[at:].replace("Args:", "Notes:", 1))
 
 
 def _end_of(source, port_name):
@@ -92,8 +92,8 @@ def _end_of(source, port_name):
 )
 def test_an_argument_without_an_entry_is_reported(section):
     port = 'class P(Protocol):\n    def f(self, n: int) -> None:\n        """Do it.\n\n        {}\n        """'
-    assert undescribed(port.format(section)) == ["P.f(n)"]
-    assert undescribed(port.format("Args:\n            m, n: two arguments.")) == []
+    assert undescribed_arguments(port.format(section)) == ["P.f(n)"]
+    assert undescribed_arguments(port.format("Args:\n            m, n: two arguments.")) == []
 
 
 def test_a_result_without_a_section_is_reported():

@@ -17,11 +17,11 @@ from tts.errors import (
 )
 
 
-def everything():
+def all_errors():
     return [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, GeoTTSError)]
 
 
-@pytest.mark.parametrize("kind", everything(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", all_errors(), ids=lambda kind: kind.__name__)
 def test_every_error_survives_pickling(kind):
     back = pickle.loads(pickle.dumps(kind("what to do")))
     assert type(back) is kind

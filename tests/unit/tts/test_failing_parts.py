@@ -124,18 +124,18 @@ def broken_reader(monkeypatch):
     monkeypatch.setattr(SignReader, "read", broken)
 
 
-async def located(engine):
+async def locate_photo(engine):
     args = AppArgs(engine=engine)
     async with serving(args, ports=local_ports(args)) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
         return await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"})
 
 
 async def test_a_sign_reader_that_crashes_is_a_failure_that_names_it(data_store, broken_reader):
-    reply = await located(CluesEngine())
+    reply = await locate_photo(CluesEngine())
     assert (reply.status_code, reply.json()["type"]) == (503, "urn:geotts:problem:reader-failed")
     assert reply.json()["detail"].startswith("reading the text in the photo (what the reader needs: geotts doctor)")
 
 
 async def test_rollouts_that_see_answer_without_the_sign_reader(data_store, broken_reader):
-    reply = await located(ScriptedEngine(sees_pictures=True))
+    reply = await locate_photo(ScriptedEngine(sees_pictures=True))
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, False)

@@ -32,35 +32,35 @@ UNKNOWN = '{"lat": null, "lon": null, "level": "none"}'
 FORM = {"n_parallel": "2", "depth": "deep"}
 
 
-def refusing(status, message, **headers):
+def refuse_with(status, message, **headers):
     return lambda body, number: Reply(status, {"error": {"message": message}}, headers)
 
 
-def resetting(body, number):
+def reset_connection(body, number):
     raise ConnectionResetError
 
 
-def dying(body, number):
+def cut_reply(body, number):
     return [chunk("I almost kn"), CUT]
 
 
-def silent(body, number):
+def stay_silent(body, number):
     return [60.0]
 
 
 # what the endpoint does → status of the problem, what it names, what it says to do
 FAILING_ENDPOINTS = {
-    "401": (refusing(401, "no such key"), 502, ("answered 401: no such key",), "$OPENAI_API_KEY"),
-    "404": (refusing(404, "The model `m` does not exist."), 502, ("answered 404: The model `m`",), "--model"),
+    "401": (refuse_with(401, "no such key"), 502, ("answered 401: no such key",), "$OPENAI_API_KEY"),
+    "404": (refuse_with(404, "The model `m` does not exist."), 502, ("answered 404: The model `m`",), "--model"),
     "429": (
-        refusing(429, "slow down", **{"Retry-After": "0"}),
+        refuse_with(429, "slow down", **{"Retry-After": "0"}),
         503,
         ("answered 429: slow down",),
         "try again later",
     ),
-    "500": (refusing(500, "out of memory"), 503, ("answered 500: out of memory",), "log of the endpoint"),
-    "reset": (resetting, 503, ("connection to the endpoint failed",), "log of the endpoint"),
-    "dying": (dying, 503, ("endpoint",), "log of the endpoint"),
+    "500": (refuse_with(500, "out of memory"), 503, ("answered 500: out of memory",), "log of the endpoint"),
+    "reset": (reset_connection, 503, ("connection to the endpoint failed",), "log of the endpoint"),
+    "dying": (cut_reply, 503, ("endpoint",), "log of the endpoint"),
 }
 
 
@@ -84,7 +84,7 @@ async def a_service(base_url, **engine):
         yield http
 
 
-async def located(http, accept="application/json", headers=(), **form):
+async def locate_photo(http, accept="application/json", headers=(), **form):
     return await http.post(
         "/locate", files={"image": PHOTO}, data={**FORM, **form}, headers={"Accept": accept, **dict(headers)}
     )
@@ -94,13 +94,13 @@ async def located(http, accept="application/json", headers=(), **form):
 async def test_every_form_of_reply_names_what_failed(data_store, name):
     play, status, named, mend = FAILING_ENDPOINTS[name]
     async with an_endpoint(play) as endpoint, a_service(endpoint.url) as http:
-        reply = await located(http)
+        reply = await locate_photo(http)
         assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
         problem = reply.json()
         check_problem(problem, endpoint.url, named, mend)
         assert ("retry-after" in reply.headers) == (status == 503)
         for accept in ("text/event-stream", "application/x-ndjson"):
-            streamed = await located(http, accept)
+            streamed = await locate_photo(http, accept)
             assert streamed.status_code == 200
             events = await events_of(streamed)
             assert [event.type for event in events][-3:] == ["error", "left_machine", "done"]
@@ -128,15 +128,15 @@ async def events_of(reply):
 async def test_a_dead_port_is_a_failure_that_names_the_endpoint(data_store):
     url = dead_port()
     async with a_service(url) as http:
-        reply = await located(http)
+        reply = await locate_photo(http)
     assert reply.status_code == 503
     check_problem(reply.json(), url, ("ConnectError",), "start the endpoint")
 
 
 async def test_silence_until_the_deadline_is_a_failure_of_the_endpoint(data_store):
     at_once = {"prefix_cache": False}  # else the second rollout waits for a token of the first until the time is up
-    async with an_endpoint(silent) as endpoint, a_service(endpoint.url, **at_once) as http:
-        reply = await located(http, deadline_s="3")
+    async with an_endpoint(stay_silent) as endpoint, a_service(endpoint.url, **at_once) as http:
+        reply = await locate_photo(http, deadline_s="3")
     assert reply.status_code == 503
     check_problem(reply.json(), endpoint.url, ("had sent nothing when the time was up",), "deadline_s")
 
@@ -146,21 +146,21 @@ async def test_a_model_that_thinks_until_the_deadline_is_answered_with_an_absten
         return [chunk("Hm. "), *[0.05, chunk("Hm. ")] * 200]
 
     async with an_endpoint(thinking) as endpoint, a_service(endpoint.url) as http:
-        reply = await located(http, deadline_s="1")
+        reply = await locate_photo(http, deadline_s="1")
     answer = reply.json()["answer"]
     assert (reply.status_code, answer["abstained"], answer["stop_reason"]) == (200, True, "deadline")
 
 
 async def test_a_model_that_does_not_know_gives_an_abstention_and_no_failure(data_store):
     async with an_endpoint(lambda body, number: text_chunks(UNKNOWN)) as endpoint, a_service(endpoint.url) as http:
-        reply = await located(http)
+        reply = await locate_photo(http)
     assert (reply.status_code, reply.json()["answer"]["abstained"]) == (200, True)
 
 
 @pytest.mark.parametrize("prose", ["I do not know.", "Sorry, I'm unable to determine where this photo was taken."])
 async def test_a_model_that_does_not_know_in_prose_gives_an_abstention_too(data_store, prose):
     async with an_endpoint(lambda body, number: text_chunks(prose)) as endpoint, a_service(endpoint.url) as http:
-        reply = await located(http)
+        reply = await locate_photo(http)
     answer = reply.json()["answer"]
     assert (reply.status_code, answer["abstained"], answer["n"]["answered"]) == (200, True, 2)
 
@@ -170,7 +170,7 @@ async def test_rollouts_whose_turns_cannot_be_used_are_a_failure(data_store):
         an_endpoint(lambda body, number: text_chunks("Lovely weather!")) as endpoint,
         a_service(endpoint.url) as http,
     ):
-        reply = await located(http)
+        reply = await locate_photo(http)
     assert reply.status_code == 503
     assert "turns could not be used" in reply.json()["detail"]
     assert "--profile" in reply.json()["causes"][0]["mend"]
@@ -181,7 +181,7 @@ async def test_the_answer_says_how_many_failed_and_why(data_store):
         return text_chunks(ANSWER) if number == 0 else Reply(400, {"error": {"message": "too many pictures"}})
 
     async with an_endpoint(one_of_two) as endpoint, a_service(endpoint.url) as http:
-        answer = (await located(http)).json()["answer"]
+        answer = (await locate_photo(http)).json()["answer"]
     assert not answer["abstained"]
     assert answer["n"]["answered"] == 1
     (warning,) = (words for words in answer["warnings"] if "failed" in words)
@@ -190,9 +190,9 @@ async def test_the_answer_says_how_many_failed_and_why(data_store):
 
 async def test_the_words_of_an_endpoint_are_bounded_and_hold_no_key(data_store, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-the-service-0123456789")
-    play = refusing(401, "sk-secret-of-the-service-0123456789 is wrong" + "\x1b[2J<b>" + "x" * 5000)
+    play = refuse_with(401, "sk-secret-of-the-service-0123456789 is wrong" + "\x1b[2J<b>" + "x" * 5000)
     async with an_endpoint(play) as endpoint, a_service(endpoint.url) as http:
-        reply = await located(http)
+        reply = await locate_photo(http)
     assert "sk-secret" not in reply.text
     assert "\\u001b" not in reply.text
     assert len(reply.json()["detail"]) < 700
@@ -206,16 +206,16 @@ async def test_a_failure_may_be_tried_again_under_its_key(data_store):
 
     async with an_endpoint(recovering) as endpoint, a_service(endpoint.url) as http:
         key = {"Idempotency-Key": "once"}
-        assert (await located(http, headers=key)).status_code == 503
+        assert (await locate_photo(http, headers=key)).status_code == 503
         well.set()
-        assert (await located(http, headers=key)).json()["answer"]["abstained"] is False
+        assert (await locate_photo(http, headers=key)).json()["answer"]["abstained"] is False
 
 
 async def test_the_openai_face_reports_the_error_of_the_endpoint(data_store):
     picture = "data:image/jpeg;base64," + base64.b64encode(PHOTO).decode()
     messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": picture}}]}]
     async with (
-        an_endpoint(refusing(401, "no such key")) as endpoint,
+        an_endpoint(refuse_with(401, "no such key")) as endpoint,
         a_service(endpoint.url) as http,
         openai.AsyncOpenAI(base_url=f"{http.base_url}/v1", api_key="any", max_retries=0, timeout=60.0) as client,
     ):
@@ -230,7 +230,7 @@ async def test_the_openai_face_reports_the_error_of_the_endpoint(data_store):
 
 async def test_the_client_raises_an_error_that_names_the_cause(data_store):
     options = LocateOptions(n_parallel=2, depth="deep")
-    async with an_endpoint(refusing(404, "no model m")) as endpoint, a_service(endpoint.url) as http:
+    async with an_endpoint(refuse_with(404, "no model m")) as endpoint, a_service(endpoint.url) as http:
         async with Client(str(http.base_url)) as client:
             with pytest.raises(UpstreamRefused, match="no model m") as raised:
                 await client.locate(PHOTO, options)
@@ -269,7 +269,9 @@ async def geotts(*arguments):
 async def test_geotts_locate_ends_with_1_and_names_the_failed_endpoint(data_store, tmp_path, name):
     photo = tmp_path / "p.jpg"
     photo.write_bytes(PHOTO)
-    play, status, named, mend = FAILING_ENDPOINTS.get(name, (resetting, 503, ("ConnectError",), "start the endpoint"))
+    play, status, named, mend = FAILING_ENDPOINTS.get(
+        name, (reset_connection, 503, ("ConnectError",), "start the endpoint")
+    )
     async with an_endpoint(play) as endpoint:
         url = dead_port() if name == "dead" else endpoint.url
         code, out, err = await geotts("locate", photo, "-n", "2", "--json", "--endpoint", url, *SETTINGS)
@@ -318,7 +320,7 @@ async def test_readiness_reports_a_dead_endpoint_until_it_answers(data_store, mo
         assert (down.status_code, down.headers["content-type"]) == (503, "application/problem+json")
         assert down.json()["checks"] == {"store": "ok", "engine": f"{url} does not answer: ConnectError"}
         assert f"engine: {url} does not answer: ConnectError; meanwhile every rollout fails" in caplog.text
-        async with an_endpoint(resetting, port=urlsplit(url).port), asyncio.timeout(10):
+        async with an_endpoint(reset_connection, port=urlsplit(url).port), asyncio.timeout(10):
             while (await http.get("/readyz")).status_code != 200:  # noqa: ASYNC110  it is asked over HTTP
                 await asyncio.sleep(0.05)
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "watch endpoints"]
@@ -352,7 +354,7 @@ async def test_log_and_doctor_say_the_same_of_one_of_several_dead_endpoints(data
 
 async def test_the_service_is_not_ready_if_its_endpoint_refuses_the_key(data_store):
     pages = {"/v1/models": Reply(401, {"error": "no key"})}
-    async with an_endpoint(resetting, pages) as endpoint, a_service(endpoint.url) as http:
+    async with an_endpoint(reset_connection, pages) as endpoint, a_service(endpoint.url) as http:
         reply = await http.get("/readyz")
     assert reply.status_code == 503
     assert reply.json()["checks"]["engine"] == f"{endpoint.url} answered 401: the key is taken from $OPENAI_API_KEY"
@@ -392,7 +394,7 @@ async def test_a_dead_observer_is_named_with_its_own_setting(data_store):
             serving(args, ports=local_ports(args)) as (at, _),
             httpx.AsyncClient(base_url=at, timeout=60) as http,
         ):
-            reply = await located(http)
+            reply = await locate_photo(http)
     assert reply.status_code == 503
     check_problem(reply.json(), url, ("the observer: the connection to the endpoint failed",), "(observer.base_url)")
     assert "--endpoint" not in reply.json()["detail"]
@@ -425,14 +427,14 @@ async def test_members_of_a_mixture_are_named_with_their_own_settings(data_store
             serving(args, ports=local_ports(args)) as (at, _),
             httpx.AsyncClient(base_url=at, timeout=60) as http,
         ):
-            detail = (await located(http)).json()["detail"]
+            detail = (await locate_photo(http)).json()["detail"]
     assert mend in detail
     assert not [setting for setting in ("engine.", "--endpoint", "--model") if setting in detail], detail
 
 
 async def test_the_error_for_a_mixture_endpoint_with_several_models_names_the_setting(data_store):
     pages = {"/v1/models": {"data": [{"id": "a"}, {"id": "b"}]}}
-    async with an_endpoint(resetting, pages) as endpoint:
+    async with an_endpoint(reset_connection, pages) as endpoint:
         engine = a_configuration(endpoint.url, model="").engine
         members = [EngineShare(name=name, engine=engine) for name in ("west", "east")]
         args = AppArgs(engines=members, routing=RoutingConfig(method="fixed"))
@@ -440,5 +442,5 @@ async def test_the_error_for_a_mixture_endpoint_with_several_models_names_the_se
             serving(args, ports=local_ports(args)) as (at, _),
             httpx.AsyncClient(base_url=at, timeout=60) as http,
         ):
-            detail = (await located(http)).json()["detail"]
+            detail = (await locate_photo(http)).json()["detail"]
     assert "the endpoint lists 2 models: name one with its model in engines (a, b)" in detail

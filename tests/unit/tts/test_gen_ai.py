@@ -57,7 +57,7 @@ def receiver():
             thread.join()
 
 
-async def traced(**settings):
+async def trace_request(**settings):
     with receiver() as (url, spans, counts):
         paths = os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
         process = await asyncio.create_subprocess_exec(
@@ -74,7 +74,7 @@ def attributes(span):
 
 
 async def test_spans_have_the_names_tree_tokens_and_score_of_the_conventions(data_store):
-    spans, counts, _ = await traced(gen_ai=True)
+    spans, counts, _ = await trace_request(gen_ai=True)
     by_id = {span.span_id: span for span in spans}
     names = Counter(span.name for span in spans)
     assert names["invoke_agent geotts"] == 2
@@ -106,8 +106,8 @@ async def test_spans_have_the_names_tree_tokens_and_score_of_the_conventions(dat
 
 
 async def test_spans_have_content_only_when_it_is_asked_for(data_store):
-    silent, _, _ = await traced(gen_ai=True)
-    with_content, _, _ = await traced(gen_ai=True, content=True)
+    silent, _, _ = await trace_request(gen_ai=True)
+    with_content, _, _ = await trace_request(gen_ai=True, content=True)
     words = b"".join(span.SerializeToString() for span in silent)
     assert b"SECRET HINT" not in words
     assert not {"gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.result"} & {
@@ -121,7 +121,7 @@ async def test_spans_have_content_only_when_it_is_asked_for(data_store):
 
 
 async def test_spans_without_the_setting_have_no_gen_ai_attributes(data_store):
-    spans, counts, _ = await traced()
+    spans, counts, _ = await trace_request()
     assert {"request", "rollout", "turn", "tool"} <= {span.name for span in spans}
     assert not any(name.startswith("gen_ai") for span in spans for name in attributes(span))
     assert counts == {}

@@ -26,7 +26,7 @@ from tts.toolkit.tape.file import read_tape
 pytestmark = pytest.mark.slow
 
 
-async def bundled(args, photo, tools=None, path="/locate", **options):
+async def fetch_bundle(args, photo, tools=None, path="/locate", **options):
     async with serving(args, tools=tools) as (url, _), httpx.AsyncClient(base_url=url, timeout=120) as http:
         body = {"image": {"base64": base64.b64encode(photo).decode()}, "seed": 3, **options}
         id_ = (await http.post(path, json=body)).json()["request_id"]
@@ -39,7 +39,7 @@ async def bundled(args, photo, tools=None, path="/locate", **options):
 @pytest.fixture(scope="module")
 def small(data_store):
     """The bundle of a small request."""
-    return asyncio.run(bundled(an_app(), PHOTO, n_parallel=1))
+    return asyncio.run(fetch_bundle(an_app(), PHOTO, n_parallel=1))
 
 
 def leaves(node, path=()):
@@ -50,7 +50,7 @@ def leaves(node, path=()):
         yield path
 
 
-def flipped(value):
+def flip_value(value):
     if isinstance(value, bool) or value is None:
         return not value
     return value + 1 if isinstance(value, int | float) else value + "x"
@@ -61,7 +61,7 @@ def with_flip(tree, path):
     node = copy
     for name in path[:-1]:
         node = node[name]
-    node[path[-1]] = flipped(node[path[-1]])
+    node[path[-1]] = flip_value(node[path[-1]])
     return copy
 
 
@@ -149,7 +149,7 @@ def _fields(value):
 async def test_a_real_request_with_tools_is_replayed_to_the_byte(data_store):
     args = AppArgs(gateway=GatewayConfig(heartbeat_s=0.5))
     photo = next(path for name, path in sample_photos().items() if "town-sign-latin" in name).read_bytes()
-    data = await bundled(args, photo, tools=local_tools(args), n_parallel=3, depth="deep", hint="in the Alps")
+    data = await fetch_bundle(args, photo, tools=local_tools(args), n_parallel=3, depth="deep", hint="in the Alps")
     entries = checked_entries(data)
     found = await replay_bundle(entries, args)
     assert found.recorded.city == "Bellinzona"
@@ -158,7 +158,7 @@ async def test_a_real_request_with_tools_is_replayed_to_the_byte(data_store):
 
 
 async def test_a_check_of_a_claim_is_bundled_and_not_replayed(data_store):
-    entries = checked_entries(await bundled(an_app(), PHOTO, path="/check", claim="Paris", n_parallel=1))
+    entries = checked_entries(await fetch_bundle(an_app(), PHOTO, path="/check", claim="Paris", n_parallel=1))
     assert json.loads(entries["answer.json"])["check"]["verdict"]
     assert (await replay_bundle(entries, an_app())).answer is None
 

@@ -41,7 +41,7 @@ def a_record(number, truth, error_km, *, confidence=0.5, tags=(), sources=("", "
     ).model_copy(update=more)
 
 
-def supported(record, *rollouts):
+def with_support(record, *rollouts):
     """The same record, with the rollouts that agree with its answer."""
     answer = record.answer
     candidate = Candidate(lat=answer.lat, lon=answer.lon, radius_km=answer.radius_km, support=0.8, rollouts=rollouts)
@@ -171,8 +171,8 @@ def test_the_answers_of_published_logs_are_those_of_the_consensus(tmp_path, data
 def test_a_mixture_has_a_row_for_each_model_that_agrees_with_answers(tmp_path, data_store):
     both = ("large", "small")
     records = [
-        supported(a_record(1, PARIS, 1.5, sources=both), 0, 1),
-        supported(a_record(2, PARIS, 200.0, sources=both), 1),
+        with_support(a_record(1, PARIS, 1.5, sources=both), 0, 1),
+        with_support(a_record(2, PARIS, 200.0, sources=both), 1),
         a_record(3, TOKYO, None, sources=both),
     ]
     path = tmp_path / "mixture.jsonl"
@@ -207,7 +207,7 @@ def test_a_mixture_has_the_cost_of_a_rollout_of_each_model(tmp_path, data_store)
 
 def test_samples_of_one_policy_have_no_rows_by_model(tmp_path, data_store):
     path = tmp_path / "samples.jsonl"
-    path.write_bytes(supported(a_record(1, PARIS, 1.5, sources=("one", "one")), 0, 1).json_line() + b"\n")
+    path.write_bytes(with_support(a_record(1, PARIS, 1.5, sources=("one", "one")), 0, 1).json_line() + b"\n")
     found = json.loads(card(path, "--json"))
     assert found["by_model"] == found["cost_by_model"] == []
     assert "### By model" not in card(path)

@@ -43,7 +43,7 @@ def events():
     yield RolloutFinished(rollout_id=1, stop_reason=StopReason.FAILED, error=NASTY)
 
 
-def shown(view_class, *, terminal):
+def render_view(view_class, *, terminal):
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=120, highlight=False, color_system=None)
     view = view_class(console, NASTY)
@@ -56,7 +56,7 @@ def shown(view_class, *, terminal):
 
 
 def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
-    lines = shown(PlainView, terminal=False).splitlines()
+    lines = render_view(PlainView, terminal=False).splitlines()
     assert lines[1] == "  plan: 2 attempts, deep: why not"
     assert [line[:5] for line in lines[2:]] == ["  [0]"] * 3 + ["  [1]"] * 3 + ["  [0]", "  [1]"]
     assert all(line.isprintable() for line in lines)
@@ -64,7 +64,7 @@ def test_plain_lines_have_a_line_a_milestone_and_no_control_characters():
 
 
 def test_the_live_view_has_a_lane_a_rollout_and_the_candidates():
-    text = shown(LiveView, terminal=True)
+    text = render_view(LiveView, terminal=True)
     drawn = text[text.rindex("deep, 2 attempts") :]
     assert "✓ 0" in drawn
     assert "✗ 1" in drawn
@@ -84,7 +84,7 @@ def of_two_models(event):
 def test_the_lanes_of_a_mixture_name_their_models(monkeypatch, view, lane):
     mixed = [of_two_models(event) for event in events()]
     monkeypatch.setitem(globals(), "events", lambda: mixed)
-    text = shown(view, terminal=view is LiveView)
+    text = render_view(view, terminal=view is LiveView)
     assert lane in text
     assert view is PlainView or "deep, 2 attempts of 2 models, " in text
 

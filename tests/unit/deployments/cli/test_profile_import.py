@@ -83,14 +83,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "profiles"
 
 
-def imported(*arguments):
+def import_profile(*arguments):
     return CliRunner().invoke(cli, ["profile", "import", *map(str, arguments)], standalone_mode=False)
 
 
 def test_an_import_reads_a_checkout_and_the_profile_uses_its_texts(checkout, folder):
     plain = load_profile("thinking_with_map").dialect_settings
     assert plain.prompt_file is None
-    done = imported("thinking-with-map", checkout)
+    done = import_profile("thinking-with-map", checkout)
     assert done.exception is None, done.exception
     assert done.stdout.strip() == str(folder / "thinking_with_map")
     settings = load_profile("thinking-with-map").dialect_settings
@@ -119,7 +119,7 @@ def test_the_texts_of_the_notebook_are_imported_beside_the_others(checkout, fold
 
 
 def test_the_loop_chosen_in_the_configuration_speaks_its_own_texts(checkout, folder):
-    assert imported("thinking-with-map", checkout).exception is None
+    assert import_profile("thinking-with-map", checkout).exception is None
     tree = load_profile("thinking_with_map").tree(model="m", endpoint="http://127.0.0.1:9/v1")
     chosen = {"dialect_settings": {"released_path": "demo"}}
     dialect = make_dialect("thinking_with_map", load_config(None, chosen, profile=tree))
@@ -138,7 +138,7 @@ def test_texts_are_recognised_by_their_hash_and_others_are_named(checkout, folde
     monkeypatch.setattr(
         profile_command, "KNOWN_TEXTS", {"thinking_with_map/verl": known | {"task": "other", "gone": "x"}}
     )
-    assert imported("thinking-with-map", checkout).exception is None
+    assert import_profile("thinking-with-map", checkout).exception is None
     page = "\n".join(lines)
     assert "✓ thinking_with_map/verl system" in page
     assert "! thinking_with_map/verl task: differs from the published text" in page
@@ -148,18 +148,18 @@ def test_texts_are_recognised_by_their_hash_and_others_are_named(checkout, folde
 
 
 def test_a_folder_that_is_no_checkout_is_refused_by_the_missing_file(tmp_path, folder):
-    done = imported("thinking-with-map", tmp_path)
+    done = import_profile("thinking-with-map", tmp_path)
     assert "preprocess_thinking_with_map.py" in str(done.exception)
     assert not (folder / "thinking_with_map").exists()
 
 
 def test_prompts_of_a_paper_come_as_text_files(tmp_path, folder):
     (tmp_path / "system.txt").write_text("From a paper.")
-    assert "give a checkout" in str(imported("spotagent").exception)
-    assert imported("spotagent", "--system-text", tmp_path / "system.txt").exception is None
+    assert "give a checkout" in str(import_profile("spotagent").exception)
+    assert import_profile("spotagent", "--system-text", tmp_path / "system.txt").exception is None
     assert (folder / "spotagent" / "system.txt").read_text() == "From a paper."
     assert load_profile("spotagent").dialect_settings.prompt_file == folder / "spotagent" / "system.txt"
-    assert "there is no system" in str(imported("nobody").exception)
+    assert "there is no system" in str(import_profile("nobody").exception)
 
 
 @pytest.mark.parametrize("name", ["spotagent", "geo_adapt"])
@@ -170,7 +170,7 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     files = ["--system-text", tmp_path / "system.txt", "--task-text", tmp_path / "task.txt"]
     lines: list[str] = []
     monkeypatch.setattr(profile_command, "_say", lines.append)
-    done = imported(name.replace("_", "-"), *files)
+    done = import_profile(name.replace("_", "-"), *files)
     assert done.exception is None, done.exception
     assert lines == [f"! {name}: no published texts are known to compare with"]
     async with an_endpoint(play_of(name)) as endpoint:
@@ -240,7 +240,7 @@ def made_checkout(folder, files):
 
 
 def test_an_import_of_reverse_uses_the_texts_of_its_evaluation(tmp_path, folder):
-    done = imported("reverse", made_checkout(tmp_path / "checkout", REVERSE_FILES))
+    done = import_profile("reverse", made_checkout(tmp_path / "checkout", REVERSE_FILES))
     assert done.exception is None, done.exception
     settings = load_profile("reverse").dialect_settings
     dialect = DIALECTS["reverse"].with_settings(settings)
@@ -259,17 +259,17 @@ def test_an_import_of_reverse_uses_the_texts_of_its_evaluation(tmp_path, folder)
 def test_a_text_with_an_undefined_or_circular_name_is_refused(tmp_path, folder):
     broken = REVERSE_FILES["eval/eval_benchmark.py"].replace("_rest = ", "_other = ")
     checkout = made_checkout(tmp_path / "checkout", REVERSE_FILES | {"eval/eval_benchmark.py": broken})
-    assert "USER_PROMPT" in str(imported("reverse", checkout).exception)
+    assert "USER_PROMPT" in str(import_profile("reverse", checkout).exception)
     circle = REVERSE_FILES["eval/eval_benchmark.py"].replace('_user_q = "Where "', "_user_q = USER_PROMPT")
     made_checkout(checkout, {"eval/eval_benchmark.py": circle})
-    assert "USER_PROMPT" in str(imported("reverse", checkout).exception)
+    assert "USER_PROMPT" in str(import_profile("reverse", checkout).exception)
     assert not (folder / "reverse").exists()
 
 
 def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
     lines: list[str] = []
     monkeypatch.setattr(profile_command, "_say", lines.append)
-    done = imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
+    done = import_profile("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     assert done.exception is None, done.exception
     dialect = DIALECTS["geoagent"].with_settings(load_profile("geoagent").dialect_settings)
     assert isinstance(dialect, ReleasedDialect)
@@ -298,7 +298,7 @@ def test_a_profile_without_imported_texts_logs_how_to_import_them(name, mend, fo
 
 
 def test_a_profile_with_imported_texts_logs_no_warning(tmp_path, folder, caplog):
-    imported("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
+    import_profile("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     args = load_config(None, load_profile("geoagent").tree(model="m", endpoint="http://127.0.0.1:9/v1"))
     make_dialect(args.dialect, args)
     assert not caplog.records

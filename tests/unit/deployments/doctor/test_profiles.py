@@ -90,16 +90,16 @@ def test_an_unknown_loop_is_refused_by_its_name():
         make_dialect("reverse", args)
 
 
-def shown(*arguments):
+def show_config(*arguments):
     return CliRunner().invoke(cli, ["config", "show", *arguments], standalone_mode=False)
 
 
 def test_the_command_line_takes_a_profile_or_just_an_endpoint():
-    assert "dialect: geoagent" in shown("--profile", "geoagent", "--endpoint", "http://here:1/v1").output
-    assert "dialect: generic" in shown("--endpoint", "http://here:1/v1").output
-    assert "needs --profile or --endpoint" in str(shown("--model", "x").exception)
-    assert "give --model PATH_OR_NAME" in str(shown("--profile", "reverse").exception)
-    assert isinstance(shown("--profile", "nobody", "--endpoint", "http://here:1/v1").exception, ConfigError)
+    assert "dialect: geoagent" in show_config("--profile", "geoagent", "--endpoint", "http://here:1/v1").output
+    assert "dialect: generic" in show_config("--endpoint", "http://here:1/v1").output
+    assert "needs --profile or --endpoint" in str(show_config("--model", "x").exception)
+    assert "give --model PATH_OR_NAME" in str(show_config("--profile", "reverse").exception)
+    assert isinstance(show_config("--profile", "nobody", "--endpoint", "http://here:1/v1").exception, ConfigError)
     assert {option.name for option in serve_command.params} >= {"profile", "model", "endpoint"}
 
 

@@ -32,7 +32,7 @@ def test_every_profile_has_turns_to_play_in_this_suite():
     assert set(TURNS) == set(profile_names())
 
 
-async def located(profile, endpoint, model="", **fields):
+async def locate_photo(profile, endpoint, model="", **fields):
     tree = load_profile(profile).tree(model=model, endpoint=endpoint.url)
     args = load_config(None, {"routing": {"method": "fixed"}}, profile=tree)
     where = IN_CHINA if profile == "thinking_with_map" else {}
@@ -49,7 +49,7 @@ async def asked_of(args, **fields):
 @pytest.mark.parametrize("profile", profile_names())
 async def test_each_profile_locates_a_photo_with_only_an_endpoint_configured(profile, data_store):
     async with an_endpoint(play_of(profile)) as endpoint:
-        reply_body = await located(profile, endpoint, n_parallel="2")
+        reply_body = await locate_photo(profile, endpoint, n_parallel="2")
     answer = reply_body["answer"]
     wanted = HEFEI if profile == "thinking_with_map" else OTARU
     assert distance_km(LatLon(lat=answer["lat"], lon=answer["lon"]), wanted) < 5
@@ -64,7 +64,7 @@ async def test_each_profile_locates_a_photo_with_only_an_endpoint_configured(pro
 async def test_the_model_is_asked_as_it_was_trained(profile, data_store):
     """Sampling, length, where tools are described, how results come back: alone, as a profile says it."""
     async with an_endpoint(play_of(profile)) as endpoint:
-        reply_body = await located(profile, endpoint, model="my-own-name", n_parallel="1")
+        reply_body = await locate_photo(profile, endpoint, model="my-own-name", n_parallel="1")
     assert reply_body["answer"]["provenance"]["model"] == "my-own-name"
     assert {body["model"] for body in endpoint.bodies} == {"my-own-name"}
     first, last = endpoint.bodies[0], endpoint.bodies[-1]
@@ -98,7 +98,7 @@ async def test_the_loop_of_the_notebook_has_its_own_number_of_turns(data_store):
     assert len([body for body in endpoint.bodies if not verifies(body)]) == 13
 
 
-def examined(*arguments):
+def run_doctor(*arguments):
     """What `geotts doctor` says, and its exit code."""
     done = CliRunner().invoke(cli, ["doctor", *arguments], standalone_mode=False)
     assert done.exception is None, done.exception
@@ -108,7 +108,7 @@ def examined(*arguments):
 @pytest.mark.parametrize("profile", profile_names())
 def test_the_doctor_explains_every_profile_without_a_model_or_an_endpoint(profile, data_store):
     """Neither a model nor an endpoint is needed to read what a profile is."""
-    page = examined("--profile", profile)
+    page = run_doctor("--profile", profile)
     for what in ("licence of the weights", "dialect", "limits", "sampling alone", "tools"):
         assert f" {what}  " in page
     assert (" an endpoint of your own  " in page) != load_profile(profile).needs_endpoint
@@ -120,10 +120,10 @@ async def test_the_doctor_asks_the_endpoint_whether_it_has_the_model(data_store)
 
     async with an_endpoint(play_of("reverse")) as endpoint:
         ask = ["--profile", "reverse", "--endpoint", endpoint.url]
-        unnamed = await asyncio.to_thread(examined, *ask)
-        named = await asyncio.to_thread(examined, *ask, "--model", "listed-model")
-        wrong = await asyncio.to_thread(examined, *ask, "--model", "another")
-    gone = await asyncio.to_thread(examined, *ask)
+        unnamed = await asyncio.to_thread(run_doctor, *ask)
+        named = await asyncio.to_thread(run_doctor, *ask, "--model", "listed-model")
+        wrong = await asyncio.to_thread(run_doctor, *ask, "--model", "another")
+    gone = await asyncio.to_thread(run_doctor, *ask)
     assert f"✓ endpoint  {endpoint.url} serves listed-model" in unnamed
     assert f"✓ endpoint  {endpoint.url} serves listed-model" in named
     assert "✗ endpoint  another is not there; it has listed-model" in wrong
@@ -135,11 +135,11 @@ def test_the_doctor_says_what_a_model_in_this_process_lacks(data_store, tmp_path
     from deployments.doctor import profile as profile_doctor
 
     monkeypatch.setattr(profile_doctor, "find_spec", lambda name: None)
-    page = examined("--profile", "reverse", "--model", str(tmp_path))
+    page = run_doctor("--profile", "reverse", "--model", str(tmp_path))
     assert "✗ engine  vllm: vLLM is not installed" in page
     monkeypatch.setattr(profile_doctor, "find_spec", lambda name: object())
-    assert "✓ engine  vllm" in examined("--profile", "reverse", "--model", str(tmp_path))
-    page = examined("--profile", "reverse", "--model", str(tmp_path / "none"))
+    assert "✓ engine  vllm" in run_doctor("--profile", "reverse", "--model", str(tmp_path))
+    page = run_doctor("--profile", "reverse", "--model", str(tmp_path / "none"))
     assert "✗ engine  vllm: there is no folder" in page
 
 

@@ -32,7 +32,7 @@ SERVERS = pytest.mark.parametrize("server", WAYS, ids=lambda server: server.name
 
 
 @contextmanager
-def served(server, template):
+def served_template(server, template):
     pages, play = rendering(server, template, speaking("generic"))
     with serving_in_a_thread(play, pages) as endpoint:
         yield endpoint
@@ -50,7 +50,7 @@ def served(server, template):
     ],
 )
 def test_a_finding_names_the_text_that_a_template_loses(server, template, lost):
-    with served(server, template) as endpoint:
+    with served_template(server, template) as endpoint:
         finding = template_finding(OpenAIEngine(base_url=endpoint.url, model=server.model))
     assert (finding is not None) is (lost is not None)
     if finding is not None:
@@ -63,7 +63,7 @@ def test_a_dead_server_gives_no_finding_about_its_template():
 
 
 def test_the_doctor_reports_a_template_that_loses_text(data_store):
-    with served(BY_NAME["vllm"], "system_with_tools_only") as endpoint:
+    with served_template(BY_NAME["vllm"], "system_with_tools_only") as endpoint:
         engine = {"name": "openai", "base_url": endpoint.url, "model": "qwen3-vl"}
         findings = check_installation(load_config(None, {"engine": engine}))
     assert any("loses the system text" in finding.detail for finding in findings)

@@ -23,7 +23,7 @@ ANSWER = '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}'
 MODELS = {"data": [{"id": "m"}]}
 
 
-def answering(body, number):
+def reply_with_answer(body, number):
     return [chunk(ANSWER), chunk(finish="stop"), usage(prompt=100), DONE]
 
 
@@ -70,7 +70,7 @@ def often(monkeypatch):
 
 
 async def test_new_conversations_leave_out_a_dead_endpoint_until_it_is_well_again(data_store, often):
-    async with service_over(answering, answering) as (client, one, two):
+    async with service_over(reply_with_answer, reply_with_answer) as (client, one, two):
         photos = await photos_of_both(client, one, two)
         before = len(two.bodies)
         two.pages["/v1/models"] = Reply(503, {"error": "loading"})
@@ -84,7 +84,7 @@ async def test_new_conversations_leave_out_a_dead_endpoint_until_it_is_well_agai
 
 
 async def test_endpoints_are_still_used_if_all_of_them_look_dead(data_store, often):
-    async with service_over(answering, answering) as (client, one, two):
+    async with service_over(reply_with_answer, reply_with_answer) as (client, one, two):
         one.pages["/v1/models"] = two.pages["/v1/models"] = Reply(500, {"error": "no list"})
         await wait_until_readyz_reports(client, "engine", "answered 500")
         await photos_of_both(client, one, two)
@@ -97,7 +97,7 @@ def draining():
     STATES.drain(())
 
 
-def over(*endpoints):
+def args_over(*endpoints):
     first, *others = [endpoint.url for endpoint in endpoints]
     return AppArgs(engine=OpenAIEngine(base_url=first, base_urls=tuple(others), model="m"))
 
@@ -105,7 +105,7 @@ def over(*endpoints):
 def slow(body, number):
     """A conversation of two turns: it looks something up, then answers; without tools it answers at once."""
     if not body.get("tools") or any(message["role"] == "tool" for message in body["messages"]):
-        return answering(body, number)
+        return reply_with_answer(body, number)
     function = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
     call = {"index": 0, "id": "c", "type": "function", "function": function}
     return [3.0, chunk("I look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), usage(prompt=100), DONE]
@@ -123,14 +123,14 @@ async def test_a_drained_endpoint_gets_nothing_new_and_keeps_what_it_has(data_st
                     await asyncio.sleep(0.01)
         photos = PHOTOS[: len(running)]
         began = [len(one.bodies), len(two.bodies)]
-        draining(over(one, two), [f"{two.url}/"])
+        draining(args_over(one, two), [f"{two.url}/"])
         await wait_until_readyz_reports(client, "engine 2", "is being drained: it gets no new conversations")
         assert [reply.status_code for reply in await asyncio.gather(*running)] == [200] * len(photos)
         assert [len(one.bodies), len(two.bodies)] == [2 * began[0], 2 * began[1]], "each went on where it began"
         assert (await client.get("/readyz")).status_code == 200
         await all_located(client, photos)
         assert len(two.bodies) == 2 * began[1]
-        draining(over(one, two), [])
+        draining(args_over(one, two), [])
         await wait_until_readyz_reports(client, "engine 2", "ok")
         await all_located(client, photos)
         assert len(two.bodies) > 2 * began[1]
@@ -138,16 +138,16 @@ async def test_a_drained_endpoint_gets_nothing_new_and_keeps_what_it_has(data_st
 
 async def test_a_drained_endpoint_does_not_stand_in_for_one_that_fails(data_store, draining):
     ill = lambda body, number: Reply(503, {"error": "down"})  # noqa: E731
-    async with service_over(ill, answering) as (client, one, two):
-        draining(over(one, two), [two.url])
+    async with service_over(ill, reply_with_answer) as (client, one, two):
+        draining(args_over(one, two), [two.url])
         reply = await client.post("/locate", files={"image": PHOTOS[0]}, data={"n_parallel": "1", "deadline_s": "10"})
         assert reply.status_code == 503
         assert two.bodies == []
 
 
 async def test_endpoints_are_still_used_if_all_of_them_are_drained(data_store, draining):
-    async with service_over(answering, answering) as (client, one, two):
-        draining(over(one, two), [one.url, two.url])
+    async with service_over(reply_with_answer, reply_with_answer) as (client, one, two):
+        draining(args_over(one, two), [one.url, two.url])
         await photos_of_both(client, one, two)
 
 

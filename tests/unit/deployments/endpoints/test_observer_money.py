@@ -54,7 +54,7 @@ class Pair:
         return [chunk("a canal"), chunk(finish="stop"), usage(prompt=LOOKED, completion=written), DONE]
 
 
-async def located(max_cost_usd=None, observed=OBSERVER):
+async def locate_photo(max_cost_usd=None, observed=OBSERVER):
     """The pair, the reply of `POST /locate`, and the metrics."""
     pair = Pair()
     form = {} if max_cost_usd is None else {"max_cost_usd": str(max_cost_usd)}
@@ -75,7 +75,7 @@ async def located(max_cost_usd=None, observed=OBSERVER):
 
 
 async def test_the_cost_of_the_observer_is_in_the_usage_and_the_metric(data_store):
-    pair, reply, metric = await located()
+    pair, reply, metric = await locate_photo()
     assert (pair.observer_calls, pair.turns) == (4, 4)  # the photo and three crops
     used = reply.json()["answer"]["usage"]
     assert used["cost_usd"] == pytest.approx(pair.cost_usd)
@@ -85,7 +85,7 @@ async def test_the_cost_of_the_observer_is_in_the_usage_and_the_metric(data_stor
 
 @pytest.mark.parametrize("bound", [4.5, 5.5, 7.0, 9.0, 12.0, 15.0])
 async def test_a_rollout_with_an_observer_stops_before_it_costs_more_than_it_may(data_store, bound):
-    pair, reply, _ = await located(bound)
+    pair, reply, _ = await locate_photo(bound)
     assert reply.status_code == 200, reply.text
     answer = reply.json()["answer"]
     assert 0 < pair.cost_usd <= bound
@@ -94,12 +94,12 @@ async def test_a_rollout_with_an_observer_stops_before_it_costs_more_than_it_may
 
 
 async def test_neither_observer_nor_engine_is_asked_without_money_for_the_observer(data_store):
-    pair, _, _ = await located(0.5)
+    pair, _, _ = await locate_photo(0.5)
     assert (pair.observer_calls, pair.turns) == (0, 0)
 
 
 async def test_an_observer_without_a_price_is_asked(data_store):
-    pair, reply, _ = await located(4.5, observed=None)
+    pair, reply, _ = await locate_photo(4.5, observed=None)
     assert (reply.status_code, pair.observer_calls) == (200, 4)
 
 

@@ -28,7 +28,7 @@ def keys(tmp_path):
     return AccessConfig(mode="keys", keys_file=str(path), burst=3)
 
 
-def bearing(key):
+def bearer_header(key):
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -37,7 +37,7 @@ async def test_requests_without_a_key_are_refused_except_for_health_and_readines
         for path in ("/metrics", "/v1/models", "/locate/loc_" + "0" * 20):
             reply = await http.get(path)
             assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
-        for wrong in ({}, bearing("nope"), {"Authorization": "Basic x"}, {"X-Api-Key": DESK + " " * 3 + "x"}):
+        for wrong in ({}, bearer_header("nope"), {"Authorization": "Basic x"}, {"X-Api-Key": DESK + " " * 3 + "x"}):
             assert (await http.post("/locate", **FORM, headers=wrong)).status_code == 401
         assert (await http.get("/healthz")).status_code == 200
         assert (await http.get("/readyz")).status_code == 200
@@ -61,12 +61,12 @@ async def test_the_command_line_says_how_to_give_a_key(data_store, keys, tmp_pat
 
 async def test_requests_belong_to_their_key(data_store, keys):
     async with talking_to(an_app(access=keys)) as http:
-        where = (await http.post("/locate", **FORM, headers={**bearing(PRESS), "Prefer": "respond-async"})).headers[
-            "location"
-        ]
-        assert (await http.get(where, headers=bearing(DESK))).status_code == 404
-        assert (await http.delete(f"{where}?erase=true", headers=bearing(DESK))).status_code == 404
-        assert (await http.get(where, headers=bearing(PRESS))).status_code == 200
+        where = (
+            await http.post("/locate", **FORM, headers={**bearer_header(PRESS), "Prefer": "respond-async"})
+        ).headers["location"]
+        assert (await http.get(where, headers=bearer_header(DESK))).status_code == 404
+        assert (await http.delete(f"{where}?erase=true", headers=bearer_header(DESK))).status_code == 404
+        assert (await http.get(where, headers=bearer_header(PRESS))).status_code == 200
 
 
 async def test_a_key_above_its_rate_is_refused_with_429(data_store, keys):
@@ -75,7 +75,7 @@ async def test_a_key_above_its_rate_is_refused_with_429(data_store, keys):
         assert [reply.status_code for reply in replies] == [415, 415, 415, 429]
         assert replies[-1].json()["type"] == "urn:geotts:problem:too-many-requests"
         assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
-        assert (await http.post("/locate", **FORM, headers=bearing(PRESS))).status_code == 200
+        assert (await http.post("/locate", **FORM, headers=bearer_header(PRESS))).status_code == 200
 
 
 async def test_a_key_may_have_only_so_many_requests_at_once(data_store, keys):
@@ -173,7 +173,7 @@ def test_a_new_key_is_shown_once_and_its_line_in_the_keys_file_is_valid(monkeypa
     assert key not in made.stdout
     monkeypatch.setenv("GEOTTS_API_KEYS", made.stdout.strip())
     ring = Keyring(GatewayConfig(access=AccessConfig(mode="keys")))
-    assert ring.caller(Headers(bearing(key))).requests_per_minute == 5
+    assert ring.caller(Headers(bearer_header(key))).requests_per_minute == 5
 
 
 @pytest.mark.parametrize(

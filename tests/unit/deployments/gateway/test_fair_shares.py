@@ -26,7 +26,7 @@ def keys(path, *lines):
     return AccessConfig(mode="keys", keys_file=str(path))
 
 
-def asked(key):
+def bearer_header(key):
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -49,7 +49,7 @@ async def test_slow_bodies_of_one_key_leave_room_for_others(data_store, tmp_path
         assert set(refused) == {b"429"}
         assert gateway.in_flight == (2 if limits else 8)
         form = {"files": {"image": PHOTO}, "data": {"n_parallel": "1"}}
-        assert (await http.post(f"{url}/locate", **form, headers=asked("gt_other"))).status_code == 200
+        assert (await http.post(f"{url}/locate", **form, headers=bearer_header("gt_other"))).status_code == 200
         for _, writer in crowd:
             writer.close()
         await idle(gateway)
@@ -59,7 +59,7 @@ async def status_of(reader):
     return int((await reader.readline()).split()[1])
 
 
-async def closed(reader):
+async def read_until_closed(reader):
     """All that comes until the server closes; it hangs when it never does."""
     parts = []
     async with asyncio.timeout(20):
@@ -78,7 +78,7 @@ async def test_a_body_slower_than_the_minimum_pace_ends_with_408_before_body_tim
         writer.write(first)
         drips = asyncio.create_task(drip(writer, b" ", every_s=0.05))
         assert await status_of(reader) == 408
-        await closed(reader)
+        await read_until_closed(reader)
         await idle(gateway)
         drips.cancel()
         writer.close()
@@ -96,7 +96,7 @@ async def test_the_client_of_a_slow_body_reads_why_before_its_connection_is_clos
     async with serving(an_app(body_window_s=0.3)) as (url, _):
         reader, writer = await slow_body(url, "none")
         drips = asyncio.create_task(drip(writer, b" ", every_s=0.05))
-        reply = await closed(reader)
+        reply = await read_until_closed(reader)
         drips.cancel()
         writer.close()
     head, _, body = reply.partition(b"\r\n\r\n")

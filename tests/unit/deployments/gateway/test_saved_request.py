@@ -13,12 +13,12 @@ from tts.domain.usage import Usage
 from tts.ports.rollout_groups import Checkpoint
 
 
-def saved(rollout, turn):
+def a_checkpoint(rollout, turn):
     return Checkpoint(rollout_id=rollout, turn=turn, messages=(), usage=Usage())
 
 
 def test_a_batch_is_split_before_the_second_checkpoint_of_a_rollout():
-    first, other, second = saved(0, 1), saved(1, 1), saved(0, 2)
+    first, other, second = a_checkpoint(0, 1), a_checkpoint(1, 1), a_checkpoint(0, 2)
     batch = [first, "end of 1", other, "end of 1", second, "end of 2"]
     assert list(before_second_checkpoints(batch)) == [batch[:4], batch[4:]]
     assert list(before_second_checkpoints(batch[:4])) == [batch[:4]]

@@ -67,7 +67,7 @@ def cost_of(endpoint):
     return PRICE.cost_usd(Usage(prompt_tokens=read, completion_tokens=10 * len(endpoint.bodies)))
 
 
-async def located(client, **form):
+async def locate_photo(client, **form):
     reply = await client.post("/locate", files={"image": PHOTO}, data={"depth": "standard", **form})
     assert reply.status_code == 200, reply.text
     return reply.json()
@@ -75,7 +75,7 @@ async def located(client, **form):
 
 async def test_the_answer_and_the_metric_count_every_model_that_was_asked(data_store):
     async with service() as (client, endpoint):
-        answer = (await located(client, n_parallel="2"))["answer"]
+        answer = (await locate_photo(client, n_parallel="2"))["answer"]
         metric = samples((await client.get("/metrics")).text)
     roles = [asked_of(body) for body in endpoint.bodies]
     assert sorted(set(roles)) == ["probe", "reader", "rollout", "verifier"]
@@ -93,7 +93,7 @@ async def test_without_money_for_the_verifier_model_the_consensus_decides_and_sa
     operator = Limits(max_cost_usd=JUST_A_ROLLOUT) if whose == "operator" else Limits()
     async with service(routing=RoutingConfig(method="fixed"), limits=operator) as (client, endpoint):
         form = {"max_cost_usd": str(JUST_A_ROLLOUT)} if whose == "caller" else {}
-        answer = (await located(client, n_parallel="1", **form))["answer"]
+        answer = (await locate_photo(client, n_parallel="1", **form))["answer"]
     assert [asked_of(body) for body in endpoint.bodies] == ["rollout"]
     assert answer["usage"]["cost_usd"] <= JUST_A_ROLLOUT
     assert answer["country"] == "Japan"
@@ -106,7 +106,7 @@ async def test_without_money_for_the_verifier_model_the_consensus_decides_and_sa
 @pytest.mark.parametrize("bound", [1.6, 2.3, 3.6, 4.2, 5.0, 6.0])
 async def test_no_request_costs_more_than_max_cost_usd_with_probe_and_verifier(data_store, bound):
     async with service() as (client, endpoint):
-        answer = (await located(client, n_parallel="2", max_cost_usd=str(bound)))["answer"]
+        answer = (await locate_photo(client, n_parallel="2", max_cost_usd=str(bound)))["answer"]
     assert answer["usage"]["cost_usd"] == pytest.approx(cost_of(endpoint))
     assert answer["usage"]["cost_usd"] <= bound
 

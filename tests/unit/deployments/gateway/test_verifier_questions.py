@@ -47,7 +47,7 @@ PAGES = {
 PHOTO = sign_bytes(NAME, STREET)
 
 
-def searched(seen):
+def search_pages(seen):
     """Pages by shared words; the name alone leads to the wrong branch."""
     words = set(seen.query["q"].lower().split())
     chosen = ["Coimbra"] if words == {"panda", "market"} else list(PAGES)
@@ -74,7 +74,7 @@ def runs(tmp_path_factory, data_store):
 
 async def run_with_and_without_questions(engine):
     found: dict[int | str, Any] = {}
-    async with rude_server(searched) as server:
+    async with rude_server(search_pages) as server:
         base = an_app(engine).model_copy(
             update={
                 "tools": config_for(server, "searxng", "offline"),
@@ -165,7 +165,7 @@ TRAJECTORIES = VerifierConfig(kind="model", mode="trajectories")
 OF_ANOTHER_PACKAGE = VerifierConfig.model_construct(kind="centroid")  # as if an entry point had added it
 
 
-async def posted(verifier, questions):
+async def post_photo(verifier, questions):
     """The reply of a gateway that is configured with this verifier. Its ports have another one."""
     args = an_app()
     gateway = Gateway(args.model_copy(update={"verifier": verifier}), ports_of(args))
@@ -179,13 +179,13 @@ async def posted(verifier, questions):
 
 @pytest.mark.parametrize("verifier", [TRAJECTORIES, OF_ANOTHER_PACKAGE], ids=["trajectories", "another package"])
 async def test_questions_of_a_verifier_that_cannot_ask_are_refused(verifier):
-    reply = await posted(verifier, 2)
+    reply = await post_photo(verifier, 2)
     assert reply.status_code == 422
     ((field, problem),) = [(error["field"], error["problem"]) for error in reply.json()["errors"]]
     assert field == "verifier_questions"
     assert "leave this out, or set it to 0" in problem
     assert "verifier.kind consensus" in problem
-    assert (await posted(verifier, 0)).status_code == 200
+    assert (await post_photo(verifier, 0)).status_code == 200
 
 
 def test_the_command_line_refuses_questions_of_a_verifier_that_cannot_ask(tmp_path):

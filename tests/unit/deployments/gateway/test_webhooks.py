@@ -58,7 +58,7 @@ def reporting_to(host, engine=None, pauses=(0.05, 0.05), **gateway):
     return an_app(engine, webhooks=WebhookConfig(hosts=(host,), retry_after_s=pauses), **gateway)
 
 
-async def until(came, count):
+async def wait_for_count(came, count):
     async with asyncio.timeout(20):
         while len(came) < count:  # noqa: ASYNC110  the receiver is a thread
             await asyncio.sleep(0.02)
@@ -70,7 +70,7 @@ async def test_an_ended_request_is_reported_signed_and_again_until_it_is_taken(d
             headers = {"Webhook-Url": f"http://{host}/hook", "Prefer": "respond-async"}
             reply = await http.post("/locate", files={"image": PHOTO}, data={"stop": "none"}, headers=headers)
             assert reply.status_code == 202
-            await until(came, 3)
+            await wait_for_count(came, 3)
         id_ = reply.json()["request_id"]
     payloads = [Webhook(SECRET).verify(body, {k.lower(): v for k, v in headers.items()}) for headers, body in came]
     assert payloads[0]["type"] == "request.ended"
@@ -89,10 +89,10 @@ async def test_an_undelivered_webhook_is_delivered_by_the_next_gateway_of_the_ru
         async with serving(args) as (url, _), httpx.AsyncClient(base_url=url) as http:
             headers = {"Webhook-Url": f"http://{host}/hook", "Prefer": "respond-async"}
             reply = await http.post("/locate", files={"image": PHOTO}, data={"stop": "none"}, headers=headers)
-            await until(came, 1)
+            await wait_for_count(came, 1)
         async with serving(args) as (_, gateway):
             gateway.start_duties()
-            await until(came, 2)
+            await wait_for_count(came, 2)
         async with serving(args) as (_, gateway):
             gateway.start_duties()
             await asyncio.sleep(2.5)
@@ -108,7 +108,7 @@ async def test_a_cancelled_request_is_reported_and_an_erased_one_is_not(data_sto
             headers = {"Webhook-Url": f"http://{host}/hook", "Prefer": "respond-async"}
             id_ = (await http.post("/locate", files={"image": PHOTO}, headers=headers)).json()["request_id"]
             await http.delete(f"/locate/{id_}")
-            await until(came, 1)
+            await wait_for_count(came, 1)
             assert json.loads(came[0][1])["data"]["status"] == "cancelled"
     with receiver([500] * 9) as (host, came):
         args = reporting_to(host, SLOW, pauses=(0.5,) * 9)
@@ -116,7 +116,7 @@ async def test_a_cancelled_request_is_reported_and_an_erased_one_is_not(data_sto
             headers = {"Webhook-Url": f"http://{host}/hook", "Prefer": "respond-async"}
             id_ = (await http.post("/locate", files={"image": PHOTO}, headers=headers)).json()["request_id"]
             await http.delete(f"/locate/{id_}")
-            await until(came, 1)
+            await wait_for_count(came, 1)
             await http.delete(f"/locate/{id_}", params={"erase": "true"})
             await asyncio.sleep(0.8)
             assert len(came) == 1
@@ -132,7 +132,7 @@ async def test_the_end_of_a_response_in_the_background_is_reported(data_store):
             assert (refused.status_code, refused.json()["type"]) == (422, "urn:geotts:problem:webhook-refused")
             made = await http.post("/v1/responses", json=body, headers={"Webhook-Url": f"http://{host}/hook"})
             assert made.status_code == 200
-            await until(came, 1)
+            await wait_for_count(came, 1)
         headers, payload = came[0]
         ended = Webhook(SECRET).verify(payload, {name.lower(): value for name, value in headers.items()})
         assert ended["data"]["status"] == "done"

@@ -33,13 +33,13 @@ async def scripted(data_store):
         yield client
 
 
-async def located(http, photo=PHOTO, **fields):
+async def locate_photo(http, photo=PHOTO, **fields):
     reply = await http.post("/locate", files={"image": photo}, data={**FULL, **fields})
     assert reply.status_code == 200, reply.text
     return reply.json()
 
 
-async def continued(http, request_id, status=200, **body):
+async def continue_request(http, request_id, status=200, **body):
     reply = await http.post(f"/locate/{request_id}/continue", json=body)
     assert reply.status_code == status, reply.text
     return reply.json()
@@ -50,9 +50,9 @@ def results_of(reply):
 
 
 async def test_an_answer_that_is_rejected_is_not_given_again(embedded):
-    first = await located(embedded, SIGN)
+    first = await locate_photo(embedded, SIGN)
     assert first["answer"]["city"] == "Bellinzona"
-    second = await continued(embedded, first["request_id"])
+    second = await continue_request(embedded, first["request_id"])
     answer, changed = second["answer"], second["answer"]["changed"]
     assert second["request_id"] != first["request_id"]
     assert answer["city"] != "Bellinzona"
@@ -68,9 +68,9 @@ async def test_an_answer_that_is_rejected_is_not_given_again(embedded):
 
 async def test_a_continued_run_equals_a_fresh_one_with_the_same_facts(embedded):
     deep = {"depth": "deep", "stop": "none"}
-    first = await located(embedded, STATION, **deep)
-    second = await continued(embedded, first["request_id"], not_there="Khoni", fact="taken in Georgia")
-    fresh = await located(embedded, STATION, **deep, not_there="Khoni", hint="taken in Georgia")
+    first = await locate_photo(embedded, STATION, **deep)
+    second = await continue_request(embedded, first["request_id"], not_there="Khoni", fact="taken in Georgia")
+    fresh = await locate_photo(embedded, STATION, **deep, not_there="Khoni", hint="taken in Georgia")
     for name in ("lat", "lon", "radius_km", "level", "confidence", "city", "explanation", "candidates", "hint"):
         assert second["answer"][name] == fresh["answer"][name], name
     kept = [result["kept"] for result in results_of(second)]
@@ -99,20 +99,20 @@ async def test_a_continued_request_reuses_tool_results_unless_the_area_changed(d
     local = local_tools(args)
     counting = Counting(local.toolbox)
     async with with_tools(args, LocalTools(counting, local.brokers)) as http:
-        first = await located(http)
+        first = await locate_photo(http)
         made = len(counting.calls)
         assert made == 4
-        second = await continued(http, first["request_id"], fact="a rainy day")
+        second = await continue_request(http, first["request_id"], fact="a rainy day")
         assert len(counting.calls) == made
         assert [r["kept"] for r in results_of(second)] == [True] * made
         assert [r["text"] for r in results_of(second)] == [r["text"] for r in results_of(first)]
-        again = await continued(http, first["request_id"], within="FR")
+        again = await continue_request(http, first["request_id"], within="FR")
         assert len(counting.calls) == 2 * made, "what was found elsewhere is asked for again in another area"
         assert not any(r["kept"] for r in results_of(again))
 
 
 async def test_the_log_of_the_earlier_request_stays_closed_and_the_new_one_names_it(scripted):
-    first = (await located(scripted))["request_id"]
+    first = (await locate_photo(scripted))["request_id"]
     events = (await scripted.get(f"/locate/{first}/events")).text
     headers = {"Prefer": "respond-async"}
     second = (await scripted.post(f"/locate/{first}/continue", json={"fact": "in France"}, headers=headers)).json()
@@ -122,19 +122,19 @@ async def test_the_log_of_the_earlier_request_stays_closed_and_the_new_one_names
 
 
 async def test_erasing_a_request_keeps_the_request_that_continues_it(scripted):
-    first = (await located(scripted))["request_id"]
-    second = await continued(scripted, first, fact="in France")
+    first = (await locate_photo(scripted))["request_id"]
+    second = await continue_request(scripted, first, fact="in France")
     photo = second["answer"]["provenance"]["photo_sha256"][0]
     assert (await scripted.delete(f"/locate/{first}", params={"erase": "true"})).json()["erased"]
     assert (await scripted.get(f"/locate/{second['request_id']}/files/{photo}")).status_code == 200
-    third = await continued(scripted, second["request_id"], not_there="Paris")
+    third = await continue_request(scripted, second["request_id"], not_there="Paris")
     assert third["answer"]["changed"]["why"] == ["you ruled out Paris (France)"]
     assert third["answer"]["hint"]["place"] == "France"
     assert (await scripted.post(f"/locate/{first}/continue", json={})).status_code == 404
 
 
 async def test_a_further_photo_joins_the_earlier_one(scripted):
-    first = await located(scripted)
+    first = await locate_photo(scripted)
     reply = await scripted.post(f"/locate/{first['request_id']}/continue", files={"image": sign_bytes("Gare")})
     answer = reply.json()["answer"]
     assert answer["provenance"]["photo_sha256"][0] == first["answer"]["provenance"]["photo_sha256"][0]
@@ -148,8 +148,8 @@ async def test_a_photo_that_is_not_kept_has_to_be_sent_again(data_store):
             return None
 
     async with talking_to(an_app(), Forgetful(600.0)) as http:
-        first = (await located(http))["request_id"]
-        problem = await continued(http, first, 410, fact="in France")
+        first = (await locate_photo(http))["request_id"]
+        problem = await continue_request(http, first, 410, fact="in France")
         assert problem["type"].endswith(":photos-gone")
         assert "send it again" in problem["detail"]
         body = {"files": {"image": PHOTO}, "data": {"fact": "in France"}}
@@ -160,9 +160,9 @@ async def test_a_request_at_work_is_not_continued(data_store):
     async with talking_to(an_app(SLOW)) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, headers={"Prefer": "respond-async"})
         first = reply.json()["request_id"]
-        assert (await continued(http, first, 409))["type"].endswith(":still-running")
+        assert (await continue_request(http, first, 409))["type"].endswith(":still-running")
         await http.delete(f"/locate/{first}")
-        problem = await continued(http, first, 422)
+        problem = await continue_request(http, first, 422)
         assert problem["errors"][0]["field"] == "not_there"
 
 
@@ -177,20 +177,20 @@ async def test_a_request_at_work_is_not_continued(data_store):
     ],
 )
 async def test_a_wrong_field_of_a_continuation_is_named(scripted, body, field):
-    first = (await located(scripted))["request_id"]
-    problem = await continued(scripted, first, 422, **body)
+    first = (await locate_photo(scripted))["request_id"]
+    problem = await continue_request(scripted, first, 422, **body)
     assert problem["errors"][0]["field"] == field
 
 
 async def test_a_denial_in_words_rules_the_place_out(embedded):
-    first = await located(embedded, SIGN)
-    second = await continued(embedded, first["request_id"], fact="It is not in Switzerland.")
+    first = await locate_photo(embedded, SIGN)
+    second = await continue_request(embedded, first["request_id"], fact="It is not in Switzerland.")
     assert second["answer"]["changed"]["why"] == ["you ruled out Switzerland"]
     assert second["answer"]["country_code"] != "CH"
 
 
 async def test_an_idempotency_key_continues_one_request_once(scripted):
-    first, other = (await located(scripted))["request_id"], (await located(scripted))["request_id"]
+    first, other = (await locate_photo(scripted))["request_id"], (await locate_photo(scripted))["request_id"]
     key = {"Idempotency-Key": "k"}
     replies = [await scripted.post(f"/locate/{first}/continue", json={"fact": "a"}, headers=key) for _ in range(2)]
     assert replies[0].json()["request_id"] == replies[1].json()["request_id"]
@@ -201,19 +201,19 @@ async def test_an_idempotency_key_continues_one_request_once(scripted):
 
 async def test_a_continued_request_keeps_to_max_precision(data_store):
     async with talking_to(an_app(max_precision="city")) as http:
-        first = (await located(http))["request_id"]
-        second = await continued(http, first)
+        first = (await locate_photo(http))["request_id"]
+        second = await continue_request(http, first)
         changed = second["answer"]["changed"]
         assert changed["before"]["place"].startswith("Paris")
         assert changed["why"] == ["what you added"]
-        problem = await continued(http, first, 422, not_there="48.85,2.35,1")
+        problem = await continue_request(http, first, 422, not_there="48.85,2.35,1")
         assert problem["errors"][0]["field"] == "not_there"
 
 
 async def test_two_continuations_of_one_request_do_not_affect_each_other(scripted):
-    first = (await located(scripted))["request_id"]
+    first = (await locate_photo(scripted))["request_id"]
     one, other = await asyncio.gather(
-        continued(scripted, first, fact="in France"), continued(scripted, first, not_there="Paris")
+        continue_request(scripted, first, fact="in France"), continue_request(scripted, first, not_there="Paris")
     )
     assert one["answer"]["changed"]["why"] == ["you said: “in France”"]
     assert other["answer"]["changed"]["why"] == ["you ruled out Paris (France)"]

@@ -84,14 +84,14 @@ def response_body(luck, ticket, earlier):
     }
 
 
-def damaged(luck, node):
+def damage_tree(luck, node):
     """A copy with some of its values replaced, dropped or doubled."""
     if luck.random() < 0.12:
         return luck.choice(ODD)
     if isinstance(node, dict):
-        kept = {name: damaged(luck, one) for name, one in node.items() if luck.random() > 0.05}
+        kept = {name: damage_tree(luck, one) for name, one in node.items() if luck.random() > 0.05}
         return kept | ({"x": luck.choice(ODD)} if luck.random() < 0.1 else {})
-    return [damaged(luck, one) for one in node] * luck.choice([1, 1, 1, 2]) if isinstance(node, list) else node
+    return [damage_tree(luck, one) for one in node] * luck.choice([1, 1, 1, 2]) if isinstance(node, list) else node
 
 
 def a_request(luck, ticket, earlier):
@@ -108,7 +108,7 @@ def a_request(luck, ticket, earlier):
     else:
         message, path = response_body(luck, ticket, earlier), "/v1/responses"
         headers = {"Accept": luck.choice(["*/*", "application/json", "text/event-stream"])}
-    body = json.dumps(message if luck.random() < 0.15 else damaged(luck, message)).encode()
+    body = json.dumps(message if luck.random() < 0.15 else damage_tree(luck, message)).encode()
     if luck.random() < 0.05:
         body = body[: luck.randrange(len(body) + 1)] + bytes(luck.choices(range(256), k=5))
     kind = luck.choice(["application/json"] * 9 + ["text/plain"])

@@ -18,7 +18,7 @@ GET = b"GET /healthz HTTP/1.1\r\n" + HOST
 CHUNKED = POST + b"transfer-encoding: chunked\r\n"
 
 
-def framed(*fields, body=b"{}"):
+def post_request(*fields, body=b"{}"):
     return POST + b"".join(field + b"\r\n" for field in fields) + b"\r\n" + body
 
 
@@ -42,12 +42,12 @@ def status(reply):
 
 
 FRAMES = {
-    "a length and chunks": (framed(b"content-length: 2", b"transfer-encoding: chunked", body=b"0\r\n\r\n"), 400),
-    "two lengths": (framed(b"content-length: 2", b"content-length: 3"), 400),
-    "a length below nothing": (framed(b"content-length: -2"), 400),
-    "a length of 23 digits": (framed(b"content-length: " + b"9" * 23), 400),
-    "an unknown transfer encoding": (framed(b"transfer-encoding: xchunked"), 400),
-    "chunked twice": (framed(b"transfer-encoding: chunked, chunked", body=b"0\r\n\r\n"), 400),
+    "a length and chunks": (post_request(b"content-length: 2", b"transfer-encoding: chunked", body=b"0\r\n\r\n"), 400),
+    "two lengths": (post_request(b"content-length: 2", b"content-length: 3"), 400),
+    "a length below nothing": (post_request(b"content-length: -2"), 400),
+    "a length of 23 digits": (post_request(b"content-length: " + b"9" * 23), 400),
+    "an unknown transfer encoding": (post_request(b"transfer-encoding: xchunked"), 400),
+    "chunked twice": (post_request(b"transfer-encoding: chunked, chunked", body=b"0\r\n\r\n"), 400),
     "a chunk size of 17 digits": (CHUNKED + b"\r\n" + b"f" * 17 + b"\r\n", 400),
     "a bare line feed": (b"GET /healthz HTTP/1.1\nhost: localhost\n\n", 400),
     "a folded header": (GET + b"x-a: b\r\n c\r\n" + CLOSE + b"\r\n", 400),
@@ -75,16 +75,18 @@ FRAMES = {
         200,
     ),
     "a compressed body": (
-        framed(b"content-encoding: gzip", b"content-length: 20", b"connection: close", body=b"\x1f\x8b" + bytes(18)),
+        post_request(
+            b"content-encoding: gzip", b"content-length: 20", b"connection: close", body=b"\x1f\x8b" + bytes(18)
+        ),
         400,
     ),
     "two hosts": (b"GET /healthz HTTP/1.1\r\n" + HOST + b"host: evil.example\r\n" + CLOSE + b"\r\n", 200),
     "an area of a million letters": (
-        framed(b"content-length: 1000014", b"connection: close", body=b'{"within": "' + b"a" * 1_000_000 + b'"}'),
+        post_request(b"content-length: 1000014", b"connection: close", body=b'{"within": "' + b"a" * 1_000_000 + b'"}'),
         422,
     ),
     "lists a million deep": (
-        framed(b"content-length: 1000000", b"connection: close", body=b"[" * 1_000_000),
+        post_request(b"content-length: 1000000", b"connection: close", body=b"[" * 1_000_000),
         400,
     ),
 }
@@ -113,7 +115,7 @@ async def test_a_promised_body_that_never_comes_is_ended(data_store):
 
 async def test_a_reply_in_the_middle_of_a_body_is_read_before_the_connection_is_closed(data_store):
     """Also by a client that sends on, and that asked for the connection to be closed."""
-    request = framed(b"content-length: 999999999", b"connection: close", body=b" " * 100_000)
+    request = post_request(b"content-length: 999999999", b"connection: close", body=b" " * 100_000)
     async with serving(an_app()) as (url, _):
         reply = await exchange(int(url.rpartition(":")[2]), request)
     assert status(reply) == 413

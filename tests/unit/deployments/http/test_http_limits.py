@@ -22,7 +22,7 @@ async def service(engine=None, *, access=None, **limits):
         yield int(url.rpartition(":")[2]), gateway
 
 
-async def connected(port, data=b""):
+async def open_connection(port, data=b""):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     await writer.drain()
@@ -40,7 +40,7 @@ async def read_to_the_end(reader, seconds=10.0):
 
 
 async def exchange(port, data, seconds=10.0):
-    reader, writer = await connected(port, data)
+    reader, writer = await open_connection(port, data)
     try:
         return await read_to_the_end(reader, seconds)
     finally:
@@ -74,7 +74,7 @@ def locate(*fields, version=b"1.1", accept=b"application/json"):
 
 async def test_an_endless_header_ends_with_431(data_store):
     async with service() as (port, _):
-        reader, writer = await connected(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ")
+        reader, writer = await open_connection(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ")
         with contextlib.suppress(ConnectionError):
             for _ in range(64):  # of 64 KiB, 4 MiB together
                 writer.write(b"a" * 65536)
@@ -121,7 +121,7 @@ async def test_endless_trailers_are_bounded_and_read_by_nobody(data_store):
     async with service() as (port, gateway):
         head = b"POST /locate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         chunked = head + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nx-long: "
-        reader, writer = await connected(port, chunked)
+        reader, writer = await open_connection(port, chunked)
         with contextlib.suppress(ConnectionError):
             for _ in range(64):
                 writer.write(b"a" * 65536)
@@ -144,7 +144,7 @@ async def test_half_a_request_is_closed_in_time(data_store, data):
 
 async def test_a_slow_head_that_goes_on_is_closed_in_time_too(data_store):
     async with service(head_timeout_s=0.3) as (port, _):
-        reader, writer = await connected(port, b"GET /healthz HTTP/1.1\r\n")
+        reader, writer = await open_connection(port, b"GET /healthz HTTP/1.1\r\n")
 
         async def trickle():
             with contextlib.suppress(ConnectionError):
@@ -161,7 +161,7 @@ async def test_a_slow_head_that_goes_on_is_closed_in_time_too(data_store):
 
 async def test_empty_lines_between_requests_do_not_keep_a_connection(data_store):
     async with service(head_timeout_s=0.3) as (port, _):
-        reader, writer = await connected(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        reader, writer = await open_connection(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
         await reader.readuntil(b"}")
         writer.write(b"\r\n")
         assert await read_to_the_end(reader, 3.0) == b""
@@ -171,7 +171,7 @@ async def test_empty_lines_between_requests_do_not_keep_a_connection(data_store)
 async def test_many_requests_on_one_connection_and_pipelined_ones_are_served(data_store):
     one = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
     async with service(head_timeout_s=0.5) as (port, _):
-        reader, writer = await connected(port, one * 5)
+        reader, writer = await open_connection(port, one * 5)
         for _ in range(5):
             assert b" 200 " in await reader.readuntil(b"}")
         for _ in range(5):
@@ -183,7 +183,7 @@ async def test_many_requests_on_one_connection_and_pipelined_ones_are_served(dat
 
 async def test_idle_connections_are_closed_to_make_room_for_others(data_store):
     async with service(max_connections=50) as (port, _):
-        crowd = [await connected(port, b"GET /hea") for _ in range(120)]
+        crowd = [await open_connection(port, b"GET /hea") for _ in range(120)]
         reply = await exchange(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         assert status(reply) == 200
         assert len(http_limits.LimitedHttp.gate) <= 50
@@ -193,8 +193,8 @@ async def test_idle_connections_are_closed_to_make_room_for_others(data_store):
 
 async def test_a_running_request_keeps_its_connection_while_idle_ones_are_closed(data_store):
     async with service(max_connections=20) as (port, gateway):
-        reader, writer = await connected(port, locate(b"connection: close"))
-        crowd = [await connected(port) for _ in range(60)]
+        reader, writer = await open_connection(port, locate(b"connection: close"))
+        crowd = [await open_connection(port) for _ in range(60)]
         assert status(await read_to_the_end(reader)) == 200
         for one in (writer, *(other for _, other in crowd)):
             one.close()
@@ -204,11 +204,11 @@ async def test_a_running_request_keeps_its_connection_while_idle_ones_are_closed
 async def test_callers_behind_a_proxy_are_counted_by_the_address_it_names(data_store):
     async with service(SLOW, max_per_address=2, trusted_proxies=("127.0.0.1",)) as (port, gateway):
         mine, other = b"x-forwarded-for: 1.2.3.4, 203.0.113.7", b"x-forwarded-for: 203.0.113.7, 203.0.113.8"
-        at_work = [await connected(port, locate(mine, accept=b"text/event-stream")) for _ in range(2)]
+        at_work = [await open_connection(port, locate(mine, accept=b"text/event-stream")) for _ in range(2)]
         for reader, _ in at_work:
             await reader.readuntil(b"event:")
         assert status(await exchange(port, locate(mine, b"connection: close"))) == 429
-        reader, writer = await connected(port, locate(other, accept=b"text/event-stream"))
+        reader, writer = await open_connection(port, locate(other, accept=b"text/event-stream"))
         assert b" 200 " in await reader.readuntil(b"event:")
         for one in (writer, *(writer for _, writer in at_work)):
             one.close()
@@ -247,7 +247,7 @@ def test_addresses_of_one_host_count_as_one():
 @pytest.mark.parametrize("path", [b"/healthz", b"/"])
 async def test_a_client_that_closed_its_sending_side_gets_its_reply(data_store, path):
     async with service() as (port, _):
-        reader, writer = await connected(port, b"GET " + path + b" HTTP/1.0\r\nhost: localhost\r\n\r\n")
+        reader, writer = await open_connection(port, b"GET " + path + b" HTTP/1.0\r\nhost: localhost\r\n\r\n")
         writer.write_eof()
         assert status(await read_to_the_end(reader)) == 200
         writer.close()
@@ -256,7 +256,7 @@ async def test_a_client_that_closed_its_sending_side_gets_its_reply(data_store, 
 @pytest.mark.parametrize("accept", [b"application/json", b"text/event-stream", b"application/x-ndjson"])
 async def test_a_half_closed_client_gets_answers_and_streams(data_store, accept):
     async with service() as (port, gateway):
-        reader, writer = await connected(port, locate(accept=accept))
+        reader, writer = await open_connection(port, locate(accept=accept))
         writer.write_eof()
         reply = await read_to_the_end(reader)
         writer.close()
@@ -269,7 +269,7 @@ async def test_a_half_closed_client_gets_answers_and_streams(data_store, accept)
 async def test_a_client_that_is_gone_is_still_noticed(data_store):
     async with service(SLOW) as (port, gateway):
         for accept in (b"application/json", b"text/event-stream"):
-            _, writer = await connected(port, locate(accept=accept))
+            _, writer = await open_connection(port, locate(accept=accept))
             async with asyncio.timeout(5):
                 while not gateway.in_flight:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
@@ -294,7 +294,9 @@ async def test_http_1_0_gets_no_chunks(data_store, accept):
 async def test_an_upgrade_to_websocket_is_a_plain_request(data_store):
     async with service() as (port, _):
         upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n"
-        reader, writer = await connected(port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n" + upgrade + b"\r\n")
+        reader, writer = await open_connection(
+            port, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n" + upgrade + b"\r\n"
+        )
         assert b" 200 " in await reader.readline()
         writer.close()
 
@@ -304,7 +306,7 @@ async def test_only_so_many_pipelined_requests_may_wait_on_one_connection(data_s
     async with service() as (port, _):
         reply = await exchange(port, one * 5000)
         assert reply.count(b" 200 ") <= 64
-        reader, writer = await connected(port, one * 30)
+        reader, writer = await open_connection(port, one * 30)
         for _ in range(30):
             assert b" 200 " in await reader.readuntil(b"}")
         writer.close()

@@ -19,7 +19,7 @@ async def http(data_store):
         yield client
 
 
-async def located(http):
+async def locate_photo(http):
     reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
     return f"/locate/{reply.json()['request_id']}"
 
@@ -94,7 +94,7 @@ async def test_head_says_what_get_would_without_its_body(data_store, path):
 
 
 async def test_head_is_answered_for_a_request_and_its_files_but_not_for_its_stream(http):
-    where = await located(http)
+    where = await locate_photo(http)
     events = (await http.get(f"{where}/events", headers={"Accept": "application/x-ndjson"})).text
     picture = re.search('"sha256": ?"([0-9a-f]{64})"', events)
     assert picture is not None

@@ -25,7 +25,7 @@ async def client(data_store):
         yield client
 
 
-def asking(text="where?", *urls):
+def messages_with_photo(text="where?", *urls):
     parts = [{"type": "text", "text": text}, *({"type": "image_url", "image_url": {"url": u}} for u in urls or (URL,))]
     return [{"role": "system", "content": "You locate photos."}, {"role": "user", "content": parts}]
 
@@ -38,7 +38,7 @@ async def test_models_are_listed(client):
 
 async def test_the_content_of_a_chat_completion_is_the_answer_as_json(client):
     reply = await client.chat.completions.create(
-        model="geotts", messages=asking(), seed=3, extra_body={"geotts": {"n_parallel": 2}}
+        model="geotts", messages=messages_with_photo(), seed=3, extra_body={"geotts": {"n_parallel": 2}}
     )
     (choice,) = reply.choices
     answer = json.loads(choice.message.content)
@@ -51,7 +51,7 @@ async def test_the_content_of_a_chat_completion_is_the_answer_as_json(client):
 
 async def test_a_stream_reasons_and_ends_with_the_answer(client):
     stream = await client.chat.completions.create(
-        model="geotts-deep", messages=asking(), stream=True, stream_options={"include_usage": True}
+        model="geotts-deep", messages=messages_with_photo(), stream=True, stream_options={"include_usage": True}
     )
     chunks = [chunk async for chunk in stream]
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
@@ -64,20 +64,20 @@ async def test_a_stream_reasons_and_ends_with_the_answer(client):
 
 
 async def test_several_images_are_photos_of_one_place(client):
-    reply = await client.chat.completions.create(model="geotts-direct", messages=asking("both", URL, URL))
+    reply = await client.chat.completions.create(model="geotts-direct", messages=messages_with_photo("both", URL, URL))
     assert len(json.loads(reply.choices[0].message.content)["provenance"]["photo_sha256"]) == 2
 
 
 @pytest.mark.parametrize(
     ("error", "fields"),
     [
-        (openai.NotFoundError, {"model": "gpt-9", "messages": asking()}),
+        (openai.NotFoundError, {"model": "gpt-9", "messages": messages_with_photo()}),
         (openai.UnprocessableEntityError, {"model": "geotts", "messages": [{"role": "user", "content": "where?"}]}),
-        (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking(), "n": 2}),
-        (openai.UnprocessableEntityError, {"model": "geotts", "messages": asking("many", *[URL] * 9)}),
+        (openai.UnprocessableEntityError, {"model": "geotts", "messages": messages_with_photo(), "n": 2}),
+        (openai.UnprocessableEntityError, {"model": "geotts", "messages": messages_with_photo("many", *[URL] * 9)}),
         (
             openai.UnprocessableEntityError,
-            {"model": "geotts", "messages": asking("x", "http://127.0.0.1/a.jpg")},
+            {"model": "geotts", "messages": messages_with_photo("x", "http://127.0.0.1/a.jpg")},
         ),
     ],
 )
@@ -104,7 +104,7 @@ LONG = "x" * 2001
 )
 async def test_an_error_names_the_parameter_as_the_client_sent_it(client, fields, named):
     with pytest.raises(openai.UnprocessableEntityError) as caught:
-        await client.chat.completions.create(**{"model": "geotts", "messages": asking(), **fields})
+        await client.chat.completions.create(**{"model": "geotts", "messages": messages_with_photo(), **fields})
     assert isinstance(caught.value.body, dict)
     assert caught.value.body["param"] == named
     assert f"{named}: " in caught.value.body["message"]
@@ -122,7 +122,7 @@ async def test_an_error_names_the_parameter_as_the_client_sent_it(client, fields
     ],
 )
 async def test_a_prompt_is_no_hint(client, prompt):
-    reply = await client.chat.completions.create(model="geotts-direct", messages=asking(prompt))
+    reply = await client.chat.completions.create(model="geotts-direct", messages=messages_with_photo(prompt))
     answer = json.loads(reply.choices[0].message.content)
     assert (answer["hint"], answer["contradictions"]) == (None, [])
     assert not [e for e in answer["evidence"] if e["claim"].startswith("the caller")]
@@ -130,30 +130,34 @@ async def test_a_prompt_is_no_hint(client, prompt):
 
 async def test_a_hint_is_sent_among_the_options(client):
     options = {"geotts": {"hint": "in Kyiv"}}
-    reply = await client.chat.completions.create(model="geotts-direct", messages=asking("where?"), extra_body=options)
+    reply = await client.chat.completions.create(
+        model="geotts-direct", messages=messages_with_photo("where?"), extra_body=options
+    )
     assert json.loads(reply.choices[0].message.content)["hint"]["place"] == "Kyiv (Ukraine)"
 
 
 async def test_two_completions_with_the_same_idempotency_key_run_once(client):
     key = {"Idempotency-Key": "a-key"}
     raw = client.chat.completions.with_raw_response
-    first, second = [await raw.create(model="geotts", messages=asking(), extra_headers=key) for _ in range(2)]
+    first, second = [
+        await raw.create(model="geotts", messages=messages_with_photo(), extra_headers=key) for _ in range(2)
+    ]
     assert [reply.headers.get("idempotency-replayed") for reply in (first, second)] == [None, "true"]
     assert first.headers["x-request-id"] == second.headers["x-request-id"]
     assert first.parse().choices == second.parse().choices
     with pytest.raises(openai.UnprocessableEntityError) as caught:
-        await client.chat.completions.create(model="geotts", messages=asking(), seed=4, extra_headers=key)
+        await client.chat.completions.create(model="geotts", messages=messages_with_photo(), seed=4, extra_headers=key)
     assert isinstance(caught.value.body, dict)
     assert caught.value.body["code"] == "idempotency-key-reused"
     with pytest.raises(openai.BadRequestError):
         await client.chat.completions.create(
-            model="geotts", messages=asking(), extra_headers={"Idempotency-Key": "a b"}
+            model="geotts", messages=messages_with_photo(), extra_headers={"Idempotency-Key": "a b"}
         )
 
 
 async def test_a_replay_may_be_streamed_and_leaves_the_first_reader_alone(client):
     key = {"Idempotency-Key": "another-key"}
-    ask = {"model": "geotts", "messages": asking(), "stream": True, "extra_headers": key}
+    ask = {"model": "geotts", "messages": messages_with_photo(), "stream": True, "extra_headers": key}
     first, second = await client.chat.completions.create(**ask), await client.chat.completions.create(**ask)
     await anext(second)
     await second.close()
@@ -176,7 +180,7 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "place", "schema": {"ty
 async def test_unsupported_parameters_of_a_chat_completion_are_refused_by_name(client, asked, field, says):
     for stream in (False, True):
         with pytest.raises(openai.BadRequestError) as refused:
-            await client.chat.completions.create(model="geotts", messages=asking(), stream=stream, **asked)
+            await client.chat.completions.create(model="geotts", messages=messages_with_photo(), stream=stream, **asked)
         assert (refused.value.param, refused.value.code) == (field, "unsupported")
         assert says in refused.value.message
 
@@ -185,7 +189,7 @@ async def test_an_answer_as_a_json_object_is_given(client):
     for wanted in ("json_object", "text"):
         reply = await client.chat.completions.create(
             model="geotts-direct",
-            messages=asking(),
+            messages=messages_with_photo(),
             response_format={"type": wanted},
             tools=[],
             tool_choice="none",

@@ -102,7 +102,7 @@ def shelf_of(made):
     return made.brokers._tooling.catalog.shelf
 
 
-async def located(http, **fields):
+async def locate_photo(http, **fields):
     data = {"n_parallel": "1", "depth": "deep", **fields}
     reply = await http.post("/locate", files={"image": PHOTO}, data=data, headers=NDJSON)
     assert reply.status_code == 200, reply.text
@@ -121,7 +121,7 @@ def result_in(events):
 async def test_a_search_service_fetches_the_region_and_no_picture_of_it_remains(data_store, looking):
     lens = Lens()
     async with a_service(looking, lens) as (http, _, _, _):
-        events = await located(http, allow_region_search="true")
+        events = await locate_photo(http, allow_region_search="true")
         again = await http.get(lens.urls[0].replace(PUBLIC_URL, ""))
     found = result_in(events)
     assert found.ok, found.text
@@ -160,7 +160,7 @@ async def test_no_region_is_sent_unless_operator_and_caller_agree(
     lens = Lens()
     region_search = RegionSearchConfig(allowed=allowed)
     async with a_service(looking, lens, region_search=region_search) as (http, _, _, server):
-        events = await located(http, **({"allow_region_search": "true"} if consents else {}))
+        events = await locate_photo(http, **({"allow_region_search": "true"} if consents else {}))
     failure = result_in(events).failure
     assert failure.kind is kind
     assert ("allow_region_search" in failure.detail) == allowed
@@ -184,7 +184,7 @@ async def test_a_region_picture_can_be_fetched_max_fetches_times(data_store, loo
     lens = Lens(fetches=4)
     few = RegionSearchConfig(allowed=True, upload=GatewayUpload(max_fetches=2))
     async with a_service(looking, lens, region_search=few) as (http, _, _, _):
-        events = await located(http, allow_region_search="true")
+        events = await locate_photo(http, allow_region_search="true")
     assert [reply.status_code for reply in lens.replies] == [200, 200, 404, 404]
     assert len([request for request in requests_in(events) if request.method == "SERVE"]) == 2
 
@@ -193,7 +193,7 @@ async def test_a_region_picture_can_be_fetched_max_fetches_times(data_store, loo
 async def test_a_failed_region_search_leaves_no_picture(data_store, looking, answer):
     lens = Lens(answer=answer)
     async with a_service(looking, lens) as (http, _, made, _):
-        events = await located(http, allow_region_search="true")
+        events = await locate_photo(http, allow_region_search="true")
         assert result_in(events).failure is not None
         assert len(shelf_of(made)) == 0
         for url in lens.urls:
@@ -227,7 +227,7 @@ async def test_a_cancelled_region_search_leaves_no_picture(data_store, looking):
         events = [parse_event(line) for line in (await http.get(path + "/events", headers=NDJSON)).text.splitlines()]
         held.set()
         await idle(running)
-        assert result_in(await located(http, allow_region_search="true", seed="5")).ok
+        assert result_in(await locate_photo(http, allow_region_search="true", seed="5")).ok
     assert [request.method for request in requests_in(events)] == ["OFFER", "POST", "SERVE", "WITHDRAW"]
 
 
@@ -240,7 +240,7 @@ async def test_google_vision_gets_the_bytes_and_no_url(data_store, looking):
 
     async with a_service(looking, answer, "google_vision") as (http, _, made, _):
         assert shelf_of(made) is None
-        events = await located(http, allow_region_search="true")
+        events = await locate_photo(http, allow_region_search="true")
     assert result_in(events).ok
     (asked,) = bodies[0]["requests"]
     assert asked["features"] == [{"type": "WEB_DETECTION", "maxResults": 15}]
@@ -269,7 +269,7 @@ async def test_a_store_is_used_in_place_of_the_gateway(data_store, looking, monk
         region_search = RegionSearchConfig(allowed=True, upload=upload)
         async with a_service(looking, lens, region_search=region_search) as (http, _, made, _):
             assert shelf_of(made) is None
-            events = await located(http, allow_region_search="true")
+            events = await locate_photo(http, allow_region_search="true")
     assert result_in(events).ok
     assert fetched[0].startswith(b"\xff\xd8")
     assert kept == {}
@@ -283,7 +283,7 @@ async def test_pictures_are_sent_blurred_or_not_at_all(data_store, looking, tmp_
     lens = Lens()
     region_search = RegionSearchConfig(allowed=True, blur=blur)
     async with a_service(looking, lens, region_search=region_search) as (http, _, _, server):
-        events = await located(http, allow_region_search="true")
+        events = await locate_photo(http, allow_region_search="true")
     if fails:
         assert "was not sent" in result_in(events).failure.detail
         assert (server.seen, requests_in(events)) == ([], ())

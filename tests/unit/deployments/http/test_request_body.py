@@ -152,7 +152,7 @@ async def test_a_form_is_read_as_utf_8_whatever_charset_it_claims(http, charset)
     assert reply.status_code == 200, reply.text
 
 
-async def stuck():
+async def stuck_body():
     yield b"{"
     await asyncio.sleep(60)
 
@@ -163,7 +163,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(ports, path, limit):
     args = ARGS.model_copy(update={"gateway": GatewayConfig(**{limit: 0.2})})
     transport = httpx.ASGITransport(create_app(Gateway(args, ports), args))
     async with asyncio.timeout(10), httpx.AsyncClient(transport=transport, base_url="http://geotts") as client:
-        reply = await client.post(path, content=stuck(), headers=JSON)
+        reply = await client.post(path, content=stuck_body(), headers=JSON)
     assert reply.status_code == 408
     assert reply.json()["type"] == "urn:geotts:problem:body-timeout"
     assert reply.headers["connection"] == "close"

@@ -36,21 +36,21 @@ def exported(monkeypatch):
     return exporter.get_finished_spans
 
 
-async def located(**headers):
+async def locate_photo(**headers):
     async with talking_to(an_app()) as http:
         reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "2"}, headers=headers)
     assert reply.status_code == 200
 
 
 async def test_a_request_is_one_trace_that_begins_with_the_request(data_store, exported):
-    await located()
+    await locate_photo()
     assert {span.context.trace_id for span in exported()} == {exported()[0].context.trace_id}
     assert [span.name for span in exported() if span.parent is None] == ["request"]
     assert {"rollout", "turn", "tool"} <= {span.name for span in exported()}
 
 
 async def test_a_request_joins_its_callers_trace(data_store, exported):
-    await located(traceparent=PARENT, tracestate="vendor=1")
+    await locate_photo(traceparent=PARENT, tracestate="vendor=1")
     assert {span.context.trace_state.to_header() for span in exported()} == {"vendor=1"}
     assert {f"{span.context.trace_id:032x}" for span in exported()} == {CALLER}
     [root] = [span for span in exported() if span.name == "request"]

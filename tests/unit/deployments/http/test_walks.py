@@ -24,13 +24,13 @@ BLANK = sign_bytes("....")
 GIVEN = {"n_parallel": 2, "seed": 1}
 
 
-async def walked(url, *photos, **options):
+async def locate_walk(url, *photos, **options):
     async with Client(url) as client:
         return (await client.locate(list(photos), LocateOptions(**GIVEN, **options))).answer
 
 
 async def test_each_photo_has_its_own_answer_and_its_own_evidence(url):
-    answer = await walked(url, BELLINZONA, LUGANO, within_km=40)
+    answer = await locate_walk(url, BELLINZONA, LUGANO, within_km=40)
     assert [one.city for one in answer.per_photo] == ["Bellinzona", "Lugano"]
     assert answer.contradictions == ()
     assert not any("Lugano" in f"{e.claim} {e.quote}" for e in answer.per_photo[0].evidence)
@@ -39,15 +39,15 @@ async def test_each_photo_has_its_own_answer_and_its_own_evidence(url):
 
 
 async def test_a_photo_decides_between_the_namesakes_of_another(url):
-    alone = await walked(url, sign_bytes("Frankfurt"))
+    alone = await locate_walk(url, sign_bytes("Frankfurt"))
     assert alone.city == "Frankfurt am Main"
-    answer = await walked(url, sign_bytes("Frankfurt"), sign_bytes("Eisenhüttenstadt"), within_km=30)
+    answer = await locate_walk(url, sign_bytes("Frankfurt"), sign_bytes("Eisenhüttenstadt"), within_km=30)
     assert [one.city for one in answer.per_photo] == ["Frankfurt (Oder)", "Eisenhüttenstadt"]
 
 
 @pytest.mark.parametrize("other", [STATION, BLANK])
 async def test_a_photo_that_says_little_lies_within_reach_of_one_that_says_more(url, other):
-    answer = await walked(url, BELLINZONA, other, within_km=5)
+    answer = await locate_walk(url, BELLINZONA, other, within_km=5)
     first, second = answer.per_photo
     assert (second.lat, second.lon) == (first.lat, first.lon)
     assert second.radius_km.p90 == pytest.approx(first.radius_km.p90 + 5)
@@ -55,7 +55,7 @@ async def test_a_photo_that_says_little_lies_within_reach_of_one_that_says_more(
 
 
 async def test_photos_that_contradict_the_reach_are_named(url):
-    answer = await walked(url, BELLINZONA, LUGANO, SEOUL, within_km=40)
+    answer = await locate_walk(url, BELLINZONA, LUGANO, SEOUL, within_km=40)
     assert answer.abstained
     (contradiction,) = answer.contradictions
     assert contradiction.about == "photos"
@@ -65,9 +65,9 @@ async def test_photos_that_contradict_the_reach_are_named(url):
 
 async def test_times_and_a_speed_are_a_reach(url):
     times = ["2026-05-01T10:00:00Z", "2026-05-01T11:00:00Z"]
-    slow = await walked(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=5)
+    slow = await locate_walk(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=5)
     assert slow.contradictions[0].text.startswith("Photos 1 and 2 cannot be within 5 km of each other")
-    quick = await walked(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=60)
+    quick = await locate_walk(url, BELLINZONA, LUGANO, taken_at=times, max_speed_kmh=60)
     assert [one.city for one in quick.per_photo] == ["Bellinzona", "Lugano"]
 
 

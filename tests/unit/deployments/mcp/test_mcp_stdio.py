@@ -23,7 +23,7 @@ ENGINE = ["--set", "engine={name: scripted, turns: 2, tokens_per_turn: 4}", "--s
 CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
-def started(folder, *more):
+def server_parameters(folder, *more):
     program = str(Path(sys.executable).with_name("geotts"))
     return StdioServerParameters(
         command=program, args=["mcp", "--root", str(folder), *ENGINE, *more], env=dict(os.environ)
@@ -37,7 +37,7 @@ async def test_photos_are_located_and_continued_by_their_paths(tmp_path, data_st
     (tmp_path / "photos" / "a.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
     (tmp_path / "photos" / "b.jpg").write_bytes(sign_bytes("Place de la Concorde"))
     (tmp_path / "secret.jpg").write_bytes(sign_bytes("Rue de Rivoli"))
-    async with Client(started(tmp_path / "photos"), mode=mode) as client:
+    async with Client(server_parameters(tmp_path / "photos"), mode=mode) as client:
         assert client.protocol_version in (LATEST_MODERN_VERSION, LATEST_HANDSHAKE_VERSION)
         messages = []
 
@@ -71,7 +71,7 @@ async def test_a_call_joins_the_trace_that_its_message_names(tmp_path, data_stor
     meta = {"traceparent": f"00-{CALLER}-00f067aa0ba902b7-01", "tracestate": "vendor=1"}
     with run_receiver() as receiver:
         telemetry = f"telemetry={{traces: otlp, gen_ai: true, endpoint: '{receiver.endpoint}'}}"
-        async with Client(started(tmp_path, "--set", telemetry), mode=mode) as client:
+        async with Client(server_parameters(tmp_path, "--set", telemetry), mode=mode) as client:
             assert not (await client.call_tool("locate_photo", {"path": "a.jpg", "n_parallel": 2}, meta=meta)).is_error
             async with asyncio.timeout(20):
                 while "request" not in {span.name for _, span in receiver.spans()}:  # noqa: ASYNC110
@@ -84,7 +84,7 @@ async def test_a_call_joins_the_trace_that_its_message_names(tmp_path, data_stor
 
 
 @asynccontextmanager
-async def stalling(until):
+async def stalling_endpoint(until):
     """The URL of an endpoint that goes on with the head of its 503 until then: no time limit of a client ends this."""
 
     async def answer(reader, writer):
@@ -114,7 +114,7 @@ INITIALIZE = {
 @pytest.mark.parametrize("endpoint", ["nobody listens", "stalls"])
 async def test_a_silent_endpoint_is_warned_of_on_stderr_and_delays_no_answer(tmp_path, data_store, endpoint):
     initialized = asyncio.Event()
-    async with stalling(initialized) as stalls, asyncio.timeout(100):
+    async with stalling_endpoint(initialized) as stalls, asyncio.timeout(100):
         url = stalls if endpoint == "stalls" else f"http://127.0.0.1:{free_port()}/v1"
         program = str(Path(sys.executable).with_name("geotts"))
         arguments = ["mcp", "--root", str(tmp_path), "--endpoint", url, "--model", "m"]

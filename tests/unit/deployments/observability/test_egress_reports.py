@@ -30,7 +30,7 @@ def key(monkeypatch):
     monkeypatch.setenv("SERPER_API_KEY", "serper-key-of-this-test")
 
 
-def asking(server, engine=SEARCHING, *providers):
+def app_with_search(server, engine=SEARCHING, *providers):
     tools = config_for(server, *(providers or ("serper", "offline")))
     return an_app(engine).model_copy(update={"tools": tools})
 
@@ -41,7 +41,7 @@ def events_in(reply):
 
 async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
     async with rude_server(answer_with_samples("serper")) as server:
-        args = asking(server)
+        args = app_with_search(server)
         async with with_tools(args, local_tools(args)) as http:
             first = events_in(await http.post("/locate", **FORM, headers=NDJSON))
             again = events_in(await http.post("/locate", **FORM, headers=NDJSON))
@@ -60,7 +60,7 @@ async def test_the_stream_ends_with_the_requests_that_were_sent_out(data_store):
 
 async def test_a_full_reply_contains_the_egress_and_a_brief_one_does_not(data_store):
     async with rude_server(answer_with_samples("serper")) as server:
-        args = asking(server)
+        args = app_with_search(server)
         async with with_tools(args, local_tools(args)) as http:
             reply = (await http.post("/locate", **FORM)).json()
             status = (await http.get(f"/locate/{reply['request_id']}")).json()
@@ -80,7 +80,7 @@ async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_
         return as_json({"organic": []})
 
     async with rude_server(answer) as server:
-        args = asking(server)
+        args = app_with_search(server)
         async with with_tools(args, local_tools(args)) as http:
             reply = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
             path = reply.headers["location"]
@@ -97,7 +97,7 @@ async def test_a_cancelled_request_reports_the_requests_that_were_sent_out(data_
 
 async def test_answers_and_metrics_are_served_although_the_brokers_do_not_answer(data_store, monkeypatch):
     async with rude_server(answer_with_samples("serper")) as server:
-        args = asking(server)
+        args = app_with_search(server)
         tools = local_tools(args)
 
         async def silent(*_):
@@ -150,7 +150,7 @@ async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(dat
 
 async def test_the_audit_log_records_host_time_and_size_of_egress_but_no_url(data_store, tmp_path):
     async with rude_server(answer_with_samples("serper")) as server:
-        args = asking(server)
+        args = app_with_search(server)
         audit = AuditLog(tmp_path / "audit.jsonl", args)
         async with with_tools(args, local_tools(args), observers=[audit]) as http:
             reply = (await http.post("/locate", **FORM)).json()
@@ -180,7 +180,7 @@ def test_the_engines_that_get_photos_are_named():
 
 async def test_the_metrics_count_calls_hits_latency_and_breakers(data_store):
     async with rude_server(lambda seen: "status/503") as server:
-        args = asking(server, SEARCHING, "searxng", "offline")
+        args = app_with_search(server, SEARCHING, "searxng", "offline")
         tools = local_tools(args)
         async with with_tools(args, tools) as http:
             for seed in range(6):
@@ -211,7 +211,7 @@ HITS = [
 @pytest.mark.parametrize("first", ["true", "false"])
 async def test_photo_hosts_are_hidden_for_the_request_that_asks_and_for_no_other(data_store, first):
     async with rude_server(lambda seen: as_json({"results": HITS})) as server:
-        args = asking(server, SEARCHING, "searxng", "offline")
+        args = app_with_search(server, SEARCHING, "searxng", "offline")
         async with with_tools(args, local_tools(args)) as http:
             shown = {}
             for hidden in (first, {"true": "false", "false": "true"}[first]):

@@ -28,17 +28,17 @@ FORM: dict[str, dict[str, Any]] = {
 NDJSON = {"Accept": "application/x-ndjson"}
 
 
-def says(body, number):
+def reply_of_model(body, number):
     return text_chunks(SAID[body["model"]])
 
 
-def asking(endpoint, **changes):
+def app_over(endpoint, **changes):
     """An application whose rollouts think at an endpoint."""
-    engine = at(endpoint, "rollout")
+    engine = engine_at(endpoint, "rollout")
     return an_app().model_copy(update={"engine": engine, **changes})
 
 
-def at(endpoint, model):
+def engine_at(endpoint, model):
     return OpenAIEngine(base_url=endpoint.url, model=model, server="sglang", backoff_s=0.01)
 
 
@@ -48,8 +48,8 @@ def sizes(endpoint):
 
 async def test_time_and_bytes_of_an_engine_call_are_in_reply_audit_log_and_egress_log(data_store, tmp_path):
     file, audit_file = tmp_path / "out.jsonl", tmp_path / "audit.jsonl"
-    async with serving(says) as endpoint:
-        args = asking(endpoint)
+    async with serving(reply_of_model) as endpoint:
+        args = app_over(endpoint)
         args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(file)})})
         audit = AuditLog(audit_file, args)
         async with with_tools(args, local_tools(args), observers=[audit]) as http:
@@ -68,13 +68,13 @@ async def test_time_and_bytes_of_an_engine_call_are_in_reply_audit_log_and_egres
 
 
 async def test_every_model_of_a_request_is_in_the_record(data_store):
-    async with serving(says) as endpoint:
+    async with serving(reply_of_model) as endpoint:
         judge = VerifierConfig(
             kind="model",
-            engine=at(endpoint, "verifier"),
-            consistency=ConsistencyConfig(engine=at(endpoint, "consistency")),
+            engine=engine_at(endpoint, "verifier"),
+            consistency=ConsistencyConfig(engine=engine_at(endpoint, "consistency")),
         )
-        args = asking(endpoint, observer=at(endpoint, "observer"), verifier=judge)
+        args = app_over(endpoint, observer=engine_at(endpoint, "observer"), verifier=judge)
         async with with_tools(args, local_tools(args)) as http:
             reply = (await http.post("/locate", **FORM)).json()
     assert {body["model"] for body in endpoint.bodies} == set(SAID)
@@ -86,10 +86,10 @@ async def test_every_model_of_a_request_is_in_the_record(data_store):
 )
 async def test_the_probe_of_a_photo_is_recorded_whatever_its_reply(data_store, answer):
     def probed(body, number):
-        return answer if body["max_tokens"] == 16 else says(body, number)
+        return answer if body["max_tokens"] == 16 else reply_of_model(body, number)
 
     async with serving(probed) as endpoint:
-        args = asking(endpoint, routing=RoutingConfig(method="probe"))
+        args = app_over(endpoint, routing=RoutingConfig(method="probe"))
         async with with_tools(args, local_tools(args)) as http:
             reply = (await http.post("/locate", **FORM)).json()
     assert [body for body in endpoint.bodies if body["max_tokens"] == 16]
@@ -101,8 +101,8 @@ async def test_the_probe_of_a_photo_is_recorded_whatever_its_reply(data_store, a
     "failure", [Reply(500, {"error": "broken"}), [chunk("half"), CUT]], ids=["an error", "a lost connection"]
 )
 async def test_each_call_to_an_engine_is_recorded_even_one_that_failed(data_store, failure):
-    async with serving(lambda body, n: failure if n == 0 else says(body, n)) as endpoint:
-        args = asking(endpoint)
+    async with serving(lambda body, n: failure if n == 0 else reply_of_model(body, n)) as endpoint:
+        args = app_over(endpoint)
         async with with_tools(args, local_tools(args)) as http:
             form = {**FORM, "data": {**FORM["data"], "n_parallel": "1"}}
             reply = (await http.post("/locate", **form)).json()
@@ -129,7 +129,7 @@ async def test_a_request_cancelled_before_the_first_token_reports_what_was_sent_
         return [30.0, *text_chunks(ANSWER)]
 
     async with serving(silent) as endpoint:
-        args = asking(endpoint)
+        args = app_over(endpoint)
         async with with_tools(args, local_tools(args)) as http:
             reply = await http.post("/locate", **FORM, headers={"Prefer": "respond-async"})
             path = reply.headers["location"]
@@ -144,8 +144,8 @@ async def test_a_request_cancelled_before_the_first_token_reports_what_was_sent_
 
 
 async def test_the_egress_list_of_a_lost_gateway_is_marked_as_incomplete(data_store, monkeypatch):
-    async with serving(says) as endpoint:
-        args = asking(endpoint)
+    async with serving(reply_of_model) as endpoint:
+        args = app_over(endpoint)
         args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"lease_s": 0.05})})
         async with with_tools(args, local_tools(args)) as http:
             monkeypatch.setattr(Runner, "launch", lambda *lost, **how: None)
@@ -160,8 +160,10 @@ async def test_the_egress_list_of_a_lost_gateway_is_marked_as_incomplete(data_st
 
 
 async def test_a_url_is_recorded_without_its_key(data_store, monkeypatch):
-    async with serving(says) as endpoint:
-        engine = at(endpoint, "rollout").model_copy(update={"base_url": endpoint.url.replace("//", "//me:hunter2@")})
+    async with serving(reply_of_model) as endpoint:
+        engine = engine_at(endpoint, "rollout").model_copy(
+            update={"base_url": endpoint.url.replace("//", "//me:hunter2@")}
+        )
         args = an_app().model_copy(update={"engine": engine})
         async with with_tools(args, local_tools(args)) as http:
             reply = await http.post("/locate", **FORM)

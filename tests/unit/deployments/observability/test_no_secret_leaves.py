@@ -147,7 +147,7 @@ def installation(folder, server, redis_url, cache, world):
     return args.model_copy(update={"tools": tools})
 
 
-async def asked(http, replies, n):
+async def send_requests(http, replies, n):
     """Requests of every kind, with and without a right key; all that comes back is kept."""
     data = {"n_parallel": "4", "include": "full", "stop": "none"}
     bearing = {"Authorization": f"Bearer {CALLER_KEY}"}
@@ -191,7 +191,7 @@ async def test_a_run_with_faults_leaves_no_secret_anywhere(data_store, tmp_path,
             store = open_store(redis_url if cache == "redis" else f"sqlite:///{tmp_path}/runs.sqlite", 60.0)
             audit = AuditLog(tmp_path / "audit.jsonl", args)
             async with with_tools(args, tools, store=store, observers=[audit]) as http:
-                await asked(http, replies, n=2)
+                await send_requests(http, replies, n=2)
                 snapshots = await tools.brokers.snapshots()
             in_redis = kept_in(redis_url)
             audit.close()

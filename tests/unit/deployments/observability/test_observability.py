@@ -62,15 +62,15 @@ def metrics_of(events, request_id="loc"):
     return samples(metrics.exposition().decode())
 
 
-def spent(prompt, completion):
+def usage_of(prompt, completion):
     return Usage(prompt_tokens=prompt, completion_tokens=completion, gpu_s=completion / 100)
 
 
 CUT_OFF = [
     RolloutStarted(rollout_id=0),
     RolloutStarted(rollout_id=1),
-    TurnFinished(rollout_id=0, turn=0, usage=spent(100, 10)),
-    TurnFinished(rollout_id=0, turn=1, usage=spent(250, 30)),
+    TurnFinished(rollout_id=0, turn=0, usage=usage_of(100, 10)),
+    TurnFinished(rollout_id=0, turn=1, usage=usage_of(250, 30)),
 ]
 
 
@@ -83,7 +83,7 @@ def test_the_metrics_count_the_turns_and_rollouts_of_a_cancelled_request():
 
 
 def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
-    end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(260, 35))
+    end = RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=usage_of(260, 35))
     seen = metrics_of([*CUT_OFF, end, Done(stop_reason=StopReason.DEADLINE)])
     assert seen['geotts_rollouts_total{stop_reason="answered"}'] == 1
     assert seen['geotts_rollouts_total{stop_reason="deadline"}'] == 1
@@ -92,7 +92,7 @@ def test_turns_and_the_end_of_their_rollout_are_not_counted_twice():
 
 
 def test_preempted_tokens_are_counted_beside_the_other_tokens():
-    used = spent(260, 35).model_copy(update={"preempted_tokens": 180})
+    used = usage_of(260, 35).model_copy(update={"preempted_tokens": 180})
     seen = metrics_of([*CUT_OFF, RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=used)])
     assert seen['geotts_tokens_total{kind="preempted"}'] == 180
 
@@ -108,8 +108,8 @@ def test_the_room_of_engines_is_shown_by_replica():
 def test_token_counts_never_decrease_when_a_rollout_resumes_from_an_earlier_turn():
     again = [
         RolloutResumed(rollout_id=0, from_turn=0),
-        TurnFinished(rollout_id=0, turn=1, usage=spent(240, 20)),
-        RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=spent(300, 50)),
+        TurnFinished(rollout_id=0, turn=1, usage=usage_of(240, 20)),
+        RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, usage=usage_of(300, 50)),
     ]
     assert metrics_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
 

@@ -39,17 +39,17 @@ class Call:
         yield
 
 
-async def drained(call):
+async def drain_stream(call):
     return [item async for item in remote_stream(call)]
 
 
-@pytest.mark.parametrize("use", [remote_call, drained])
+@pytest.mark.parametrize("use", [remote_call, drain_stream])
 async def test_a_call_that_ray_serve_cancelled_raises_replica_lost(use):
     with pytest.raises(ReplicaLost):
         await use(Call(asyncio.CancelledError()))
 
 
-@pytest.mark.parametrize("use", [remote_call, drained])
+@pytest.mark.parametrize("use", [remote_call, drain_stream])
 async def test_a_cancelled_caller_cancels_its_remote_call(use):
     call = Call()
     task = asyncio.create_task(use(call))
@@ -85,7 +85,9 @@ class Method:
         return self.response
 
 
-@pytest.mark.parametrize(("use", "kind"), [(remote_call, DeploymentResponse), (drained, DeploymentResponseGenerator)])
+@pytest.mark.parametrize(
+    ("use", "kind"), [(remote_call, DeploymentResponse), (drain_stream, DeploymentResponseGenerator)]
+)
 @pytest.mark.parametrize("passes", [0, 1, 2], ids=["in that moment", "a moment later", "long after"])
 async def test_a_call_assigned_to_a_replica_during_a_cancellation_is_cancelled_there(use, kind, passes):
     method, other = Method(kind), Assigned()
@@ -102,7 +104,7 @@ async def test_a_call_assigned_to_a_replica_during_a_cancellation_is_cancelled_t
 
 async def test_a_cancelled_call_without_a_replica_cancels_its_assignment():
     method = Method(DeploymentResponseGenerator)
-    task = asyncio.create_task(drained(method))
+    task = asyncio.create_task(drain_stream(method))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -32,19 +32,19 @@ class Stream:
             yield number
 
 
-async def collected(response, silent_s=SHORT_S):
+async def collect_items(response, silent_s=SHORT_S):
     return [item async for item in streamed_items(response, silent_s)]
 
 
 async def test_a_stream_without_silence_yields_its_items_in_order():
-    assert await collected(Stream(0, 0.01, 0.01)) == [0, 1, 2]
-    assert await collected(Stream()) == []
+    assert await collect_items(Stream(0, 0.01, 0.01)) == [0, 1, 2]
+    assert await collect_items(Stream()) == []
 
 
 @pytest.mark.parametrize("pauses_s", [(30,), (0, 30), (0, 0, 30)])
 async def test_silence_is_a_lost_replica(pauses_s):
     with pytest.raises(ReplicaLost, match="said nothing"):
-        await collected(Stream(*pauses_s))
+        await collect_items(Stream(*pauses_s))
 
 
 async def test_waiting_for_a_replica_is_not_silence():
@@ -52,7 +52,7 @@ async def test_waiting_for_a_replica_is_not_silence():
     response: DeploymentResponseGenerator[int] = DeploymentResponseGenerator(
         assigned, RequestMetadata("request", "call"), False
     )
-    reading = asyncio.create_task(collected(response))
+    reading = asyncio.create_task(collect_items(response))
     await asyncio.sleep(4 * SHORT_S)
     assert not reading.done()
     assigned.set_result(Stream(0, 0).__aiter__())
@@ -73,7 +73,7 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
 @pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
 async def test_a_reader_that_stood_still_itself_gets_the_items_that_came_meanwhile(monkeypatch, pauses_s):
     monkeypatch.setattr(lost_replica, "_STOOD_STILL_S", 0.05)
-    reading = asyncio.create_task(collected(Stream(*pauses_s), 0.2))
+    reading = asyncio.create_task(collect_items(Stream(*pauses_s), 0.2))
     await asyncio.sleep(0.1)
     time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does: its timer and what it waits for are due at once
     assert await reading == list(range(len(pauses_s)))
@@ -99,7 +99,7 @@ async def test_an_error_raised_by_the_replica_is_passed_on():
         raise ModelError("no")
 
     with pytest.raises(ModelError):
-        await collected(failing())
+        await collect_items(failing())
 
 
 async def test_closing_a_stream_early_leaves_nothing_running():

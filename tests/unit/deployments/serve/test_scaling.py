@@ -17,7 +17,7 @@ class Context:
     total_num_requests: float = 0.0
 
 
-def wanted(generations=(), kv_use=(), target=4.0, **fields):
+def wanted_replicas(generations=(), kv_use=(), target=4.0, **fields):
     metrics = {GENERATIONS: dict(enumerate(generations)), KV_USE: dict(enumerate(kv_use))} if generations else {}
     replicas, _ = RolloutScaling(target)(Context(aggregated_metrics=metrics, **fields))
     return replicas
@@ -27,7 +27,7 @@ def wanted(generations=(), kv_use=(), target=4.0, **fields):
     ("generations", "replicas"), [((0,), 0), ((1,), 1), ((4,), 1), ((5,), 2), ((4, 4, 4), 3), ((12,), 3), ((0, 3), 1)]
 )
 def test_each_replica_runs_as_many_generations_as_the_target(generations, replicas):
-    assert wanted(generations) == replicas
+    assert wanted_replicas(generations) == replicas
 
 
 class Engine:
@@ -67,17 +67,17 @@ def test_the_load_of_a_planner_without_counts_is_its_rollouts_not_its_observer()
 
 
 def test_calls_in_a_queue_count_as_the_group_they_carry():
-    assert wanted((4,), total_queued_requests=2) == 3
+    assert wanted_replicas((4,), total_queued_requests=2) == 3
 
 
 def test_full_kv_caches_on_all_replicas_call_for_one_more_replica():
-    assert wanted((2, 2), kv_use=(0.95, 0.9), current_num_replicas=2) == 3
-    assert wanted((2, 2), kv_use=(0.95, 0.1), current_num_replicas=2) == 1
+    assert wanted_replicas((2, 2), kv_use=(0.95, 0.9), current_num_replicas=2) == 3
+    assert wanted_replicas((2, 2), kv_use=(0.95, 0.1), current_num_replicas=2) == 1
 
 
 def test_silence_of_new_replicas_is_no_reason_to_stop_them():
-    assert wanted((), current_num_replicas=3, total_num_requests=2) == 3
-    assert wanted((), current_num_replicas=3) == 0
+    assert wanted_replicas((), current_num_replicas=3, total_num_requests=2) == 3
+    assert wanted_replicas((), current_num_replicas=3) == 0
 
 
 def test_a_photo_keeps_its_home_when_others_come_and_go():

@@ -14,7 +14,7 @@ ROUTING = Routing(Locatability(score=0.5, method="cues"))
 RELEASED = {"dialect": "geovista", "dialect_settings": {"behaviour": "released"}}
 
 
-def configured(draws, **dialect):
+def args_with_draws(draws, **dialect):
     return AppArgs.model_validate({"engine": {"name": "scripted"}, "limits": {"answer_draws": draws}, **dialect})
 
 
@@ -23,7 +23,7 @@ def configured(draws, **dialect):
     ({}, 3, False),
 ])  # fmt: skip
 def test_the_plan_and_the_answer_say_that_no_answer_is_drawn_again(dialect, draws, told, data_store, monkeypatch):
-    args = configured(draws, **dialect)
+    args = args_with_draws(draws, **dialect)
     plan = make_router(args).plan(LocateOptions(depth=Depth.DEEP, n_parallel=2), ROUTING)
     assert plan.summary.endswith(f"; {NO_DRAWS}") is told
     assert (NO_DRAWS in make_identity(args).notes) is told

@@ -47,7 +47,7 @@ def test_rollouts_are_dealt_as_evenly_as_their_number_allows(shares, n):
     assert assign_models(shares, n) == assign_models(shares, 40)[:n]
 
 
-def answering(tmp_path, name, place):
+def engine_answering(tmp_path, name, place):
     """An engine that answers one place without tools."""
     tape = tmp_path / f"{name}.jsonl"
     turns = [{"turn": 0, "text": json.dumps({**place, "city": "", "country": ""})}]
@@ -55,16 +55,16 @@ def answering(tmp_path, name, place):
     return ScriptedEngine(tape=str(tape))
 
 
-def mixed(tmp_path, *, third=None, verifier=None):
+def mixture_args(tmp_path, *, third=None, verifier=None):
     members = [
-        EngineShare(name="west", engine=answering(tmp_path, "west", LISBON), share=2),
-        EngineShare(name="east", engine=third or answering(tmp_path, "east", OSAKA), share=1),
+        EngineShare(name="west", engine=engine_answering(tmp_path, "west", LISBON), share=2),
+        EngineShare(name="east", engine=third or engine_answering(tmp_path, "east", OSAKA), share=1),
     ]
     base = an_app(members[0].engine).model_dump()
     return AppArgs.model_validate({**base, "engines": members, "verifier": verifier or VerifierConfig()})
 
 
-async def located(args, n=6):
+async def locate_photo(args, n=6):
     async with serving(args) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as http:
         body = {
             "image": {"base64": base64.b64encode(PHOTO).decode()},
@@ -77,7 +77,7 @@ async def located(args, n=6):
 
 
 def test_the_engines_of_all_models_are_known_to_the_replica(tmp_path):
-    args = mixed(tmp_path)
+    args = mixture_args(tmp_path)
     first = make_agent_model(args)
     assert make_rollouts(first, LocalToolbox([]), args).engines[0] is first
     assert len(make_rollouts(first, LocalToolbox([]), args).engines) == 2
@@ -97,7 +97,7 @@ async def test_each_model_speaks_its_own_dialect_unless_the_request_asks_for_one
         yield [RolloutStarted(rollout_id=task.rollout_id, seed=task.seed) for task in group.tasks]
 
     monkeypatch.setattr("deployments.wiring.rollouts.run_group", run)
-    args = mixed(tmp_path)
+    args = mixture_args(tmp_path)
     west, east = args.engines
     args = args.model_copy(update={"engines": (west, east.model_copy(update={"dialect": "geovista"}))})
     group = GroupRequest(
@@ -110,7 +110,7 @@ async def test_each_model_speaks_its_own_dialect_unless_the_request_asks_for_one
 
 
 async def test_a_request_runs_on_both_models_of_a_mixture_by_their_shares(tmp_path, data_store):
-    events, bundle = await located(mixed(tmp_path))
+    events, bundle = await locate_photo(mixture_args(tmp_path))
     answer = fold(events).answer
     assert Counter(one.source for one in answer.rollouts) == {"west": 4, "east": 2}
     assert distance_km(answer.point, LatLon(**LISBON)) < 1
@@ -122,12 +122,12 @@ async def test_a_request_runs_on_both_models_of_a_mixture_by_their_shares(tmp_pa
     assert sum((one.usage for one in answer.usage_by_model), Usage()) == answer.usage
     assert answer.calibration.state == "transferred"
     assert not [warning for warning in answer.warnings if "did not answer" in warning]
-    assert (await replay_bundle(checked_entries(bundle), mixed(tmp_path))).is_equal
+    assert (await replay_bundle(checked_entries(bundle), mixture_args(tmp_path))).is_equal
 
 
 @pytest.mark.slow
 async def test_a_model_that_is_down_loses_its_share_and_the_answer_says_so(tmp_path, data_store):
-    events, _ = await located(mixed(tmp_path, third=DOWN), n=3)
+    events, _ = await locate_photo(mixture_args(tmp_path, third=DOWN), n=3)
     run = fold(events)
     assert {one.source for one in run.answer.rollouts} == {"west"}
     assert all(one.answered for one in run.answer.rollouts)
@@ -138,7 +138,7 @@ async def test_a_model_that_is_down_loses_its_share_and_the_answer_says_so(tmp_p
 
 @pytest.mark.slow
 async def test_when_every_model_is_down_the_request_fails(tmp_path, data_store):
-    base = mixed(tmp_path, third=DOWN)
+    base = mixture_args(tmp_path, third=DOWN)
     other = DOWN.model_copy(update={"base_url": "http://127.0.0.1:11/v1"})
     members = [base.engines[1], EngineShare(name="north", engine=other)]
     args = AppArgs.model_validate({**base.model_dump(), "engines": members, "engine": DOWN})
@@ -187,8 +187,8 @@ async def test_a_source_that_is_known_to_be_right_outweighs_the_others(tmp_path,
     good, poor = (1.0,) * len(SCALES), (0.05,) * len(SCALES)
     known = tmp_path / "sources.json"
     known.write_bytes(Reliability(factors={"east": good, "west": poor}).json_bytes())
-    args = mixed(tmp_path, verifier=VerifierConfig(sources=known))
-    events, bundle = await located(args)
+    args = mixture_args(tmp_path, verifier=VerifierConfig(sources=known))
+    events, bundle = await locate_photo(args)
     assert distance_km(fold(events).answer.point, LatLon(**OSAKA)) < 1
     assert (await replay_bundle(checked_entries(bundle), args)).is_equal
 
@@ -230,7 +230,7 @@ def test_an_invalid_mixture_is_refused_with_the_reason(changes, says):
 
 
 def test_the_doctor_lists_every_engine_with_its_share(tmp_path, data_store):
-    found = {finding.what: finding for finding in check_installation(mixed(tmp_path))}
+    found = {finding.what: finding for finding in check_installation(mixture_args(tmp_path))}
     assert found["shares of the engines"].detail == "west 67 %, east 33 %"
     assert {"engine west", "engine east"} <= set(found)
     assert found["reliability of sources"].state == "off"

@@ -37,13 +37,13 @@ def victim():
     words = [sys.executable, "-c", OPENING, "ServeReplica:geotts:Tools"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            says(process)  # until it runs, it has no command line by which it could be found
+            ask_process(process)  # until it runs, it has no command line by which it could be found
             yield process
         finally:
             process.kill()
 
 
-def says(process):
+def ask_process(process):
     process.stdin.write("\n")
     process.stdin.flush()
     return process.stdout.readline().strip()
@@ -70,16 +70,16 @@ def test_a_stop_fault_stops_the_process_until_it_is_undone():
         while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
             assert time.monotonic() < give_up
         undo()
-        assert says(process) == "enough"
+        assert ask_process(process) == "enough"
 
 
 def test_a_handles_fault_takes_the_file_handles_of_a_process_until_it_is_undone():
     with victim() as process:
-        assert says(process) == "enough"
+        assert ask_process(process) == "enough"
         undo = harms(process).do("handles_tools")
-        assert says(process) == "Too many open files"
+        assert ask_process(process) == "Too many open files"
         undo()
-        assert says(process) == "enough"
+        assert ask_process(process) == "enough"
 
 
 def test_a_fault_without_a_matching_process_does_nothing():

@@ -15,7 +15,7 @@ from geotts_benchmarks.machines.fault_timeline import InjectedFault, explain_cas
 TURNS = ((0, 0, 1.0), (0, 1, 2.0))
 
 
-def seen(request_id="loc_a", turns=TURNS, asked=""):
+def client_request(request_id="loc_a", turns=TURNS, asked=""):
     return ClientRequest(0.0, 3.0, request_id, accepted=0.1, outcome="answered", turns=list(turns), asked=asked)
 
 
@@ -27,21 +27,21 @@ def journal(tmp_path, *lines):
 
 
 def test_turns_that_began_once_are_not_doubled(tmp_path):
-    assert doubled_work([seen()], journal(tmp_path, (0.2, "loc_a/0", 0), (1.2, "loc_a/0", 1))) == []
+    assert doubled_work([client_request()], journal(tmp_path, (0.2, "loc_a/0", 0), (1.2, "loc_a/0", 1))) == []
 
 
 def test_a_turn_that_begins_again_before_its_end_was_seen_is_not_doubled(tmp_path):
     started = journal(tmp_path, (0.2, "loc_a/0", 0), (0.9, "loc_a/0", 0), (1.2, "loc_a/0", 1))
-    assert doubled_work([seen()], started) == []
+    assert doubled_work([client_request()], started) == []
 
 
 def test_a_turn_that_begins_again_after_its_end_was_seen_is_doubled(tmp_path):
     started = journal(tmp_path, (0.2, "loc_a/0", 0, "", 7), (1.1, "loc_a/0", 0, "", 8), (1.2, "loc_a/0", 1, "", 7))
-    assert doubled_work([seen()], started) == [DoubledWork("begun again", "loc_a", 0, 0, 1.0, 1.1, (7, 8))]
+    assert doubled_work([client_request()], started) == [DoubledWork("begun again", "loc_a", 0, 0, 1.0, 1.1, (7, 8))]
 
 
 def test_a_turn_that_ends_twice_in_the_log_is_doubled(tmp_path):
-    found = doubled_work([seen(turns=((0, 0, 1.0), (0, 0, 1.5)))], journal(tmp_path))
+    found = doubled_work([client_request(turns=((0, 0, 1.0), (0, 0, 1.5)))], journal(tmp_path))
     assert found == [DoubledWork("ended twice", "loc_a", 0, 0, 1.0, 1.5)]
 
 
@@ -49,7 +49,9 @@ def test_a_request_that_no_client_knows_is_doubled(tmp_path):
     started = journal(
         tmp_path, (0.2, "loc_a/0", 0, "one"), (0.4, "loc_b/0", 0, "one", 9), (0.5, "loc_b/1", 0, "one", 9)
     )
-    assert doubled_work([seen(asked="one")], started) == [DoubledWork("ran beside", "loc_b", -1, -1, 0.2, 0.4, (9,))]
+    assert doubled_work([client_request(asked="one")], started) == [
+        DoubledWork("ran beside", "loc_b", -1, -1, 0.2, 0.4, (9,))
+    ]
 
 
 @pytest.mark.parametrize(("requests", "doubled"), [(["loc_a"], []), (["loc_a", "loc_b"], ["loc_b"])])
@@ -62,7 +64,7 @@ def test_a_client_that_gave_up_without_an_id_has_one_request_all_the_same(tmp_pa
 
 def test_a_request_that_nobody_asked_for_is_doubled(tmp_path):
     started = journal(tmp_path, (0.2, "loc_c/0", 0, "of nobody"))
-    assert [one.request_id for one in doubled_work([seen(asked="one")], started)] == ["loc_c"]
+    assert [one.request_id for one in doubled_work([client_request(asked="one")], started)] == ["loc_c"]
 
 
 def test_a_journal_that_was_never_begun_is_empty(tmp_path):

@@ -4,14 +4,14 @@ from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.waiting_times import Phase, extra_waits_s, phase_row, undisturbed_s
 
 
-def seen(begun, ended, outcome="answered"):
+def client_request(begun, ended, outcome="answered"):
     return ClientRequest(begun, ended, "loc_a", accepted=begun + 0.1, outcome=outcome)
 
 
 def test_extra_waits_are_those_beyond_the_median_of_the_calm_phase():
     calm, fault = Phase("calm", 0.0, 10.0), Phase("kill", 10.0, 30.0)
-    before = [seen(at, at + 3.0) for at in (0.0, 3.0, 6.0)]
-    during = [seen(9.0, 20.0), seen(20.0, 23.0), seen(12.0, 13.0, outcome="failed")]
+    before = [client_request(at, at + 3.0) for at in (0.0, 3.0, 6.0)]
+    during = [client_request(9.0, 20.0), client_request(20.0, 23.0), client_request(12.0, 13.0, outcome="failed")]
     usual_s = undisturbed_s([*before, *during], calm)
     assert usual_s == 3.0
     assert extra_waits_s([*before, *during], [fault], usual_s) == [8.0, 0.0]

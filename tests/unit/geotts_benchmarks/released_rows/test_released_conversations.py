@@ -153,7 +153,7 @@ async def test_eight_turns_of_the_notebook_send_the_released_messages():
     wanted = [[f"{texts['system']['text']}\n\n{tool_text}"], [(photo.width, photo.height), texts["user"]["text"]]]
     for output, row in zip(outputs, chosen, strict=False):
         shown = [(image["width"], image["height"]) for image in row["returned"]["images"]] or [row["returned"]["text"]]
-        wanted += [[output], together(["<tool_response>\n", *shown, "\n</tool_response>"])]
+        wanted += [[output], join_texts(["<tool_response>\n", *shown, "\n</tool_response>"])]
     for number, body in enumerate(bodies):  # a call and its response more in each request
         assert [sizes(message["content"]) for message in body["messages"]] == wanted[: 2 + 2 * number]
         assert [message["role"] for message in body["messages"]][1:] == ["user", *["assistant", "user"] * number]
@@ -226,7 +226,7 @@ async def test_a_whole_run_of_reverse_sends_the_recorded_messages():
 
 def _wanted(content):
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return together([part["text"] if part["type"] == "text" else _size(part["image"]) for part in parts])
+    return join_texts([part["text"] if part["type"] == "text" else _size(part["image"]) for part in parts])
 
 
 def _size(picture):
@@ -234,7 +234,7 @@ def _size(picture):
     return int(width), int(height)
 
 
-def together(parts):
+def join_texts(parts):
     """Texts joined where they stand beside each other."""
     joined: list[Any] = []
     for part in parts:

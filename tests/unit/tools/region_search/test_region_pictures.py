@@ -136,7 +136,7 @@ class Store:
 
 
 @asynccontextmanager
-async def lent(server, left=None, places=None):
+async def lend_picture(server, left=None, places=None):
     upload = StoreUpload(
         put_url=server.url + "/regions/{name}", get_url="https://cdn.example/{name}", secret_header="X-Secret"
     )
@@ -184,7 +184,7 @@ async def test_a_bucket_gets_one_signed_upload_and_one_signed_deletion(session):
     async with rude_server(bucket) as server:
         upload = S3Upload(bucket_url=server.url + "/a-bucket", region="auto", expires_s=30)
         places = S3Places(upload, environment, lambda: moment)
-        async with lent(server, left, places) as url:
+        async with lend_picture(server, left, places) as url:
             (path,) = kept
             assert path.startswith("/a-bucket/regions/")
             assert url == presign_url("GET", server.url + path, keys, region="auto", expires_s=30, at=moment)
@@ -205,7 +205,7 @@ async def test_a_picture_is_in_the_store_during_the_call_only():
     store = Store()
     left: list[Outgoing] = []
     async with rude_server(store) as server:
-        async with lent(server, left) as url:
+        async with lend_picture(server, left) as url:
             (path,) = store.kept
             assert store.kept[path] == ("image/jpeg", PICTURE.data)
             assert url == f"https://cdn.example/{path.rpartition('/')[2]}"
@@ -222,7 +222,7 @@ async def test_a_stored_picture_is_deleted_when_the_call_fails():
     store = Store()
     async with rude_server(store) as server:
         with pytest.raises(ToolError, match="the service failed"):
-            async with lent(server):
+            async with lend_picture(server):
                 assert store.kept
                 raise ToolError("the service failed", kind=ToolErrorKind.UNAVAILABLE)
         assert store.kept == {}
@@ -232,7 +232,7 @@ async def test_a_stored_picture_is_deleted_when_the_upload_seems_to_fail():
     store = Store(refuses=["PUT"])  # it arrives, and the store answers 500
     async with rude_server(store) as server:
         with pytest.raises(ToolError, match="could not be uploaded") as raised:
-            async with lent(server):
+            async with lend_picture(server):
                 pytest.fail("there is no picture to search for")
         assert raised.value.kind is ToolErrorKind.UNAVAILABLE
         assert store.kept == {}
@@ -244,7 +244,7 @@ async def test_a_stored_picture_is_deleted_before_a_cancellation_is_passed_on(du
     async with rude_server(store) as server:
 
         async def search():
-            async with lent(server):
+            async with lend_picture(server):
                 await asyncio.sleep(60)
 
         searching = asyncio.ensure_future(search())
@@ -259,7 +259,7 @@ async def test_a_stored_picture_is_deleted_before_a_cancellation_is_passed_on(du
 async def test_a_deletion_is_tried_again_and_its_failure_is_logged(caplog):
     once, never = Store(refuses=["DELETE"]), Store(refuses=["DELETE"] * 2)
     for store in (once, never):
-        async with rude_server(store) as server, lent(server):
+        async with rude_server(store) as server, lend_picture(server):
             pass
     assert once.kept == {}
     assert len(never.kept) == 1

@@ -176,12 +176,12 @@ async def test_a_conversation_that_cannot_fit_is_refused_before_it_is_sent(sign_
     async with serving(play_server(server, speaking("generic")), {**server.pages, "/api/ps": loaded}) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model=server.model))
         with pytest.raises(ModelError, match="the endpoint holds 64: serve the model with a longer context"):
-            await everything(model, sign_photo)
+            await all_deltas(model, sign_photo)
         await model.aclose()
     assert not [body for body in endpoint.bodies if server.refuse(body) is None]
 
 
-async def everything(model, photo):
+async def all_deltas(model, photo):
     opening = DIALECTS["generic"].opening(Task(photos=(photo,)))
     request = ModelRequest(a_context(), "loc_test/0", opening, Sampling(), photos=(photo,))
     return [delta async for delta in model.generate(request)]

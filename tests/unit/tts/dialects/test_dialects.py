@@ -111,7 +111,7 @@ def test_every_dialect_has_a_conversation():
     assert set(SCRIPTS) == set(DIALECTS)
 
 
-def parsed(name, text, **changes):
+def parse_text(name, text, **changes):
     return DIALECTS[name].parse(Completion(text, **changes), turn=2)
 
 
@@ -256,7 +256,7 @@ async def test_names_of_geoagent_are_looked_up_from_fine_to_coarse_in_their_coun
 
 
 def test_geo_adapt_may_abstain_and_says_how_deep_it_wants_to_think():
-    found = parsed(
+    found = parse_text(
         "geo_adapt",
         "<think>Depth: deep\nSnow.</think>"
         "<answer>**Country:** Norway\nCity: Unknown\nEstimated Coordinates: Unknown</answer>",
@@ -264,7 +264,7 @@ def test_geo_adapt_may_abstain_and_says_how_deep_it_wants_to_think():
     assert (found.point, found.level, found.country, found.wants_depth) == (None, Level.COUNTRY, "Norway", "deep")
     assert found.reasoning.endswith("Snow.")
     vague = "<answer>Country: Norway\nCity: Oslo\nEstimated Coordinates: somewhere north</answer>"
-    assert parsed("geo_adapt", vague).problem
+    assert parse_text("geo_adapt", vague).problem
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_geo_adapt_may_abstain_and_says_how_deep_it_wants_to_think():
     ],
 )
 def test_reverse_answers_in_one_line(text, city):
-    found = parsed("reverse", text).answer
+    found = parse_text("reverse", text).answer
     assert (found.country, found.city, found.point) == ("Japan", city, LatLon(lat=43.19, lon=140.99))
 
 

@@ -30,7 +30,7 @@ ZOOM = ToolCall(id="c1", name="image_zoom_in_tool", arguments={"bbox_2d": [0, 0.
 SEARCH = ToolCall(id="c2", name="search", arguments={})
 
 
-def observed(call, *parts):
+def observation_of(call, *parts):
     return Message(role="tool", parts=parts, result=ToolResult(call_id=call.id, name=call.name, text=""))
 
 
@@ -44,14 +44,14 @@ CONVERSATIONS = {
         text_message("system", "You look."),
         Message(role="user", parts=(PICTURE, TextPart(text="Where?"))),
         assistant_message("A sign.", ZOOM),
-        observed(ZOOM, TextPart(text="the region"), PICTURE),
+        observation_of(ZOOM, TextPart(text="the region"), PICTURE),
     ),
     "two calls at once, without words and without a system text": (
         TOOLS,
         text_message("user", "Where?"),
         assistant_message("", ZOOM, SEARCH),
-        observed(ZOOM, TextPart(text="a")),
-        observed(SEARCH, TextPart(text="b\n")),
+        observation_of(ZOOM, TextPart(text="a")),
+        observation_of(SEARCH, TextPart(text="b\n")),
         assistant_message("Hm."),
         text_message("user", "Go on."),
     ),

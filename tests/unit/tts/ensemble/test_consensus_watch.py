@@ -15,7 +15,7 @@ from tts.ensemble.stragglers import straggler_s
 from tts.ensemble.witnesses import statements_of
 
 
-def decided(policy, radius_km, *trajectories, n=4, guesses=None):
+def watch_decides(policy, radius_km, *trajectories, n=4, guesses=None):
     return ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses).look(trajectories, n).decided
 
 
@@ -33,25 +33,25 @@ def test_an_invalid_stop_policy_is_refused(text):
 @pytest.mark.parametrize("policy", ["quorum", "quorum:2", "beta", "worth"])
 def test_agreeing_on_a_country_does_not_stop_a_search_for_a_street(policy):
     pair = rollout_at(0, LYON), rollout_at(1, point_east(180))
-    assert not decided(policy, 1.0, *pair)
-    assert not decided(policy, 25.0, *pair)
-    assert decided(policy, 200.0, *pair)
+    assert not watch_decides(policy, 1.0, *pair)
+    assert not watch_decides(policy, 25.0, *pair)
+    assert watch_decides(policy, 200.0, *pair)
 
 
 def test_two_regions_do_not_agree_however_large_the_wanted_radius():
-    assert not decided("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, point_east(900)))
+    assert not watch_decides("quorum", 2500.0, rollout_at(0, LYON), rollout_at(1, point_east(900)))
 
 
 def test_two_rollouts_on_one_statement_are_one_witness():
     copied = [rollout_at(i, LYON, place="Bar Tabac") for i in range(3)]
-    assert not decided("quorum:2", 25.0, *copied)
-    assert decided("quorum:2", 25.0, *copied, rollout_at(3, LYON, place="Quai Perrache"))
+    assert not watch_decides("quorum:2", 25.0, *copied)
+    assert watch_decides("quorum:2", 25.0, *copied, rollout_at(3, LYON, place="Quai Perrache"))
     assert statements_of(copied[0]) == {"place:test:Bar Tabac"}
 
 
 def test_only_rollouts_that_ended_by_themselves_vote():
-    assert not decided("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, running=True))
-    assert not decided("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, reason=StopReason.FAILED))
+    assert not watch_decides("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, running=True))
+    assert not watch_decides("quorum:2", 25.0, rollout_at(0, LYON), rollout_at(1, LYON, reason=StopReason.FAILED))
     seen = ConsensusWatch(StopPolicy.parse("quorum:2"), 25.0).look(
         [rollout_at(0, LYON), rollout_at(1, LYON, running=True)], 4
     )
@@ -59,14 +59,14 @@ def test_only_rollouts_that_ended_by_themselves_vote():
 
 
 def test_first_m_counts_ends_not_agreement():
-    assert decided("first:2", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
-    assert not decided("first:3", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
+    assert watch_decides("first:2", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
+    assert not watch_decides("first:3", 25.0, rollout_at(0, LYON), rollout_at(1, OSAKA))
 
 
 def test_a_dissenter_asks_for_more_witnesses_under_beta():
-    assert decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON))
-    assert not decided("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, OSAKA))
-    assert decided("worth:0.8", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, point_east(27)))
+    assert watch_decides("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON))
+    assert not watch_decides("beta:0.85", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, OSAKA))
+    assert watch_decides("worth:0.8", 25.0, rollout_at(0, LYON), rollout_at(1, LYON), rollout_at(2, point_east(27)))
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_a_dissenter_asks_for_more_witnesses_under_beta():
 def test_scattered_guesses_are_given_up_if_a_town_is_wanted_but_not_for_a_country(radius_km, ended, futile):
     guesses = {LYON: 0.1, OSAKA: 0.1 if ended == 2 else math.inf}
     assert (
-        decided("worth", radius_km, rollout_at(0, LYON), rollout_at(1, OSAKA), guesses=lambda h: guesses[h.point])
+        watch_decides("worth", radius_km, rollout_at(0, LYON), rollout_at(1, OSAKA), guesses=lambda h: guesses[h.point])
         is futile
     )
     found = rollout_at(0, LYON, place="Bar"), rollout_at(1, OSAKA, place="Eki")
-    assert not decided("worth", radius_km, *found, guesses=lambda h: guesses[h.point])
+    assert not watch_decides("worth", radius_km, *found, guesses=lambda h: guesses[h.point])
 
 
 @given(st.floats(0, 30), st.floats(0, 30))

@@ -36,7 +36,7 @@ def names_a_town_centre(_):
     return 0.1
 
 
-def used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=names_no_town_centre):
+def rollouts_used(points, *, experience=None, policy="loss:1", radius_km=25.0, guesses=names_no_town_centre):
     """How many rollouts of one request end before the others are stopped."""
     watch = ConsensusWatch(StopPolicy.parse(policy), radius_km, guesses, experience=experience)
     for count in range(1, len(points) + 1):
@@ -65,8 +65,8 @@ def test_a_loss_that_is_no_number_of_points_is_refused(text):
 
 @pytest.mark.parametrize("radius_km", [25.0, 200.0, 750.0])
 def test_two_of_four_that_agree_stop_the_others_and_two_that_do_not_agree_do_not(radius_km):
-    assert used([LYON, point_east(2), OSAKA, QUITO], radius_km=radius_km) == 2
-    assert used([LYON, OSAKA, QUITO, point_east(2)], radius_km=radius_km) == 4
+    assert rollouts_used([LYON, point_east(2), OSAKA, QUITO], radius_km=radius_km) == 2
+    assert rollouts_used([LYON, OSAKA, QUITO, point_east(2)], radius_km=radius_km) == 4
 
 
 def test_two_rollouts_on_one_statement_do_not_agree_they_are_copies():
@@ -80,24 +80,24 @@ def test_a_lone_rollout_stops_the_others_only_if_it_guesses_and_loss_was_saved_u
     experience = StopExperience()
     for _ in range(30):
         experience.begin_request(Band.TOWN, 0.01)
-    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_no_town_centre) > 1
-    assert used([LYON, OSAKA, QUITO], experience=experience, guesses=names_a_town_centre) == 1
-    assert used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
+    assert rollouts_used([LYON, OSAKA, QUITO], experience=experience, guesses=names_no_town_centre) > 1
+    assert rollouts_used([LYON, OSAKA, QUITO], experience=experience, guesses=names_a_town_centre) == 1
+    assert rollouts_used([LYON, OSAKA, QUITO], guesses=names_a_town_centre) > 1
 
 
 def test_rollouts_that_never_change_their_answer_are_stopped_before_the_table_says():
     settled, experience = [LYON, point_east(2), point_east(1), point_east(3)], StopExperience(in_region(0.05))
-    before = used(settled, experience=experience)
+    before = rollouts_used(settled, experience=experience)
     for _ in range(300):
-        used(settled, experience=experience)
-    assert (before, used(settled, experience=experience)) == (4, 2)
+        rollouts_used(settled, experience=experience)
+    assert (before, rollouts_used(settled, experience=experience)) == (4, 2)
 
 
 def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_says():
     outvoted, experience = [LYON, point_east(2), OSAKA, OSAKA, OSAKA], StopExperience(in_region(0.0))
     state = StopState(Band.TOWN, 5, 2, PAIR)
     first = experience.expected_loss(state)
-    stops = [used(outvoted, experience=experience) for _ in range(300)]
+    stops = [rollouts_used(outvoted, experience=experience) for _ in range(300)]
     assert experience.expected_loss(state) > 10 * first
     assert stops[0] == 2
     assert stops[-2] == 5
@@ -105,7 +105,7 @@ def test_rollouts_that_change_their_answer_are_not_stopped_whatever_the_table_sa
 
 def test_every_64th_request_runs_all_its_rollouts_to_the_end():
     experience = StopExperience(in_region(0.0))
-    ends = [used([LYON, point_east(1), point_east(2)], experience=experience) for _ in range(128)]
+    ends = [rollouts_used([LYON, point_east(1), point_east(2)], experience=experience) for _ in range(128)]
     assert [i + 1 for i, end in enumerate(ends) if end == 3] == [64, 128]
 
 
@@ -129,7 +129,7 @@ def test_the_loss_of_a_stop_grows_with_remaining_rollouts_and_is_1_if_unknown():
     assert BandTable(worth=(0, 0, 0), cells=()).loss(PAIR, 1) == 1.0
 
 
-def scattered(i, truth):
+def scattered_point(i, truth):
     return [OSAKA, QUITO, truth, LatLon(lat=truth.lat + 0.01, lon=truth.lon)][i]
 
 
@@ -137,7 +137,7 @@ def scattered(i, truth):
 def cases():
     """Two wrong rollouts that do not agree, two right ones that do; in every order."""
     truths = [LatLon(lat=45.76 + 0.05 * i, lon=4.84) for i in range(40)]
-    return [Case(str(t), t, tuple(rollout_at(i, scattered(i, t)) for i in range(4))) for t in truths]
+    return [Case(str(t), t, tuple(rollout_at(i, scattered_point(i, t)) for i in range(4))) for t in truths]
 
 
 def test_the_table_gives_the_value_of_a_change_in_the_worst_of_several_families(cases, gazetteer, countries):

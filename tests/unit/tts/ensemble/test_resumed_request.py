@@ -43,7 +43,7 @@ def lost_after(items, count):
     return events_in(kept), ResumedRequest.from_log(events_in(kept), checkpoints, files)
 
 
-def checked(request):
+def as_check(request):
     """The same request as the check of a claim: the last rollouts test it."""
     claimed = claimed_place("Bellinzona", clue_reader(None))
     return replace(request, options=checking("Bellinzona", request.options), claimed=(claimed,))
@@ -55,7 +55,7 @@ def checked(request):
 async def test_a_request_lost_anywhere_resumes_to_one_answer_and_repeats_no_turn(data_store, sees_pictures, claim):
     ports = ports_of(an_app(ENGINE.model_copy(update={"sees_pictures": sees_pictures})))
     request = a_request(load_photo(sign_bytes("Bellinzona")), n_parallel=3, depth="deep", stop="none", seed=1)
-    request = checked(request) if claim else request
+    request = as_check(request) if claim else request
     uncut = await items_of(request, ports)
     whole = fold(events_in(uncut))
     for count in range(1, len(uncut), 3):

@@ -100,7 +100,7 @@ def mixed_runs(path, count=80):
     return path
 
 
-def calibrated(tmp_path, *options):
+def run_calibration(tmp_path, *options):
     done = CliRunner().invoke(
         command, [str(mixed_runs(tmp_path / "mixed.jsonl")), "--out", str(tmp_path / "c.yaml"), *options],
         catch_exceptions=False,
@@ -123,7 +123,7 @@ def fitted(monkeypatch):
     return rows
 
 
-def served(tmp_path, verifier):
+def served_errors(tmp_path, verifier):
     """The spread and the error in km of what the service answers to the thinned cases."""
     args = AppArgs.model_validate({"verifier": verifier})
     answering = ConsensusVerifier(make_world(None), shipped_calibration("default"), reliability_in_use(args))
@@ -137,15 +137,15 @@ def served(tmp_path, verifier):
 
 def test_radii_are_fitted_to_the_answers_that_the_service_gives_with_the_reliability(tmp_path, data_store, fitted):
     sources = tmp_path / "sources.json"
-    found = calibrated(tmp_path, "--sources", str(sources), "--splits", "2").stdout
-    plain = calibrated(tmp_path, "--splits", "2").stdout
-    assert fitted == [served(tmp_path, {"sources": sources}), served(tmp_path, {})]
+    found = run_calibration(tmp_path, "--sources", str(sources), "--splits", "2").stdout
+    plain = run_calibration(tmp_path, "--splits", "2").stdout
+    assert fitted == [served_errors(tmp_path, {"sources": sources}), served_errors(tmp_path, {})]
     assert fitted[0] != fitted[1]
     assert json.loads(found)["radius90_mean_km"] < json.loads(plain)["radius90_mean_km"]
 
 
 def test_named_anonymous_and_equal_sources_are_compared_on_held_out_photos(tmp_path, data_store):
-    done = calibrated(tmp_path, "--sources", str(tmp_path / "sources.json"), "--splits", "0")
+    done = run_calibration(tmp_path, "--sources", str(tmp_path / "sources.json"), "--splits", "0")
     found = json.loads(done.stdout)["by_sources"]
     assert found["photos"] == 80
     at_25 = found["thresholds_km"].index(25.0)
@@ -158,7 +158,7 @@ def test_named_anonymous_and_equal_sources_are_compared_on_held_out_photos(tmp_p
     equal = ", ".join(f"{share:.1f}" for share in found["equal"])
     assert f"the same weight for each source: {equal}" in text
     assert "--sources sources.json" in (tmp_path / "c.yaml").read_text()
-    calibrated(tmp_path, "--sources", str(tmp_path / "sources.json"), "--agreement", "--splits", "0")
+    run_calibration(tmp_path, "--sources", str(tmp_path / "sources.json"), "--agreement", "--splits", "0")
     assert "--sources sources.json --agreement" in (tmp_path / "c.yaml").read_text()
     assert load(tmp_path / "c.yaml").kind_of_n == "a mixture of models"
 
@@ -166,10 +166,10 @@ def test_named_anonymous_and_equal_sources_are_compared_on_held_out_photos(tmp_p
 def test_an_acceptance_fits_radii_to_the_answers_with_the_reliability_in_use(tmp_path, data_store, monkeypatch, fitted):
     monkeypatch.setenv("GEOTTS_CALIBRATIONS", str(tmp_path / "calibrations"))
     sources = tmp_path / "sources.json"
-    calibrated(tmp_path, "--sources", str(sources), "--splits", "0")
+    run_calibration(tmp_path, "--sources", str(sources), "--splits", "0")
     records, world = read_records(tmp_path / "mixed.jsonl"), make_world(None)
     fitted.clear()
     for verifier in ({"sources": sources}, {}):
         fit_and_install(records, AppArgs.model_validate({"verifier": verifier}), world, origin="made", keep=False)
-    assert fitted == [served(tmp_path, {"sources": sources}), served(tmp_path, {})]
+    assert fitted == [served_errors(tmp_path, {"sources": sources}), served_errors(tmp_path, {})]
     assert fitted[0] != fitted[1]

@@ -50,7 +50,7 @@ points = st.builds(
 radii = st.floats(0.01, 20_000)
 
 
-def located(point=None, p90=40.0, name="a.jpg", text="Bellinzona", run=None):
+def located_photo(point=None, p90=40.0, name="a.jpg", text="Bellinzona", run=None):
     moved = {} if point is None else {"lat": point.lat, "lon": point.lon}
     answer = an_answer(text, radius_km=Radius(p50=p90 / 3, p90=p90), **moved)
     return LocatedPhoto(name=name, request_id="loc_0", answer=answer, run=run or Run(answer=answer))
@@ -60,12 +60,12 @@ def with_regions(*places):
     """The same answer, which may also be at other places."""
     peaks = [Peak(place, 1 / (1 + rank)) for rank, place in enumerate(places)]
     regions = regions_of(peaks, 400.0, RegionRule(origin="made", scale_50=0.2, scale_90=0.8, cases=40))
-    answer = located(places[0], 400.0).answer
+    answer = located_photo(places[0], 400.0).answer
     update = {"region_50": regions.region_50, "region_90": regions.region_90}
     return LocatedPhoto(name="r.jpg", answer=answer.model_copy(update=update))
 
 
-def abstained():
+def abstained_photo():
     silent = an_answer(lat=None, lon=None, radius_km=None, abstained=True, level=Level.COUNTRY)
     return LocatedPhoto(name="b.jpg", request_id="loc_1", answer=silent)
 
@@ -86,7 +86,7 @@ def kml_polygons(document):
 @given(points, radii)
 @settings(max_examples=60, deadline=None)
 def test_kml_follows_its_schema_and_keeps_areas_on_the_map(kml_schema, point, radius):
-    document = etree.fromstring(FORMATS["kml"].write([located(point, radius), abstained(), BROKEN]))
+    document = etree.fromstring(FORMATS["kml"].write([located_photo(point, radius), abstained_photo(), BROKEN]))
     kml_schema.assertValid(document)
     for ring in kml_polygons(document):
         assert ring[0] == ring[-1]
@@ -94,7 +94,7 @@ def test_kml_follows_its_schema_and_keeps_areas_on_the_map(kml_schema, point, ra
 
 
 def test_kml_keeps_points_and_candidates_for_its_readers():
-    read = fastkml.KML.from_string(FORMATS["kml"].write([located()]).decode().partition("?>")[2])
+    read = fastkml.KML.from_string(FORMATS["kml"].write([located_photo()]).decode().partition("?>")[2])
     (folder,) = read.features[0].features
     placemarks = {one.name: one for one in folder.features}
     answer = placemarks["Bellinzona, Ticino, Switzerland"].geometry
@@ -106,10 +106,10 @@ def test_kml_keeps_points_and_candidates_for_its_readers():
 
 
 def test_an_area_over_the_antimeridian_is_two_polygons_and_over_a_pole_reaches_it():
-    over = etree.fromstring(FORMATS["kml"].write([located(LatLon(lat=-16.5, lon=179.9), 100.0)]))
+    over = etree.fromstring(FORMATS["kml"].write([located_photo(LatLon(lat=-16.5, lon=179.9), 100.0)]))
     assert len(list(over.iterfind(".//k:MultiGeometry", NAMESPACES))) == 2
     assert {lon for ring in kml_polygons(over) for lon, _ in ring if abs(lon) == 180} == {180.0, -180.0}
-    polar = etree.fromstring(FORMATS["kml"].write([located(LatLon(lat=89.5, lon=10), 200.0)]))
+    polar = etree.fromstring(FORMATS["kml"].write([located_photo(LatLon(lat=89.5, lon=10), 200.0)]))
     assert max(lat for ring in kml_polygons(polar) for _, lat in ring) == 90.0
 
 
@@ -129,7 +129,7 @@ def test_a_claimed_country_is_in_kml_with_its_holes(kml_schema):
         testing=RolloutAgreement(),
         text="no",
     )
-    item = located()
+    item = located_photo()
     answer = item.answer.model_copy(update={"check": check})
     item = item.model_copy(update={"answer": answer, "outlines": AnswerOutlines((outline,))})
     kml = etree.fromstring(FORMATS["kml"].write([item]))
@@ -146,7 +146,7 @@ def test_a_claimed_country_is_in_kml_with_its_holes(kml_schema):
 def test_a_country_that_is_all_that_is_known_is_exported_with_its_outline(kml_schema):
     triangle = {"type": "MultiPolygon", "coordinates": [[[[6, 0], [7, 0], [7, 1], [6, 0]]]]}
     known = AnswerOutlines(known=Outline(triangle, LatLon(lat=0.3, lon=6.7), "made"))
-    item = located()
+    item = located_photo()
     answer = item.answer.model_copy(update={"level": Level.COUNTRY, "city": "", "region": "", "country": "Cyprus"})
     item = item.model_copy(update={"answer": answer, "outlines": known})
     features = json.loads(FORMATS["geojson"].write([item]))["features"]
@@ -162,7 +162,7 @@ def test_a_country_that_is_all_that_is_known_is_exported_with_its_outline(kml_sc
 @pytest.mark.parametrize("name", ["kml", "xmp"])
 def test_xml_holds_any_text_of_a_model(name):
     text = EVIL + "\x00\x1b]8;;\ud7ff\ufffe & ]]>"
-    document = etree.fromstring(FORMATS[name].write([located(text=text)]))
+    document = etree.fromstring(FORMATS[name].write([located_photo(text=text)]))
     assert "<script>alert(1)</script>" in "".join(document.itertext())
     assert document.find(".//script") is None
 
@@ -171,7 +171,7 @@ def test_xml_holds_any_text_of_a_model(name):
 @settings(max_examples=60, deadline=None)
 def test_geojson_follows_its_schema(point, radius):
     read: FeatureCollection[Any] = FeatureCollection.model_validate_json(
-        FORMATS["geojson"].write([located(point, radius), abstained(), BROKEN])
+        FORMATS["geojson"].write([located_photo(point, radius), abstained_photo(), BROKEN])
     )
     roles = [(feature.properties["name"], feature.properties["role"]) for feature in read.features]
     assert ("a.jpg", "radius_90") in roles
@@ -219,12 +219,12 @@ def test_a_geo_uri_of_a_pole_has_no_longitude_and_that_of_the_antimeridian_one_f
 
 
 def test_a_list_of_uris_names_every_photo():
-    lines = FORMATS["geo-uri"].write([located(), abstained(), BROKEN]).decode().split("\r\n")
+    lines = FORMATS["geo-uri"].write([located_photo(), abstained_photo(), BROKEN]).decode().split("\r\n")
     assert lines == ["# a.jpg", "geo:46.19278,9.01703;u=40000", "# b.jpg: abstained", "# c.jpg: failed", ""]
 
 
 def test_csv_has_a_row_for_each_photo_and_no_formula():
-    written = FORMATS["csv"].write([located(text='=HYPERLINK("http://evil.example")'), abstained(), BROKEN])
+    written = FORMATS["csv"].write([located_photo(text='=HYPERLINK("http://evil.example")'), abstained_photo(), BROKEN])
     rows = list(csv.DictReader(io.StringIO(written.decode(), newline="")))
     assert [row["outcome"] for row in rows] == ["answered", "abstained", "failed"]
     assert rows[0]["city"].startswith("'=HYPERLINK")
@@ -233,7 +233,7 @@ def test_csv_has_a_row_for_each_photo_and_no_formula():
 
 
 def test_a_southern_latitude_stays_a_number_in_csv():
-    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"].write([located(LatLon(lat=-33.9, lon=-70))]).decode())))
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"].write([located_photo(LatLon(lat=-33.9, lon=-70))]).decode())))
     assert rows[0]["lat"] == "-33.9"
 
 
@@ -241,7 +241,7 @@ def test_a_southern_latitude_stays_a_number_in_csv():
 @settings(max_examples=20, deadline=None)
 def test_geoparquet_is_read_by_geoarrow_and_pyarrow(tmp_path_factory, point, radius):
     path = tmp_path_factory.mktemp("export") / "answers.parquet"
-    path.write_bytes(FORMATS["geoparquet"].write([located(point, radius), abstained(), BROKEN]))
+    path.write_bytes(FORMATS["geoparquet"].write([located_photo(point, radius), abstained_photo(), BROKEN]))
     table = geoarrow_io.read_geoparquet_table(path)
     assert isinstance(table.schema.field("geometry").type, pyarrow.ExtensionType)
     plain = parquet.read_table(path).to_pylist()
@@ -254,7 +254,7 @@ def test_geoparquet_is_read_by_geoarrow_and_pyarrow(tmp_path_factory, point, rad
 @given(points, radii)
 @settings(max_examples=60, deadline=None)
 def test_an_xmp_sidecar_has_position_and_uncertainty(point, radius):
-    document = etree.fromstring(FORMATS["xmp"].write([located(point, radius)]))
+    document = etree.fromstring(FORMATS["xmp"].write([located_photo(point, radius)]))
 
     def degrees(name):
         whole, minutes = document.findtext(f".//exif:{name}", namespaces=NAMESPACES).split(",")
@@ -270,14 +270,14 @@ def test_an_xmp_sidecar_has_position_and_uncertainty(point, radius):
 
 
 def test_a_sidecar_of_an_abstention_has_no_position():
-    document = etree.fromstring(FORMATS["xmp"].write([abstained()]))
+    document = etree.fromstring(FORMATS["xmp"].write([abstained_photo()]))
     assert document.find(".//exif:GPSLatitude", NAMESPACES) is None
     assert b"Switzerland" in etree.tostring(document)
 
 
 def test_a_sidecar_needs_one_photo_with_an_answer():
     with pytest.raises(DataError, match="for one photo, and there are 2"):
-        FORMATS["xmp"].write([located(), located()])
+        FORMATS["xmp"].write([located_photo(), located_photo()])
     with pytest.raises(DataError, match="the engine is down"):
         FORMATS["xmp"].write([BROKEN])
 
@@ -294,7 +294,7 @@ def a_trajectory():
 
 def test_atif_has_every_turn_with_its_calls_and_its_own_tokens():
     run = Run(answer=an_answer(), rollouts={3: a_trajectory()})
-    (line,) = FORMATS["atif"].write([located(run=run)]).splitlines()
+    (line,) = FORMATS["atif"].write([located_photo(run=run)]).splitlines()
     made = json.loads(line)
     jsonschema.validate(made, ATIF)
     assert [step["step_id"] for step in made["steps"]] == [1, 2, 3]

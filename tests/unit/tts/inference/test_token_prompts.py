@@ -43,7 +43,7 @@ class Letters:
         return content if isinstance(content, str) else "".join(part.get("text", "<pic>") for part in content)
 
 
-def shown(ids):
+def text_of_ids(ids):
     return "".join("<end>" if i == END else chr(i) for i in ids)
 
 
@@ -60,8 +60,8 @@ def test_earlier_turns_of_the_model_keep_their_token_ids_in_the_prompt():
     ids = prompt.token_ids
     at = ids.index(70000)
     assert ids[at : at + 3] == list(odd)
-    assert shown(ids[:at]) == "system:s<end>|user:<pic>where?<end>|assistant:"
-    assert shown(ids[at + 2 :]) == "<end>|user:go on<end>|assistant:"
+    assert text_of_ids(ids[:at]) == "system:s<end>|user:<pic>where?<end>|assistant:"
+    assert text_of_ids(ids[at + 2 :]) == "<end>|user:go on<end>|assistant:"
     assert prompt.images == (PHOTO.image,)
 
 
@@ -69,19 +69,19 @@ def test_an_earlier_turn_that_was_cut_off_gets_an_end_token():
     prompt = TokenPrompts(Letters()).prompt(
         "a/0", (text_message("user", "x"), assistant_message(65), text_message("user", "y")), ()
     )
-    assert shown(prompt.token_ids) == "user:x<end>|assistant:A<end>|user:y<end>|assistant:"
+    assert text_of_ids(prompt.token_ids) == "user:x<end>|assistant:A<end>|user:y<end>|assistant:"
 
 
 def test_a_message_of_another_engine_is_written_with_its_calls():
     foreign = Message(role="assistant", tool_calls=(ToolCall(id="1", name="look", arguments={"q": "ü"}),))
     prompt = TokenPrompts(Letters()).prompt("a/0", (text_message("user", "x"), foreign), (LOOK,))
-    assert '<tool_call>\n{"name": "look", "arguments": {"q": "ü"}}\n</tool_call>' in shown(prompt.token_ids)
+    assert '<tool_call>\n{"name": "look", "arguments": {"q": "ü"}}\n</tool_call>' in text_of_ids(prompt.token_ids)
 
 
 @pytest.mark.parametrize(("native", "start"), [(True, 'tools=["look"]|'), (False, "system:# Tools")])
 def test_tools_are_described_natively_or_in_the_system_text_as_the_template_needs(native, start):
     prompt = TokenPrompts(Letters(lists_tools=native)).prompt("a/0", (text_message("user", "x"),), (LOOK,))
-    assert shown(prompt.token_ids).startswith(start)
+    assert text_of_ids(prompt.token_ids).startswith(start)
 
 
 def test_only_new_messages_of_a_conversation_are_tokenised():

@@ -133,7 +133,7 @@ class Others:
         yield fallback_verdict(request, "not checked")
 
 
-async def solved(photo, replicas, n, leader=True, **options):
+async def solve_request(photo, replicas, n, leader=True, **options):
     """The whole pipeline: the answer, and the description of the photo that the verifier got."""
     others = Others()
     identity = Identity(version="0", engine="fake", model="fake", dialect="spotagent", verifier="fake")
@@ -149,7 +149,7 @@ async def solved(photo, replicas, n, leader=True, **options):
 async def test_groups_in_other_replicas_get_the_description_of_the_observer(sign_photo):
     observer = Recording(*["a canal"] * 4)
     replicas = Replicas(observer)
-    answer, described = await solved(sign_photo, replicas, n=4)
+    answer, described = await solve_request(sign_photo, replicas, n=4)
     assert (answer.n.run, replicas.groups) == (4, 4)
     assert len(observer.requests) == 1
     assert described == {sign_photo.sha256: "a canal"}
@@ -160,7 +160,7 @@ async def test_groups_in_other_replicas_get_the_description_of_the_observer(sign
 async def test_groups_that_would_start_at_once_wait_for_the_first_description(sign_photo, start):
     observer = Recording(*["a canal"] * 4)
     replicas = Replicas(observer)
-    answer, described = await solved(sign_photo, replicas, n=4, **start)
+    answer, described = await solve_request(sign_photo, replicas, n=4, **start)
     assert (answer.n.run, answer.n.answered, replicas.groups) == (4, 4, 4)
     assert len(observer.requests) == 1
     assert described == {sign_photo.sha256: "a canal"}
@@ -168,14 +168,14 @@ async def test_groups_that_would_start_at_once_wait_for_the_first_description(si
 
 @virtual_time
 async def test_groups_start_all_the_same_when_the_first_one_ends_without_a_description(sign_photo):
-    answer, _ = await solved(sign_photo, Replicas(Faulty("is silent")), n=4, leader=False)
+    answer, _ = await solve_request(sign_photo, Replicas(Faulty("is silent")), n=4, leader=False)
     assert (answer.n.run, answer.n.answered) == (4, 3)
 
 
 @virtual_time
 async def test_groups_wait_for_an_observer_that_hangs_no_longer_than_the_bound(sign_photo):
     started = asyncio.get_running_loop().time()
-    answer, _ = await solved(sign_photo, Replicas(Faulty("hangs")), n=4, leader=False)
+    answer, _ = await solve_request(sign_photo, Replicas(Faulty("hangs")), n=4, leader=False)
     assert answer.n.answered == 3
     assert 60.0 < asyncio.get_running_loop().time() - started <= 301.0
 
@@ -184,7 +184,7 @@ async def test_groups_wait_for_an_observer_that_hangs_no_longer_than_the_bound(s
 async def test_a_second_attempt_after_a_lost_replica_does_not_look_again(sign_photo):
     observer = Recording("a canal", "a canal")
     replicas = Replicas(observer, lost=1)
-    answer, _ = await solved(sign_photo, replicas, n=1)
+    answer, _ = await solve_request(sign_photo, replicas, n=1)
     assert (answer.n.answered, replicas.groups) == (1, 2)
     assert len(observer.requests) == 1
 

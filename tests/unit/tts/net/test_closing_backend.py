@@ -44,7 +44,7 @@ async def resolve(host, port):
     return ["127.0.0.1"]
 
 
-def fetching(server):
+def fetch_from(server):
     client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({f"maps.example.com:{server.port}"})), resolve=resolve)
     return client.fetch(f"https://maps.example.com:{server.port}/ok")
 
@@ -73,6 +73,6 @@ async def left_open(ask):
     return [str(one.message) for one in caught if issubclass(one.category, ResourceWarning)]
 
 
-@pytest.mark.parametrize("ask", [fetching, asking_an_engine])
+@pytest.mark.parametrize("ask", [fetch_from, asking_an_engine])
 async def test_a_cancelled_handshake_is_closed(ask):
     assert await left_open(ask) == []

@@ -55,7 +55,7 @@ class _Document(HTMLParser):
             self.text.append(data)
 
 
-def parsed(document: str) -> _Document:
+def parse_page(document: str) -> _Document:
     reader = _Document()
     reader.feed(document)
     reader.close()
@@ -65,7 +65,7 @@ def parsed(document: str) -> _Document:
 
 @pytest.fixture(scope="module")
 def evil(cartographer, blank_photo):
-    return parsed(report_page(a_run(EVIL), cartographer, blank_photo, title=EVIL))
+    return parse_page(report_page(a_run(EVIL), cartographer, blank_photo, title=EVIL))
 
 
 def test_text_of_photos_models_and_tools_does_not_become_markup(evil):
@@ -97,7 +97,7 @@ def test_the_stylesheet_loads_nothing(cartographer):
 
 
 def test_the_report_shows_the_values_of_the_run_in_plain_words(cartographer, sign_photo):
-    page_text = " ".join(parsed(report_page(a_run(), cartographer, sign_photo)).text)
+    page_text = " ".join(parse_page(report_page(a_run(), cartographer, sign_photo)).text)
     for part in ("46.19278, 9.01703", "probably within 2.0 km", "very probably within 40 km",
                  "geocode", "2026-01-01T00:00:00Z", "Milan", "3 answered", "GeoTTS 9.9",
                  "stated, not confirmed by a tool", "Attempt 0: ", "(answered; 1 step, 1 tool call)", "Step 1",
@@ -111,14 +111,14 @@ def test_the_report_says_what_each_model_of_a_mixture_used(cartographer):
     used = Usage(turns=3, tool_calls=2, prompt_tokens=1200, completion_tokens=80, cost_usd=0.02)
     count = RunCount(asked=4, planned=4, run=4, answered=3, models=2)
     run = a_run(usage_by_model=(ModelUsage(model="large", rollouts=2, usage=used),), n=count)
-    page_text = " ".join(parsed(report_page(run, cartographer)).text)
+    page_text = " ".join(parse_page(report_page(run, cartographer)).text)
     assert "4 planned, 4 of 2 models started, 3 answered" in page_text
     assert "cost of large 2 attempts, 3 steps, 2 tool calls, 1,200 + 80 tokens, $0.0200" in page_text
 
 
 @pytest.mark.parametrize(("target_km", "shown"), [(1.0, True), (25.0, False), (100.0, False)])
 def test_a_percentage_is_shown_only_for_a_target_below_the_smaller_radius(cartographer, target_km, shown):
-    page_text = " ".join(parsed(report_page(a_run(target_radius_km=target_km), cartographer)).text)
+    page_text = " ".join(parse_page(report_page(a_run(target_radius_km=target_km), cartographer)).text)
     assert "open this point on openstreetmap.org" in page_text
     assert ("70% sure that the true place is within 1.0 km" in page_text) is shown
     assert ("sure that the true place" in page_text) is shown
@@ -126,7 +126,7 @@ def test_a_percentage_is_shown_only_for_a_target_below_the_smaller_radius(cartog
 
 def test_an_abstention_has_a_report_too(cartographer):
     coarse = a_run(lat=None, lon=None, radius_km=None, abstained=True, city="", region="", level=Level.COUNTRY)
-    document = parsed(report_page(coarse, cartographer))
+    document = parse_page(report_page(coarse, cartographer))
     assert "The evidence only supports Switzerland." in document.text
     assert not [tag for tag, _ in document.tags if tag == "img"]
 
@@ -187,7 +187,7 @@ def test_a_region_wider_than_a_continent_is_not_drawn_but_the_smaller_one_is(car
 
 @given(st.text(), st.text())
 def test_any_text_survives_as_text(text, attribute):
-    document = parsed(page("t", "", el("p", text, title=attribute)))
+    document = parse_page(page("t", "", el("p", text, title=attribute)))
     assert [tag for tag, _ in document.tags[-2:]] == ["body", "p"]
     assert all(char.isprintable() or char in "\n\t" for char in "".join(document.text))
 

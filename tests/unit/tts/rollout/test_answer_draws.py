@@ -47,7 +47,7 @@ class Scattered:
         yield Delta(finish_reason="stop", usage=Usage(prompt_tokens=100, cached_tokens=90, completion_tokens=20))
 
 
-async def played(photo, model, draws=4, **more):
+async def play_rollout(photo, model, draws=4, **more):
     limits = Limits(answer_draws=draws, **more)
     return (await play_with(model, DIALECTS["generic"], photo, limits=limits, seconds=60.0)).end
 
@@ -55,7 +55,7 @@ async def played(photo, model, draws=4, **more):
 @virtual_time
 async def test_an_answer_is_drawn_again_from_the_same_conversation(sign_photo):
     model = Scattered(OTARU, OTARU, SAPPORO, None)
-    end = await played(sign_photo, model)
+    end = await play_rollout(sign_photo, model)
     assert (end.answer.point.lat, end.answer.point.lon) == OTARU
     assert end.answer_draws == (LatLon(lat=43.19, lon=140.99), LatLon(lat=43.06, lon=141.35), None)
     first, *again = model.requests
@@ -70,13 +70,13 @@ async def test_an_answer_is_drawn_again_from_the_same_conversation(sign_photo):
 @pytest.mark.parametrize("draws", [None, 1])
 async def test_an_answer_is_not_drawn_again_unless_the_limits_say_so(sign_photo, draws):
     model = Scattered(OTARU)
-    end = await played(sign_photo, model, draws)
+    end = await play_rollout(sign_photo, model, draws)
     assert (end.answer_draws, len(model.requests)) == ((), 1)
 
 
 @virtual_time
 async def test_a_draw_that_does_not_answer_is_left_out(sign_photo):
-    end = await played(sign_photo, Scattered(OTARU, "call", SAPPORO, OTARU))
+    end = await play_rollout(sign_photo, Scattered(OTARU, "call", SAPPORO, OTARU))
     assert len(end.answer_draws) == 2
 
 
@@ -84,7 +84,7 @@ async def test_a_draw_that_does_not_answer_is_left_out(sign_photo):
 @pytest.mark.parametrize("fault", ["hangs", "fails"])
 async def test_draws_that_fail_or_hang_cost_the_rollout_nothing_but_time(sign_photo, fault):
     started = asyncio.get_running_loop().time()
-    end = await played(sign_photo, Scattered(OTARU, OTARU, OTARU, OTARU, **{fault: True}))
+    end = await play_rollout(sign_photo, Scattered(OTARU, OTARU, OTARU, OTARU, **{fault: True}))
     assert (end.stop_reason, end.answer_draws) == (StopReason.ANSWERED, ())
     assert asyncio.get_running_loop().time() - started <= 30.0  # half of the time of the request
 
@@ -129,15 +129,15 @@ class Forking(Scattered):
         return tuple(texts), Usage(prompt_tokens=100 * count, cached_tokens=96 * count, completion_tokens=20 * count)
 
 
-async def timed(photo, model, **more):
+async def play_timed(photo, model, **more):
     started = asyncio.get_running_loop().time()
-    return await played(photo, model, **more), asyncio.get_running_loop().time() - started
+    return await play_rollout(photo, model, **more), asyncio.get_running_loop().time() - started
 
 
 @virtual_time
 async def test_an_engine_that_forks_prompts_draws_beside_the_answer_of_the_last_turn(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, None)
-    end, took = await timed(sign_photo, model, max_turns=1)
+    end, took = await play_timed(sign_photo, model, max_turns=1)
     assert took == pytest.approx(4.0)
     assert end.answer_draws == (LatLon(lat=43.19, lon=140.99), LatLon(lat=43.06, lon=141.35), None)
     ((drawn, _),) = model.drawn
@@ -149,11 +149,11 @@ async def test_an_engine_that_forks_prompts_draws_beside_the_answer_of_the_last_
 @virtual_time
 async def test_an_answer_before_the_last_turn_is_drawn_again_after_its_end(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
-    end, took = await timed(sign_photo, model)
+    end, took = await play_timed(sign_photo, model)
     assert took == pytest.approx(8.0)
     assert len(end.answer_draws) == 3
     model = Forking(OTARU, OTARU, SAPPORO, OTARU, call_first=True)
-    end, took = await timed(sign_photo, model, max_turns=2)
+    end, took = await play_timed(sign_photo, model, max_turns=2)
     assert took == pytest.approx(4.0), "the second turn is the last one"
     assert (len(end.answer_draws), len(model.drawn)) == (3, 1)
 
@@ -161,21 +161,21 @@ async def test_an_answer_before_the_last_turn_is_drawn_again_after_its_end(sign_
 @virtual_time
 async def test_draws_follow_the_answer_if_tokens_may_not_pay_for_both_at_once(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
-    end, took = await timed(sign_photo, model, max_turns=1, max_tokens=1200)
+    end, took = await play_timed(sign_photo, model, max_turns=1, max_tokens=1200)
     assert (len(end.answer_draws), took) == (3, pytest.approx(8.0))
 
 
 @virtual_time
 async def test_a_draw_that_was_cut_off_is_not_made_again(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU, cut=(1,))
-    end, _ = await timed(sign_photo, model, max_turns=1)
+    end, _ = await play_timed(sign_photo, model, max_turns=1)
     assert (len(end.answer_draws), len(model.requests)) == (2, 1)
 
 
 @virtual_time
 async def test_draws_beside_a_last_turn_that_does_not_answer_are_aborted(sign_photo):
     model = Forking(OTARU, OTARU, OTARU, OTARU, says="I do not see it.", hangs=True)
-    end, took = await timed(sign_photo, model, max_turns=1)
+    end, took = await play_timed(sign_photo, model, max_turns=1)
     assert (end.answer_draws, end.stop_reason) == ((), StopReason.BUDGET)
     assert (model.running, model.aborted, took) == (0, 1, pytest.approx(4.0))
     read = prompt_tokens_about(model.requests[0].messages, model.requests[0].tools)
@@ -186,7 +186,7 @@ async def test_draws_beside_a_last_turn_that_does_not_answer_are_aborted(sign_ph
 @virtual_time
 async def test_draws_that_end_before_a_turn_that_does_not_answer_are_counted(sign_photo):
     model = Forking(OTARU, OTARU, OTARU, OTARU, says="I do not see it.", draws_s=3.0)
-    end, _ = await timed(sign_photo, model, max_turns=1)
+    end, _ = await play_timed(sign_photo, model, max_turns=1)
     assert (end.answer_draws, model.aborted) == ((), 0)
     assert end.usage.prompt_tokens == 100 + 3 * 100
 
@@ -196,14 +196,14 @@ async def test_a_cancelled_rollout_aborts_what_is_drawn_beside_its_answer(sign_p
     model = Forking(OTARU, OTARU, OTARU, OTARU)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(2.0):
-            await played(sign_photo, model, max_turns=1)
+            await play_rollout(sign_photo, model, max_turns=1)
     assert (len(model.drawn), model.running, model.aborted) == (1, 0, 1)
 
 
 @virtual_time
 async def test_the_remaining_tokens_limit_the_number_of_draws(sign_photo):
     model = Scattered(*[OTARU] * 9)
-    end = await played(sign_photo, model, draws=8, max_tokens=1200)  # an answer may take 300 of them
+    end = await play_rollout(sign_photo, model, draws=8, max_tokens=1200)  # an answer may take 300 of them
     assert len(end.answer_draws) == (1200 - 20) // 300
 
 
@@ -230,7 +230,7 @@ class LongAnswers(Scattered):
 @virtual_time
 async def test_an_answer_of_700_tokens_loses_none_of_its_draws(sign_photo):
     model = LongAnswers(OTARU, OTARU, SAPPORO, OTARU, tokens=700)
-    end = await played(sign_photo, model)
+    end = await play_rollout(sign_photo, model)
     assert len(end.answer_draws) == 3
     assert [request.sampling.max_tokens for request in model.requests[1:]] == [2 * 700] * 3
 
@@ -239,7 +239,7 @@ async def test_an_answer_of_700_tokens_loses_none_of_its_draws(sign_photo):
 async def test_a_draw_may_use_the_tokens_left_by_a_short_answer_up_to_the_limit_of_a_turn(sign_photo):
     short, long = LongAnswers(*[OTARU] * 4, tokens=100), LongAnswers(*[OTARU] * 4, tokens=1500)
     for model in (short, long):
-        await played(sign_photo, model)
+        await play_rollout(sign_photo, model)
     assert {request.sampling.max_tokens for request in short.requests[1:]} == {512}
     turn, *drawn = (request.sampling.max_tokens for request in long.requests)
     assert 1500 < turn < 2 * 1500
@@ -249,13 +249,13 @@ async def test_a_draw_may_use_the_tokens_left_by_a_short_answer_up_to_the_limit_
 @virtual_time
 async def test_a_draw_that_is_cut_off_all_the_same_is_left_out(sign_photo):
     model = LongAnswers(*[OTARU] * 4, tokens=300, of_draws=700)
-    assert (await played(sign_photo, model)).answer_draws == ()
+    assert (await play_rollout(sign_photo, model)).answer_draws == ()
 
 
 @virtual_time
 async def test_the_length_of_earlier_turns_is_not_that_of_the_answer(sign_photo):
     model = LongAnswers("call", OTARU, OTARU, OTARU, OTARU, tokens=900, of_draws=300)
-    end = await played(sign_photo, model)
+    end = await play_rollout(sign_photo, model)
     assert {request.sampling.max_tokens for request in model.requests[2:]} == {2 * 300}
     assert len(end.answer_draws) == 3
 
@@ -263,6 +263,6 @@ async def test_the_length_of_earlier_turns_is_not_that_of_the_answer(sign_photo)
 @virtual_time
 async def test_draws_beside_an_answer_may_be_as_long_as_its_turn(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
-    await played(sign_photo, model, max_turns=1)
+    await play_rollout(sign_photo, model, max_turns=1)
     ((drawn, _),) = model.drawn
     assert drawn.sampling.max_tokens == model.requests[0].sampling.max_tokens

@@ -24,7 +24,7 @@ def group(n=2, seconds=60.0):
     return GroupRequest(a_context(seconds), (), tasks, n_total=n, limits=Limits())
 
 
-def saved(i, turn):
+def a_checkpoint(i, turn):
     return Checkpoint(rollout_id=i, turn=turn, messages=(), usage=Usage(turns=turn + 1), best=PARIS)
 
 
@@ -33,11 +33,11 @@ def turn(i, number, text):
     return [
         Text(rollout_id=i, turn=number, text=text),
         TurnFinished(rollout_id=i, turn=number, usage=spent),
-        saved(i, number),
+        a_checkpoint(i, number),
     ]
 
 
-def done(i):
+def rollout_finished(i):
     return RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=PARIS)
 
 
@@ -58,7 +58,7 @@ class Replicas:
             yield step
 
 
-async def played(request, replicas):
+async def run_group_items(request, replicas):
     return [item async for batch in run_with_failover(request, replicas) for item in batch]
 
 
@@ -68,12 +68,12 @@ async def test_a_lost_replica_costs_a_rollout_its_unfinished_turn_only():
     lost = [
         start,
         turn(0, 0, "a") + turn(1, 0, "b"),
-        [done(1), Text(rollout_id=0, turn=1, text="void")],
+        [rollout_finished(1), Text(rollout_id=0, turn=1, text="void")],
         ReplicaLost(),
     ]
-    again = [[RolloutResumed(rollout_id=0, from_turn=0)], [*turn(0, 1, "c"), done(0)]]
+    again = [[RolloutResumed(rollout_id=0, from_turn=0)], [*turn(0, 1, "c"), rollout_finished(0)]]
     replicas = Replicas(lost, again)
-    items = await played(group(), replicas)
+    items = await run_group_items(group(), replicas)
     resumed = replicas.asked[1]
     assert [(task.rollout_id, task.resume_from.turn) for task in resumed.tasks] == [(0, 0)]
     assert 50 < resumed.context.remaining_s < 59
@@ -89,24 +89,24 @@ async def test_a_rollout_without_a_checkpoint_starts_over_and_its_text_is_void()
     start = RolloutStarted(rollout_id=0, seed=0)
     replicas = Replicas(
         [[start, Text(rollout_id=0, turn=0, text="void")], FatalError("engine")],
-        [[start, *turn(0, 0, "a"), done(0)]],
+        [[start, *turn(0, 0, "a"), rollout_finished(0)]],
     )
-    run = fold(i for i in await played(group(1), replicas) if not isinstance(i, Checkpoint))
+    run = fold(i for i in await run_group_items(group(1), replicas) if not isinstance(i, Checkpoint))
     assert [t.text for t in run.rollouts[0].turns] == ["a"]
 
 
 @virtual_time
 async def test_pictures_that_tools_made_are_sent_to_the_next_replica():
     picture = Attachment(sha256="ab", media_type="image/png", data=b"x")
-    replicas = Replicas([[picture, *turn(0, 0, "a")], ReplicaLost()], [[done(0)]])
-    await played(group(1), replicas)
+    replicas = Replicas([[picture, *turn(0, 0, "a")], ReplicaLost()], [[rollout_finished(0)]])
+    await run_group_items(group(1), replicas)
     assert replicas.asked[1].files == {"ab": b"x"}
 
 
 @virtual_time
 async def test_rollouts_without_a_replica_left_end_with_their_best_hypotheses():
     replicas = Replicas([turn(0, 0, "a"), ReplicaLost("gone")], [ReplicaLost("gone")], pause_s=0.0)
-    items = await played(group(2), replicas)
+    items = await run_group_items(group(2), replicas)
     ends = [item for item in items if isinstance(item, RolloutFinished)]
     assert [(end.rollout_id, end.stop_reason, end.answer) for end in ends] == [
         (0, StopReason.FAILED, PARIS),
@@ -120,7 +120,7 @@ async def test_rollouts_without_a_replica_left_end_with_their_best_hypotheses():
 async def test_a_group_tries_no_further_replica_after_its_deadline():
     replicas = Replicas([ReplicaLost()], pause_s=1.0)
     started = asyncio.get_running_loop().time()
-    await played(group(1, seconds=5.0), replicas)
+    await run_group_items(group(1, seconds=5.0), replicas)
     assert asyncio.get_running_loop().time() - started <= 6.0
 
 
@@ -128,6 +128,6 @@ async def test_a_group_tries_no_further_replica_after_its_deadline():
 async def test_a_full_queue_or_a_broken_engine_is_not_tried_elsewhere():
     for failure in (Overloaded(), ModelError("no")):
         replicas = Replicas([failure])
-        items = await played(group(1), replicas)
+        items = await run_group_items(group(1), replicas)
         assert [item.stop_reason for item in items] == [StopReason.FAILED]
         assert len(replicas.asked) == 1

@@ -80,7 +80,7 @@ async def run(an_agent, a_group=None):
         return [item async for batch in batches for item in batch]
 
 
-def of(items, kind):
+def items_of(items, kind):
     return [item for item in items if isinstance(item, kind)]
 
 
@@ -94,9 +94,9 @@ async def test_a_rollout_thinks_acts_observes_and_answers():
         RolloutStarted, ToolCalled, ToolCalled, ToolResulted, ToolResulted, TurnFinished, Checkpoint,
         Hypothesised, TurnFinished, RolloutFinished,
     ]  # fmt: skip
-    assert "".join(t.text for t in of(items, Text) if t.turn == 0) == "A sign says Paris."
-    assert [r.result.text for r in of(items, ToolResulted)] == ["found Paris", "found Lyon"]
-    (end,) = of(items, RolloutFinished)
+    assert "".join(t.text for t in items_of(items, Text) if t.turn == 0) == "A sign says Paris."
+    assert [r.result.text for r in items_of(items, ToolResulted)] == ["found Paris", "found Lyon"]
+    (end,) = items_of(items, RolloutFinished)
     assert end.stop_reason is StopReason.ANSWERED
     assert end.answer.city == "Paris"
     assert (end.usage.turns, end.usage.tool_calls, end.usage.model_calls) == (2, 2, 2)
@@ -109,25 +109,25 @@ async def test_calls_of_a_turn_run_side_by_side_and_keep_their_order():
         agent(ScriptedTurn(calls=calls("a", "b", "c")), ScriptedTurn(text=PARIS), tools=toolbox(seconds=2.0))
     )
     assert asyncio.get_running_loop().time() - started == pytest.approx(2.0, abs=0.1)
-    assert [r.result.text for r in of(items, ToolResulted)] == ["found a", "found b", "found c"]
+    assert [r.result.text for r in items_of(items, ToolResulted)] == ["found a", "found b", "found c"]
 
 
 @virtual_time
 async def test_a_tool_error_is_told_to_the_model_and_the_rollout_goes_on():
     items = await run(agent(ScriptedTurn(calls=calls("nowhere")), ScriptedTurn(text=PARIS)))
-    (result,) = [r.result for r in of(items, ToolResulted)]
+    (result,) = [r.result for r in items_of(items, ToolResulted)]
     assert result.failure.kind is ToolErrorKind.NOT_FOUND
-    (checkpoint,) = of(items, Checkpoint)
+    (checkpoint,) = items_of(items, Checkpoint)
     assert "no such place" in checkpoint.messages[-1].text
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
-    assert of(items, RolloutFinished)[0].usage.tool_errors == 1
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
+    assert items_of(items, RolloutFinished)[0].usage.tool_errors == 1
 
 
 @virtual_time
 async def test_wrong_arguments_and_unknown_tools_are_explained():
     bad = (ScriptedCall(name="look", arguments={"query": [1]}), ScriptedCall(name="teleport"))
     items = await run(agent(ScriptedTurn(calls=bad), ScriptedTurn(text=PARIS)))
-    first, second = (r.result.failure for r in of(items, ToolResulted))
+    first, second = (r.result.failure for r in items_of(items, ToolResulted))
     assert (first.kind, second.kind) == (ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL)
     assert "query" in first.detail
     assert "look" in second.detail
@@ -136,14 +136,14 @@ async def test_wrong_arguments_and_unknown_tools_are_explained():
 @virtual_time
 async def test_a_slow_tool_is_cut_off_at_its_timeout():
     items = await run(agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(text=PARIS), tools=toolbox(seconds=30)))
-    assert of(items, ToolResulted)[0].result.failure.kind is ToolErrorKind.TIMEOUT
+    assert items_of(items, ToolResulted)[0].result.failure.kind is ToolErrorKind.TIMEOUT
     assert asyncio.get_running_loop().time() == pytest.approx(5, abs=0.1)
 
 
 @virtual_time
 async def test_a_crashed_tool_ends_this_rollout_with_its_best_hypothesis():
     items = await run(agent(ScriptedTurn(calls=calls("crash"))))
-    (end,) = of(items, RolloutFinished)
+    (end,) = items_of(items, RolloutFinished)
     assert end.stop_reason is StopReason.FAILED
     assert "ZeroDivisionError" in end.error
     assert end.answer is None
@@ -156,14 +156,14 @@ async def test_a_dialect_that_crashes_on_a_turn_ends_this_rollout():
             raise KeyError(completion.text)
 
     model = ScriptedModel(ScriptedEngine(), (ScriptedTurn(text=PARIS),))
-    (end,) = of(await run(Agent(model, Fragile(), toolbox())), RolloutFinished)
+    (end,) = items_of(await run(Agent(model, Fragile(), toolbox())), RolloutFinished)
     assert (end.stop_reason, end.error) == (StopReason.FAILED, "model: rollout failed: KeyError")
 
 
 @virtual_time
 async def test_a_failing_engine_ends_this_rollout():
     items = await run(agent(ScriptedTurn(text="I see", error="out of memory")))
-    (end,) = of(items, RolloutFinished)
+    (end,) = items_of(items, RolloutFinished)
     assert (end.stop_reason, end.error) == (StopReason.FAILED, "model: out of memory")
 
 
@@ -173,12 +173,12 @@ async def test_the_last_turn_has_no_tools_and_demands_the_answer():
         agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(calls=calls("b")), ScriptedTurn(text=PARIS)),
         group(limits={"max_turns": 3}),
     )
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
     stubborn = await run(
         agent(ScriptedTurn(calls=calls("a")), ScriptedTurn(calls=calls("b"))), group(limits={"max_turns": 2})
     )
-    assert of(stubborn, RolloutFinished)[0].stop_reason is StopReason.BUDGET
-    assert len(of(stubborn, ToolResulted)) == 1
+    assert items_of(stubborn, RolloutFinished)[0].stop_reason is StopReason.BUDGET
+    assert len(items_of(stubborn, ToolResulted)) == 1
 
 
 @virtual_time
@@ -186,10 +186,10 @@ async def test_a_spent_tool_budget_leads_to_the_forced_answer():
     items = await run(
         agent(ScriptedTurn(calls=calls("a", "b", "c")), ScriptedTurn(text=PARIS)), group(limits={"max_tool_calls": 2})
     )
-    failures = [r.result.failure for r in of(items, ToolResulted)]
+    failures = [r.result.failure for r in items_of(items, ToolResulted)]
     assert failures[:2] == [None, None]
     assert failures[2].kind is ToolErrorKind.BUDGET
-    end = of(items, RolloutFinished)[0]
+    end = items_of(items, RolloutFinished)[0]
     assert (end.stop_reason, end.usage.tool_calls) == (StopReason.ANSWERED, 2)
 
 
@@ -197,22 +197,22 @@ async def test_a_spent_tool_budget_leads_to_the_forced_answer():
 async def test_a_spent_token_budget_ends_the_rollout():
     chatter = ScriptedTurn(text="word " * 40, calls=calls("a"))
     items = await run(agent(chatter, chatter, chatter), group(limits={"max_tokens": 50}))
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.BUDGET
-    assert len(of(items, TurnFinished)) == 2
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.BUDGET
+    assert len(items_of(items, TurnFinished)) == 2
 
 
 @virtual_time
 async def test_the_deadline_cuts_a_generation_and_keeps_the_best_hypothesis():
     slow = ScriptedTurn(text="word " * 1000, token_s=1.0)
     items = await run(agent(ScriptedTurn(calls=calls("a")), slow), group(seconds=10))
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.DEADLINE
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.DEADLINE
     assert asyncio.get_running_loop().time() == pytest.approx(10, abs=0.01)
 
 
 @virtual_time
 async def test_tokens_of_a_turn_that_was_cut_are_counted():
     cut = await run(agent(ScriptedTurn(text="word " * 1000, token_s=1.0)), group(seconds=10))
-    ended = of(cut, RolloutFinished)[0]
+    ended = items_of(cut, RolloutFinished)[0]
     assert ended.stop_reason is StopReason.DEADLINE
     assert (ended.usage.model_calls, ended.usage.turns) == (1, 0)
     assert ended.usage.completion_tokens > 0
@@ -223,7 +223,7 @@ async def test_tokens_of_a_turn_that_was_cut_are_counted():
 async def test_with_little_time_left_the_answer_is_demanded_before_the_deadline():
     model = Recording(ScriptedTurn(text="thinking very hard", token_s=3.0, calls=calls("a")), ScriptedTurn(text=PARIS))
     items = await run(Agent(model, GenericDialect(), toolbox()), group(seconds=10))
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
     assert [bool(request.tools) for request in model.requests] == [True, False]
     assert "time is used up" in model.requests[1].messages[-1].text
 
@@ -231,11 +231,11 @@ async def test_with_little_time_left_the_answer_is_demanded_before_the_deadline(
 @virtual_time
 async def test_an_unusable_turn_is_corrected_a_few_times_then_it_fails():
     recovered = await run(agent(ScriptedTurn(text="Somewhere nice."), ScriptedTurn(text=PARIS)))
-    assert of(recovered, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
-    assert "neither a tool call nor a JSON object" in of(recovered, Checkpoint)[0].messages[-1].text
+    assert items_of(recovered, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
+    assert "neither a tool call nor a JSON object" in items_of(recovered, Checkpoint)[0].messages[-1].text
     hopeless = await run(agent(*[ScriptedTurn(text="Hmm.")] * 5))
-    assert of(hopeless, RolloutFinished)[0].stop_reason is StopReason.FAILED
-    assert of(hopeless, RolloutFinished)[0].usage.turns == 3
+    assert items_of(hopeless, RolloutFinished)[0].stop_reason is StopReason.FAILED
+    assert items_of(hopeless, RolloutFinished)[0].usage.turns == 3
 
 
 @virtual_time
@@ -246,9 +246,9 @@ async def test_tools_outside_the_allow_list_are_neither_offered_nor_run():
         group(options=LocateOptions(tools=("zoom",))),
     )
     assert log == []
-    assert not of(items, ToolCalled)
-    assert "there are no tools here" in of(items, Checkpoint)[0].messages[-1].text
-    assert of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
+    assert not items_of(items, ToolCalled)
+    assert "there are no tools here" in items_of(items, Checkpoint)[0].messages[-1].text
+    assert items_of(items, RolloutFinished)[0].stop_reason is StopReason.ANSWERED
 
 
 @virtual_time
@@ -259,25 +259,25 @@ async def test_a_rollout_continues_from_its_checkpoint():
         ScriptedTurn(text=PARIS),
     )
     whole = await run(agent(*script))
-    saved = of(whole, Checkpoint)[0]
+    saved = items_of(whole, Checkpoint)[0]
     again = await run(agent(*script), group(tasks=(RolloutTask(rollout_id=0, seed=0, resume_from=saved),)))
-    assert of(again, RolloutResumed)[0].from_turn == 0
-    assert next(t.text for t in of(again, Text)) == "second"
-    assert of(again, RolloutFinished)[0].answer == of(whole, RolloutFinished)[0].answer
-    assert of(again, RolloutFinished)[0].usage == of(whole, RolloutFinished)[0].usage
+    assert items_of(again, RolloutResumed)[0].from_turn == 0
+    assert next(t.text for t in items_of(again, Text)) == "second"
+    assert items_of(again, RolloutFinished)[0].answer == items_of(whole, RolloutFinished)[0].answer
+    assert items_of(again, RolloutFinished)[0].usage == items_of(whole, RolloutFinished)[0].usage
 
 
 @virtual_time
 async def test_the_last_turn_is_saved_before_the_answer_draws_and_not_repeated_on_resume():
     script, limits = [ScriptedTurn(text="first", calls=calls("a")), ScriptedTurn(text=PARIS)], {"answer_draws": 3}
     whole = await run(agent(*script), group(limits=limits))
-    saved = of(whole, Checkpoint)[-1]
+    saved = items_of(whole, Checkpoint)[-1]
     assert (saved.turn, saved.stop) == (1, StopReason.ANSWERED)
-    assert whole.index(saved) > whole.index(of(whole, TurnFinished)[-1])
+    assert whole.index(saved) > whole.index(items_of(whole, TurnFinished)[-1])
     resumed = RolloutTask(rollout_id=0, seed=0, resume_from=saved)
     again = await run(agent(*script), group(limits=limits, tasks=(resumed,)))
     assert [type(item) for item in again] == [RolloutResumed, RolloutFinished]
-    assert of(again, RolloutFinished)[0].answer == of(whole, RolloutFinished)[0].answer
+    assert items_of(again, RolloutFinished)[0].answer == items_of(whole, RolloutFinished)[0].answer
 
 
 @virtual_time
@@ -294,8 +294,8 @@ async def test_a_group_whose_work_was_given_away_begins_no_further_turn():
     with pytest.raises(GivenAway):
         async for batch in run_group(an_agent, group(may_begin=may_begin), coalesce_s=0.0):
             seen += batch
-    assert [item.turn for item in of(seen, TurnFinished)] == [0]
-    assert of(seen, RolloutFinished) == []
+    assert [item.turn for item in items_of(seen, TurnFinished)] == [0]
+    assert items_of(seen, RolloutFinished) == []
 
 
 @virtual_time
@@ -304,7 +304,7 @@ async def test_closing_a_rollout_aborts_the_engine_and_the_tools():
     an_agent = agent(ScriptedTurn(text="word " * 1000, token_s=1.0), tools=toolbox(log, seconds=100))
     async with closing(run_group(an_agent, group(), coalesce_s=0.0)) as batches:
         async for batch in batches:
-            if of(batch, Text):
+            if items_of(batch, Text):
                 assert an_agent.model.running == 1
                 break
     assert an_agent.model.running == 0

@@ -28,7 +28,7 @@ class Way:
         self.waiting.clear()
 
 
-async def played(script):
+async def coalesce(script):
     way = Way()
     speech = TextCoalescer(2, 1, way.send)
     for step in script:
@@ -44,13 +44,13 @@ async def played(script):
 
 @virtual_time
 async def test_words_that_nobody_took_yet_are_joined_into_one_piece():
-    (piece,) = await played(["a ", "sign ", "says"])
+    (piece,) = await coalesce(["a ", "sign ", "says"])
     assert piece == Text(rollout_id=2, turn=1, text="a sign says")
 
 
 @virtual_time
 async def test_a_piece_that_was_taken_does_not_grow():
-    pieces = await played(["a ", "sign", TAKE, " says"])
+    pieces = await coalesce(["a ", "sign", TAKE, " says"])
     assert [piece.text for piece in pieces] == ["a sign", " says"]
 
 
@@ -74,7 +74,7 @@ async def test_rollouts_do_not_mix_and_milestones_stay_in_their_place():
 def test_the_coalescer_neither_loses_doubles_nor_reorders_text(script):
     @virtual_time
     async def checked():
-        taken = await played(script)
+        taken = await coalesce(script)
         texts = [step for step in script if step not in (TAKE, PAUSE)]
         assert "".join(piece.text for piece in taken) == "".join(texts)
         assert len(taken) <= len(texts)

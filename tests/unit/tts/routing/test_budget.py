@@ -58,31 +58,31 @@ TABLE = BudgetTable(
 PLANNER = BudgetPlanner(TABLE, "clues", PRICE)
 
 
-def chosen(planner=PLANNER, *, keeps_turns=False, **budget):
+def choose_row(planner=PLANNER, *, keeps_turns=False, **budget):
     return planner.choose(Budget(**budget), 25.0, keeps_turns=keeps_turns)
 
 
 def test_the_row_most_often_right_is_chosen_among_the_rows_that_fit():
-    assert [chosen(tokens=tokens).row.n for tokens in (600, 2000, 4000, 10**6)] == [1, 4, 8, 8]
-    assert chosen(seconds=3.5).row == TABLE.rows[1]
-    assert chosen(money_usd=0.03).row.n == 4
-    assert chosen(seconds=100, tokens=550).row == TABLE.rows[1]
+    assert [choose_row(tokens=tokens).row.n for tokens in (600, 2000, 4000, 10**6)] == [1, 4, 8, 8]
+    assert choose_row(seconds=3.5).row == TABLE.rows[1]
+    assert choose_row(money_usd=0.03).row.n == 4
+    assert choose_row(seconds=100, tokens=550).row == TABLE.rows[1]
 
 
 def test_the_cheapest_of_equally_good_rows_is_chosen():
-    assert chosen(tokens=3000).row == TABLE.rows[2]
+    assert choose_row(tokens=3000).row == TABLE.rows[2]
 
 
 def test_a_budget_below_every_row_gets_the_smallest_one_and_says_so():
-    choice = chosen(tokens=20)
+    choice = choose_row(tokens=20)
     assert (choice.row, choice.fits) == (TABLE.rows[0], False)
     assert "may be cut short" in choice.sentence
-    assert "cut short" not in chosen(tokens=600).sentence
+    assert "cut short" not in choose_row(tokens=600).sentence
 
 
 @given(tokens=st.integers(16, 10**5), seconds=st.floats(0.1, 100), money_usd=st.floats(0.0001, 1))
 def test_a_choice_that_fits_stays_below_each_part_of_the_budget(tokens, seconds, money_usd):
-    choice = chosen(tokens=tokens, seconds=seconds, money_usd=money_usd)
+    choice = choose_row(tokens=tokens, seconds=seconds, money_usd=money_usd)
     if choice.fits:
         assert choice.cost.tokens.p90 <= tokens
         assert choice.cost.seconds.p90 <= seconds
@@ -91,7 +91,7 @@ def test_a_choice_that_fits_stays_below_each_part_of_the_budget(tokens, seconds,
 
 @given(small=st.integers(16, 5000), more=st.integers(0, 5000))
 def test_a_larger_budget_is_never_expected_to_be_less_right(small, more):
-    assert chosen(tokens=small + more).right.value >= chosen(tokens=small).right.value - 0.5
+    assert choose_row(tokens=small + more).right.value >= choose_row(tokens=small).right.value - 0.5
 
 
 def test_more_work_that_was_recorded_in_a_faster_session_is_not_faster(tmp_path):
@@ -132,19 +132,19 @@ def test_the_shipped_table_never_plans_questions_draws_or_a_stop(seconds, tokens
 
 def test_a_table_of_another_engine_gives_costs_but_no_time():
     other = BudgetPlanner(TABLE, "openai", PRICE)
-    choice = chosen(other, seconds=2.0)
+    choice = choose_row(other, seconds=2.0)
     assert (choice.row.n, choice.cost.seconds, choice.transferred) == (8, None, True)
     assert "of another engine" in choice.sentence
-    assert chosen(other, tokens=5000).cost.tokens.p90 <= 5000
-    assert chosen(other, tokens=5000).row.n == 1
+    assert choose_row(other, tokens=5000).cost.tokens.p90 <= 5000
+    assert choose_row(other, tokens=5000).row.n == 1
 
 
 def test_the_turns_of_a_published_dialect_stay():
-    assert chosen(tokens=150).row.turns == 1
-    assert chosen(tokens=150, keeps_turns=True).row.turns == 8
+    assert choose_row(tokens=150).row.turns == 1
+    assert choose_row(tokens=150, keeps_turns=True).row.turns == 8
 
 
-def planned(options, routing=SOMETHING):
+def plan_for(options, routing=SOMETHING):
     dialect = DialectBudget(limits=Limits(max_turns=8))
     router = DepthRouter(Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, PLANNER)
     return router, router.plan(router.within_budget(options), routing)
@@ -152,7 +152,7 @@ def planned(options, routing=SOMETHING):
 
 def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
     options = LocateOptions(budget=Budget(tokens=4000, money_usd=0.5), max_cost_usd=0.3)
-    router, plan = planned(options)
+    router, plan = plan_for(options)
     resolved = router.within_budget(options)
     assert (resolved.n_parallel, resolved.verifier_questions, resolved.stop) == (8, 4, "loss:1.0")
     assert (resolved.max_tokens_total, resolved.max_cost_usd) == (4000, 0.3)
@@ -164,18 +164,18 @@ def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
 
 def test_other_options_of_the_caller_hold_beside_a_budget():
     options = LocateOptions(budget=Budget(tokens=4000), stop="none", verifier_questions=0)
-    router, _ = planned(options)
+    router, _ = plan_for(options)
     resolved = router.within_budget(options)
     assert (resolved.stop, resolved.verifier_questions) == ("none", 0)
 
 
 def test_a_budget_for_one_turn_gives_an_answer_without_tools():
-    _, plan = planned(LocateOptions(budget=Budget(tokens=150)))
+    _, plan = plan_for(LocateOptions(budget=Budget(tokens=150)))
     assert (plan.depth, plan.use_tools, plan.limits.max_turns) == (PlanDepth.DIRECT, False, 1)
 
 
 def test_a_photo_that_shows_nothing_gets_one_rollout_whatever_the_budget_allows():
-    _, plan = planned(LocateOptions(budget=Budget(tokens=10**6)), NOTHING)
+    _, plan = plan_for(LocateOptions(budget=Budget(tokens=10**6)), NOTHING)
     assert (plan.depth, plan.n_planned) == (PlanDepth.HOPELESS, 1)
 
 

@@ -57,29 +57,29 @@ def test_a_probe_asks_the_engine_of_the_rollouts_vllm_included(monkeypatch):
     assert asking_locator(AppArgs(), looking, model) is looking
 
 
-def seen(n=4, **rating):
+def plan_for_rating(n=4, **rating):
     rating = {"score": 0.1, "method": "visual", **rating}
     return DepthRouter(Limits(), SEES).plan(LocateOptions(n_parallel=n), Routing(Locatability(**rating)))
 
 
 def test_the_visual_rating_may_raise_a_plan_and_never_lowers_it():
     nothing = {"text": 0.0, "content": 0.1}
-    assert seen(parts=nothing).depth is PlanDepth.HOPELESS
-    assert seen(parts={**nothing, "visual": 0.4}).n_planned == 4
+    assert plan_for_rating(parts=nothing).depth is PlanDepth.HOPELESS
+    assert plan_for_rating(parts={**nothing, "visual": 0.4}).n_planned == 4
     for visual in (0.0, 0.2, 1.0):
-        assert seen(parts={"text": 0.0, "content": 0.9, "visual": visual}).n_planned == 4
+        assert plan_for_rating(parts={"text": 0.0, "content": 0.9, "visual": visual}).n_planned == 4
 
 
 def test_a_plan_spends_less_only_after_a_probe_or_a_fitted_rating():
     clear: dict[str, Any] = {"score": 0.9, "parts": {"content": 0.9, "deep": 0.1}}
-    assert seen(**clear).n_planned == 4
+    assert plan_for_rating(**clear).n_planned == 4
     probed = {**clear["parts"], "probe": 0.9}
     fitted = {**clear["parts"], "l_opt": 0.9}
     for known in (probed, fitted):
-        plan = seen(score=0.9, parts=known)
+        plan = plan_for_rating(score=0.9, parts=known)
         assert (plan.depth, plan.n_planned, plan.use_tools) == (PlanDepth.STANDARD, 2, True)
-    assert seen(score=0.9, parts={**fitted, "deep": 0.6}).n_planned == 4
-    assert seen(score=0.3, parts=fitted).n_planned == 4
+    assert plan_for_rating(score=0.9, parts={**fitted, "deep": 0.6}).n_planned == 4
+    assert plan_for_rating(score=0.3, parts=fitted).n_planned == 4
 
 
 def run_file(path, errors_km, ratings):

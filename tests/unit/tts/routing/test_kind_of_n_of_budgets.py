@@ -33,7 +33,7 @@ ASKED = LocateOptions(n_parallel=2, depth=Depth.DEEP, stop="none")
 MIXTURE = {"engines": [{"name": name, "engine": {"name": "scripted"}} for name in ("west", "east")]}
 
 
-def recorded(*sources):
+def recorded_request(*sources):
     """A request whose rollouts are from these sources."""
     rollouts = {i: Trajectory(rollout_id=i, source=source, usage=Usage(completion_tokens=50))
                 for i, source in enumerate(sources)}  # fmt: skip
@@ -51,15 +51,15 @@ def recorded(*sources):
     ([("", ""), ("west", "east")], FittedKind.BOTH), ([()], FittedKind.NOT_STATED),
 ])  # fmt: skip
 def test_a_table_has_the_kind_of_n_of_its_runs(sources, kind, tmp_path):
-    table = fit_budget({str(i): [recorded(*each)] for i, each in enumerate(sources)}, origin="mine")
+    table = fit_budget({str(i): [recorded_request(*each)] for i, each in enumerate(sources)}, origin="mine")
     table.write(tmp_path / "table.yaml")
     assert BudgetTable.read(tmp_path / "table.yaml").kind_of_n is table.kind_of_n is kind
 
 
 def test_photos_that_are_left_out_of_a_table_do_not_count_for_its_kind():
-    alone = recorded("west", "east").model_copy(update={"sample": "b"})
-    single = recorded("").model_copy(update={"options": ASKED.model_copy(update={"n_parallel": 1})})
-    table = fit_budget({"two": [recorded("", ""), alone], "one": [single]})
+    alone = recorded_request("west", "east").model_copy(update={"sample": "b"})
+    single = recorded_request("").model_copy(update={"options": ASKED.model_copy(update={"n_parallel": 1})})
+    table = fit_budget({"two": [recorded_request("", ""), alone], "one": [single]})
     assert table.kind_of_n is FittedKind.ONE_POLICY
     assert "2 runs, 2 requests; N: " in table.origin
 
@@ -96,7 +96,7 @@ def test_a_table_with_a_kind_that_does_not_exist_is_refused(tmp_path):
 
 def test_the_command_names_the_kind_of_the_plan_and_of_the_table(tmp_path):
     runs, table = tmp_path / "mixed.jsonl", tmp_path / "table.yaml"
-    runs.write_bytes(recorded("west", "east").json_line() + b"\n")
+    runs.write_bytes(recorded_request("west", "east").json_line() + b"\n")
     written = plan("--runs", str(runs), "--out", str(table), "--origin", "mine")
     assert "mine (kind of N: a mixture of models)" in written.stderr
     shown = plan("--budget", "20k-tokens", "--set", f"routing.budget_table={table}").stdout

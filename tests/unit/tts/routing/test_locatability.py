@@ -189,7 +189,7 @@ def test_a_depth_other_than_auto_is_planned_exactly_as_asked():
     assert (plan.n_planned, plan.depth) == (5, PlanDepth.STANDARD)
 
 
-def made(n=200):
+def made_photos(n=200):
     rng = np.random.default_rng(4)
     text, visual = rng.random(n), rng.random(n)
     deep = text > 0.5
@@ -197,7 +197,7 @@ def made(n=200):
 
 
 def test_a_fitted_predictor_separates_easy_from_hard_photos_and_survives_its_file(tmp_path):
-    parts, deep, l_opt = made()
+    parts, deep, l_opt = made_photos()
     predictor = fit(parts, list(l_opt), list(deep), origin="made")
     predictor.write(tmp_path / "depth.yaml")
     again = load_predictor(tmp_path / "depth.yaml")
@@ -209,7 +209,7 @@ def test_a_fitted_predictor_separates_easy_from_hard_photos_and_survives_its_fil
 
 
 def test_predictors_of_the_visual_part_alone_are_refused(tmp_path):
-    parts, deep, l_opt = made()
+    parts, deep, l_opt = made_photos()
     with pytest.raises(DataError, match="pictured"):
         fit([{"visual": p["visual"]} for p in parts], list(l_opt), list(deep), origin="made")
     with pytest.raises(DataError, match="too few"):

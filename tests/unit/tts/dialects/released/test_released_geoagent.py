@@ -29,7 +29,7 @@ def as_model(answer):
     return lambda body, number: text_chunks(json.dumps({"ChainOfThought": {}, "FinalAnswer": answer}))
 
 
-async def located(answer, tools):
+async def locate_photo(answer, tools):
     """The whole way over HTTP, with the profile and these providers: what the service answers."""
     async with an_endpoint(as_model(answer)) as endpoint:
         tree = load_profile("geoagent").tree(model="", endpoint=endpoint.url)
@@ -51,7 +51,7 @@ def keys(monkeypatch):
 @pytest.mark.parametrize("answer", ["China; Beijing; Beijing", "中国；北京；天安门"])
 async def test_the_answer_is_looked_up_by_opencage_wherever_it_stands_among_the_providers(data_store, keys, answer):
     async with rude_server(answer_with_samples("google", "amap", "opencage")) as server:
-        reply = await located(answer, config_for(server, "amap", "google", "offline", "opencage"))
+        reply = await locate_photo(answer, config_for(server, "amap", "google", "offline", "opencage"))
         asked = [(seen.path, seen.query) for seen in server.seen]
     assert {path for path, _ in asked} == {"/geocode/v1/json"}
     ((_, query),) = asked
@@ -62,7 +62,7 @@ async def test_the_answer_is_looked_up_by_opencage_wherever_it_stands_among_the_
 
 
 async def test_without_opencage_the_first_provider_stands_in_and_the_answer_says_so(data_store):
-    reply = await located("Japan; Hokkaido; Otaru", ToolsConfig(providers=("offline",)))
+    reply = await locate_photo("Japan; Hokkaido; Otaru", ToolsConfig(providers=("offline",)))
     assert (
         distance_km(LatLon(lat=reply["answer"]["lat"], lon=reply["answer"]["lon"]), LatLon(lat=43.19, lon=140.99)) < 5
     )

@@ -93,7 +93,7 @@ def record(number=0, *rollouts, tag=OWN, failure="", answer=None, seconds=2.0, *
     )  # fmt: skip
 
 
-def assessed(records, args, names, **more):
+def assess_records(records, args, names, **more):
     given = {"dataset": "folder", "rollouts": 2, "left": 0, "offers_tools": True, "run_file": "r.jsonl", **more}
     return assess(records, args, names, CalibrationFit(photos=0, why="nothing was fitted"), **given)
 
@@ -140,7 +140,7 @@ def test_a_single_bad_turn_is_no_finding_and_many_bad_turns_are_one(names):
 
     def faults(bad, good):
         turns = [turn(i, problem="no JSON" if i < bad else "") for i in range(bad + good)]
-        found = assessed([record(0, rollout(0, turns), rollout(1, turns))], args, names, offers_tools=False)
+        found = assess_records([record(0, rollout(0, turns), rollout(1, turns))], args, names, offers_tools=False)
         return {finding.about: finding for finding in found.findings}
 
     assert "parse_failures" not in faults(1, 50)
@@ -153,7 +153,7 @@ def test_a_single_bad_turn_is_no_finding_and_many_bad_turns_are_one(names):
 def test_a_finding_on_invalid_calls_quotes_the_toolbox_and_names_the_set_of_tools(names):
     calls = [turn(i, [call(i)], [result(i, ToolErrorKind.UNKNOWN_TOOL)]) for i in range(30)]
     args = AppArgs.model_validate({"engine": ENGINES[0], "dialect_settings": {"tool_set": "place"}})
-    found = assessed([record(0, rollout(0, calls))], args, names).findings
+    found = assess_records([record(0, rollout(0, calls))], args, names).findings
     (finding,) = [one for one in found if one.about == "invalid_calls"]
     assert finding.text.endswith("most often: no")
     assert "dialect_settings.tool_set" in finding.change
@@ -184,7 +184,7 @@ def test_every_setting_that_is_named_exists_and_stands_in_the_sentence(engine, n
     silent = [record(i, *rollouts, answer=answer) for i in range(2)]
     abstained = [record(10 + i, rollout(0), answer=answer) for i in range(20)]
     lost = [record(40 + i, rollout(0), answer=wrong) for i in range(18)]
-    found = assessed([*silent, *abstained, *lost], args, names, rollouts=1)
+    found = assess_records([*silent, *abstained, *lost], args, names, rollouts=1)
     expected = {
         "cut_contexts", "broken_rollouts", "late_rollouts", "parse_failures", "cut_turns", "invalid_calls",
         "repeated_calls", "failed_calls", "rollouts_without_calls", "verifier", "radius_cover",
@@ -219,7 +219,7 @@ def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
     lost = [record(9, rollout(0, point=far), answer=an_answer(lat=0.0, lon=0.0))]
     drawn = [record(20, rollout(0), tag=SAMPLE)]
     args = AppArgs.model_validate({"engine": ENGINES[0]})
-    found = assessed([*right, *lost, *drawn], args, names)
+    found = assess_records([*right, *lost, *drawn], args, names)
     assert (found.quality.photos, found.samples.photos, found.photos) == (4, 1, 5)
     near = next(at for at in found.quality.at if at.threshold_km == 25)
     assert (near.pass_1.value, near.pass_n.found, near.verifier.found) == (37.5, 3, 3)
@@ -231,7 +231,7 @@ def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
 def test_an_acceptance_run_of_one_photo_has_wide_intervals_and_no_fault(names):
     args = AppArgs.model_validate({"engine": ENGINES[0]})
     lost = record(0, rollout(0), answer=an_answer(lat=0.0, lon=0.0))
-    found = assessed([lost], args, names, rollouts=1)
+    found = assess_records([lost], args, names, rollouts=1)
     near = next(at for at in found.quality.at if at.threshold_km == 25)
     assert (near.pass_1.value, near.gain.value) == (100.0, -100.0)
     assert near.pass_1.low < 30
@@ -245,7 +245,7 @@ def test_the_same_far_answer_to_most_photos_is_a_finding(names):
     def found(places):
         answers = [an_answer(lat=lat, lon=lon) for lat, lon in places]
         photos = [record(i, rollout(0), answer=answer) for i, answer in enumerate(answers)]
-        made = assessed(photos, args, names)
+        made = assess_records(photos, args, names)
         return made.quality.same_place.found, {finding.about for finding in made.findings}
 
     count, about = found([(48.85, 2.35)] * 6 + [(48.9, 2.4), (10.0, 10.0), (TRUTH.lat, TRUTH.lon)])
@@ -344,7 +344,7 @@ def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, 
         RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
         for i, source in enumerate(sources)
     )
-    found = assessed([record(0, rollout(0), rollout(1), answer=an_answer(rollouts=rollouts))], args, names)
+    found = assess_records([record(0, rollout(0), rollout(1), answer=an_answer(rollouts=rollouts))], args, names)
     rows = [line for line in acceptance_markdown(found).splitlines() if line.startswith("| kind of N ")]
     assert [row.split("|")[2].strip() for row in rows] == [kind]
     assert f"<td>kind of N</td><td>{kind}</td>" in acceptance_page(found)
@@ -353,7 +353,7 @@ def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, 
 def test_the_report_tells_what_is_wrong_first_and_no_text_of_a_model_becomes_markup(names):
     args = AppArgs.model_validate({"engine": ENGINES[0], "dialect": "reverse"})
     bad = [turn(i, problem=EVIL) for i in range(20)]
-    found = assessed([record(0, rollout(0, bad), rollout(1, bad))], args, names, left=3)
+    found = assess_records([record(0, rollout(0, bad), rollout(1, bad))], args, names, left=3)
     text, html = acceptance_markdown(found), acceptance_page(found)
     assert text.index("parse") < text.index("## Calibration") < text.index("| REVERSE")
     assert "3 are left: give the same command again" in text

@@ -20,7 +20,7 @@ def world(gazetteer, countries):
     return World(gazetteer, countries)
 
 
-def recorded(world, rho, *, rollouts=4, photos=40):
+def recorded_run(world, rho, *, rollouts=4, photos=40):
     """A run of a scripted policy with this dependence; its rollouts rest on statements of tools."""
     atlas = Atlas(world.gazetteer, world.countries)
     return [
@@ -38,7 +38,7 @@ def recorded(world, rho, *, rollouts=4, photos=40):
 
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 def test_the_report_of_a_run_has_the_dependence_of_its_rollouts(rho, world):
-    found = report(recorded(world, rho), PlaceNames(world.countries, world.gazetteer), world=world)
+    found = report(recorded_run(world, rho), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence.rho == pytest.approx(rho, abs=0.15)
     assert 0 < found.dependence.photos <= 40
     assert f"ρ = {found.dependence.rho:.2f}, from shared statements in {found.dependence.photos} photos" in markdown(
@@ -49,7 +49,7 @@ def test_the_report_of_a_run_has_the_dependence_of_its_rollouts(rho, world):
 def test_a_mixture_has_a_dependence_within_a_model_and_one_between_models(world):
     """Two rollouts of model `a`, which are copies, and two of `b`, which are copies of other draws."""
     mixed = []
-    for one in recorded(world, 0.0):
+    for one in recorded_run(world, 0.0):
         a, _, b, _ = one.run.trajectories
         four = [(a, "a"), (a, "a"), (b, "b"), (b, "b")]
         rollouts = {i: t.model_copy(update={"rollout_id": i, "source": source}) for i, (t, source) in enumerate(four)}
@@ -63,19 +63,19 @@ def test_a_mixture_has_a_dependence_within_a_model_and_one_between_models(world)
 
 
 def test_a_run_of_one_model_has_no_dependence_between_models(world):
-    found = report(recorded(world, 0.0, photos=5), PlaceNames(world.countries, world.gazetteer), world=world)
+    found = report(recorded_run(world, 0.0, photos=5), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence_between_models is None
     assert "different models" not in markdown(found)
 
 
 def test_a_run_of_single_rollouts_has_no_dependence(world):
-    found = report(recorded(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
+    found = report(recorded_run(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence is None
     assert "Dependence" not in markdown(found)
 
 
 def test_geotts_eval_report_prints_the_dependence(world, tmp_path, data_store):
     path = tmp_path / "run.jsonl"
-    path.write_bytes(b"\n".join(one.json_line() for one in recorded(world, 0.9, photos=6)) + b"\n")
+    path.write_bytes(b"\n".join(one.json_line() for one in recorded_run(world, 0.9, photos=6)) + b"\n")
     done = CliRunner().invoke(cli, ["eval", "report", str(path)], catch_exceptions=False)
     assert "Dependence of rollouts of one model: ρ = " in done.stdout

@@ -28,7 +28,7 @@ def scenes(makers):
     return [maker.plan(number) for maker in makers.values() for number in range(120)]
 
 
-def of(scenes, template):
+def scenes_of(scenes, template):
     found = [scene for scene in scenes if scene.template == template]
     assert len(found) >= 5
     return found
@@ -66,7 +66,7 @@ def test_a_street_is_called_after_another_town(language, form):
 
 def test_english_is_for_visitors_only_where_it_is_no_language_of_the_country(scenes):
     """Elsewhere it would be local."""
-    for scene in of(scenes, "english_for_visitors"):
+    for scene in scenes_of(scenes, "english_for_visitors"):
         assert scene.locale.country not in written_in("en")
         english = words_for("en", scene.split)
         assert lines(scene)[0] in english.shop
@@ -75,14 +75,14 @@ def test_english_is_for_visitors_only_where_it_is_no_language_of_the_country(sce
 
 def test_food_is_of_a_language_that_is_not_written_there(scenes):
     """The rule knows the name of the food, but not the goods beside it."""
-    for scene in of(scenes, "food_in_its_own_language"):
+    for scene in scenes_of(scenes, "food_in_its_own_language"):
         (language,) = cuisines(lines(scene)[0])
         assert scene.locale.country not in written_in(language)
 
 
 def test_a_shop_is_called_after_a_town_abroad(scenes):
     """A word for inn stands beside the name."""
-    for scene in of(scenes, "distant_name_on_a_shop"):
+    for scene in scenes_of(scenes, "distant_name_on_a_shop"):
         assert set(normalise(lines(scene)[0]).split()) & misleading_words().names
 
 

@@ -40,13 +40,13 @@ def planned(makers):
     return {split: [makers[split].plan(i) for i in range(200)] for split in SPLITS}
 
 
-def everything(words):
+def all_words(words):
     return {*words.shop, *words.public, *words.notice, *words.goods, *words.street} | {words.hours, words.rent} - {""}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_third_of_the_words_is_held_out_and_none_is_shared(language):
-    dev, held_out = (everything(words_for(language, split)) for split in SPLITS)
+    dev, held_out = (all_words(words_for(language, split)) for split in SPLITS)
     assert not dev & held_out
     assert 0.3 <= len(held_out) / len(dev | held_out) <= 0.4
     assert all(word == word.strip() for word in dev | held_out)
@@ -63,7 +63,7 @@ def test_words_are_written_in_the_script_of_their_language(language):
     script = next(locale.script for locale in LOCALES if locale.language == language)
     allowed = {"Hans": {"Hani", "Jpan"}, "Hant": {"Hani", "Jpan"}, "Jpan": {"Hani", "Jpan"}}.get(script, {script})
     for split in SPLITS:
-        assert {script_of(word) for word in everything(words_for(language, split))} <= allowed
+        assert {script_of(word) for word in all_words(words_for(language, split))} <= allowed
 
 
 def test_the_scenes_extra_draws_every_script_of_the_word_lists(makers):

@@ -19,7 +19,7 @@ def outlines(cartographer, countries):
     return Outlines(cartographer.shapes, cartographer.gazetteer, countries)
 
 
-def drawn(outline):
+def checked_shape(outline):
     """The geometry, after a check that it is what RFC 7946 asks for."""
     assert outline is not None
     geometry = json.loads(json.dumps(outline.geometry))
@@ -54,7 +54,7 @@ def drawn(outline):
     ],
 )
 def test_a_country_holds_its_towns_and_no_others(outlines, code, inside, outside):
-    area = drawn(outlines.outline_of([code]))
+    area = checked_shape(outlines.outline_of([code]))
     assert area.covers(Point(inside[1], inside[0]))
     assert not area.covers(Point(outside[1], outside[0]))
     assert outlines.outline_of([code]).source == BORDERS
@@ -62,32 +62,32 @@ def test_a_country_holds_its_towns_and_no_others(outlines, code, inside, outside
 
 def test_a_country_that_surrounds_another_has_a_hole(outlines):
     maseru = Point(27.8, -29.6)
-    assert not drawn(outlines.outline_of(["ZA"])).covers(maseru)
-    assert drawn(outlines.outline_of(["LS"])).covers(maseru)
+    assert not checked_shape(outlines.outline_of(["ZA"])).covers(maseru)
+    assert checked_shape(outlines.outline_of(["LS"])).covers(maseru)
 
 
 def test_the_area_of_an_outline_is_that_of_the_country(outlines, countries):
     for code in EUROPE:
         km2 = sum(
             part.area * KM_A_DEGREE**2 * math.cos(math.radians(part.centroid.y))
-            for part in drawn(outlines.outline_of([code])).geoms
+            for part in checked_shape(outlines.outline_of([code])).geoms
         )
         assert km2 == pytest.approx(countries.get(code).area_km2, rel=0.1), code
 
 
 def test_several_countries_are_one_outline(outlines):
-    both = drawn(outlines.outline_of(["CH", "IT"]))
+    both = checked_shape(outlines.outline_of(["CH", "IT"]))
     assert both.covers(Point(7.44, 46.95))
     assert both.covers(Point(12.5, 41.9))
 
 
 def test_a_region_holds_what_lies_nearest_to_its_towns(outlines):
-    ticino = drawn(outlines.outline_of(["CH"], "Ticino"))
+    ticino = checked_shape(outlines.outline_of(["CH"], "Ticino"))
     assert ticino.covers(Point(9.02, 46.19))  # Bellinzona
     assert not ticino.covers(Point(8.54, 47.37))  # Zürich
     assert not ticino.covers(Point(9.19, 45.46))  # Milan
     assert outlines.outline_of(["CH"], "Ticino").source == NEAREST_TOWNS
-    alaska = drawn(outlines.outline_of(["US"], "Alaska"))
+    alaska = checked_shape(outlines.outline_of(["US"], "Alaska"))
     assert alaska.covers(Point(-149.9, 61.2))
     assert not alaska.covers(Point(-105.0, 39.7))
 

@@ -25,7 +25,7 @@ def tile_of(zoom, lat, lon):
     return zoom, int((lon + 180) / 360 * world), int(y)
 
 
-def written(artist, zoom, x, y):
+def names_on_tile(artist, zoom, x, y):
     return [name.text for name in artist.names.on(zoom, x, y)]
 
 
@@ -41,7 +41,7 @@ def test_a_tile_is_a_small_png_of_256_pixels(artist):
     [(4, 46.5, 2.5, "FRANCE"), (5, 48.86, 2.35, "Paris"), (8, 45.46, 9.19, "Milan"), (10, 46.19, 9.02, "Bellinzona")],
 )
 def test_countries_and_towns_are_named(artist, zoom, lat, lon, name):
-    assert name in written(artist, *tile_of(zoom, lat, lon))
+    assert name in names_on_tile(artist, *tile_of(zoom, lat, lon))
 
 
 @settings(max_examples=15)
@@ -56,7 +56,7 @@ def test_a_name_that_crosses_an_edge_is_on_both_tiles(artist, zoom, lat, lon):
         for name in artist.names.on(zoom, x, y)
         if name.box.left < edge - 1 and name.box.right > edge + 1 and y * TILE_PX < name.y < (y + 1) * TILE_PX
     }
-    assert crossing <= set(written(artist, zoom, beside, y))
+    assert crossing <= set(names_on_tile(artist, zoom, beside, y))
 
 
 @settings(max_examples=15)

@@ -52,7 +52,7 @@ class PrefixCache:
         return [0.01, *text_chunks("I see")[:-2], usage(prompt=len(pieces), cached=hits), b"data: [DONE]\n\n"]
 
 
-def asked(photo, session, turn=0):
+def request_about(photo, session, turn=0):
     opening = list(GenericDialect().opening(Task(photos=(photo,))))
     for i in range(turn):
         opening += [
@@ -62,7 +62,7 @@ def asked(photo, session, turn=0):
     return ModelRequest(a_context(), session, tuple(opening), Sampling(max_tokens=50), photos=(photo,))
 
 
-async def everything(pool, request):
+async def all_deltas(pool, request):
     return [delta async for delta in pool.generate(request)]
 
 
@@ -81,7 +81,9 @@ async def test_rollouts_about_a_photo_meet_at_one_endpoint_and_stay_there():
         for photo in [load_photo(sign_bytes(f"Sign {i}")) for i in range(20)]:
             before = [len(endpoint.bodies) for endpoint in endpoints]
             for turn in range(3):
-                await asyncio.gather(*(everything(pool, asked(photo, f"{photo.sha256}/{i}", turn)) for i in range(4)))
+                await asyncio.gather(
+                    *(all_deltas(pool, request_about(photo, f"{photo.sha256}/{i}", turn)) for i in range(4))
+                )
             grown = [len(endpoint.bodies) - old for endpoint, old in zip(endpoints, before, strict=True)]
             assert sorted(grown) == [0, 12]
         assert all(endpoint.bodies for endpoint in endpoints)
@@ -101,7 +103,9 @@ async def share_cached(n_endpoints, photos, turns=4, n=4):
 
         async def query(photo):
             for turn in range(turns):
-                await asyncio.gather(*(everything(pool, asked(photo, f"{photo.sha256}/{i}", turn)) for i in range(n)))
+                await asyncio.gather(
+                    *(all_deltas(pool, request_about(photo, f"{photo.sha256}/{i}", turn)) for i in range(n))
+                )
 
         for pair in zip(photos[::2], photos[1::2], strict=True):
             await asyncio.gather(*map(query, pair))
@@ -118,7 +122,7 @@ async def test_a_full_endpoint_gives_its_next_conversation_to_the_least_busy_one
     slow = lambda body, number: [0.3, *text_chunks("ok")]  # noqa: E731
     async with AsyncExitStack() as stack:
         pool, endpoints = await pool_over(stack, slow, slow, max_running=2)
-        await asyncio.gather(*(everything(pool, asked(PHOTOS[0], f"s{i}")) for i in range(4)))
+        await asyncio.gather(*(all_deltas(pool, request_about(PHOTOS[0], f"s{i}")) for i in range(4)))
         assert sorted(len(endpoint.bodies) for endpoint in endpoints) == [2, 2]
 
 
@@ -132,7 +136,7 @@ async def test_a_conversation_goes_on_elsewhere_when_its_endpoint_fails_before_a
     async with AsyncExitStack() as stack:
         pool, endpoints = await pool_over(stack, ill, ill, lambda b, n: text_chunks("ok"))
         for i, photo in enumerate(PHOTOS):
-            assert "ok" in "".join(delta.text for delta in await everything(pool, asked(photo, f"s{i}")))
+            assert "ok" in "".join(delta.text for delta in await all_deltas(pool, request_about(photo, f"s{i}")))
         # left out after a failure: each ill endpoint was asked once or so, not for every photo
         assert sum(len(endpoint.bodies) for endpoint in endpoints[:2]) <= 4
         assert len(endpoints[2].bodies) == len(PHOTOS)
@@ -143,7 +147,7 @@ async def test_a_turn_that_has_begun_is_never_repeated_at_another_endpoint():
         cut = lambda body, number: [chunk("I see"), CUT]  # noqa: E731
         pool, endpoints = await pool_over(stack, cut, cut)
         with pytest.raises(ModelError) as broken:
-            await everything(pool, asked(PHOTOS[0], "s"))
+            await all_deltas(pool, request_about(PHOTOS[0], "s"))
         assert broken.value.fields["transient"]
         assert sum(len(endpoint.bodies) for endpoint in endpoints) == 1
 
@@ -153,7 +157,7 @@ async def test_the_pool_raises_an_error_after_the_usual_retries_if_all_endpoints
         down = lambda body, number: Reply(503, {"error": "down"})  # noqa: E731
         pool, endpoints = await pool_over(stack, down, down, retries=2)
         with pytest.raises(GeoTTSError, match="503"):
-            await everything(pool, asked(PHOTOS[0], "s"))
+            await all_deltas(pool, request_about(PHOTOS[0], "s"))
         assert [len(endpoint.bodies) for endpoint in endpoints] == [3, 3]
 
 
@@ -162,7 +166,7 @@ async def test_a_refused_request_is_not_tried_at_another_endpoint():
         wrong = lambda body, number: Reply(401, {"error": {"message": "wrong key"}})  # noqa: E731
         pool, endpoints = await pool_over(stack, wrong, wrong)
         with pytest.raises(ModelError, match="401"):
-            await everything(pool, asked(PHOTOS[0], "s"))
+            await all_deltas(pool, request_about(PHOTOS[0], "s"))
         assert sum(len(endpoint.bodies) for endpoint in endpoints) == 1
 
 
@@ -170,7 +174,7 @@ async def test_abandoning_a_conversation_leaves_nothing_running():
     async with AsyncExitStack() as stack:
         endless = lambda body, number: [chunk("a"), *[0.05, chunk("b")] * 500]  # noqa: E731
         pool, endpoints = await pool_over(stack, endless, endless)
-        generation = pool.generate(asked(PHOTOS[0], "s"))
+        generation = pool.generate(request_about(PHOTOS[0], "s"))
         while not (await anext(generation)).text:
             pass
         await generation.aclose()
@@ -194,9 +198,9 @@ async def test_the_time_left_shrinks_from_endpoint_to_endpoint():
     async with AsyncExitStack() as stack:
         late = lambda body, number: [0.2, CUT]  # noqa: E731
         pool, _ = await pool_over(stack, late, late, retries=16)
-        request = asked(PHOTOS[0], "s")
+        request = request_about(PHOTOS[0], "s")
         request = replace(request, context=a_context(0.8))
         started = asyncio.get_running_loop().time()
         with pytest.raises((DeadlineExceeded, ModelError)):
-            await everything(pool, request)
+            await all_deltas(pool, request)
         assert asyncio.get_running_loop().time() - started < 3.0

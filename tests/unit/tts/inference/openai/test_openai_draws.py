@@ -40,7 +40,7 @@ def refuses(body, number):
     return Reply(status=400, body={"error": {"message": "Unsupported parameter: 'n'", "param": "n"}})
 
 
-async def played(play, photo, engine=OpenAIModel, rollouts=1):
+async def play_rollouts(play, photo, engine=OpenAIModel, rollouts=1):
     """Bodies that the endpoint got, and how the last of some rollouts ended."""
     async with an_endpoint(play) as endpoint:
         config = OpenAIEngine(base_url=endpoint.url, model="m", price={"input": 1.0, "output": 1.0})
@@ -54,7 +54,7 @@ async def played(play, photo, engine=OpenAIModel, rollouts=1):
 
 @pytest.mark.parametrize("engine", [OpenAIModel, EndpointPool])
 async def test_an_endpoint_that_supports_n_gives_all_draws_in_one_request(sign_photo, engine):
-    bodies, end = await played(gives_all, sign_photo, engine)
+    bodies, end = await play_rollouts(gives_all, sign_photo, engine)
     answered, drawn = bodies
     assert (drawn["n"], "stream" in drawn) == (3, False)
     assert drawn["messages"] == answered["messages"]
@@ -65,7 +65,7 @@ async def test_an_endpoint_that_supports_n_gives_all_draws_in_one_request(sign_p
 
 @pytest.mark.parametrize(("play", "given"), [(gives_one, 1), (refuses, 0)])
 async def test_an_endpoint_without_n_gives_draws_one_by_one_and_is_asked_for_n_once(sign_photo, play, given):
-    bodies, end = await played(play, sign_photo, rollouts=2)
+    bodies, end = await play_rollouts(play, sign_photo, rollouts=2)
     assert sum("n" in body for body in bodies) == 1
     assert len(bodies) == 1 + 1 + (3 - given) + 1 + 3
     assert len(end.answer_draws) == 3

@@ -19,7 +19,7 @@ from tts.inference.openai.engine import OpenAIModel
 from tts.ports.model_client import ModelRequest, Sampling
 
 
-def saying(body):
+def reply_of_model(body):
     return Turn(text="It is in Japan.")
 
 
@@ -50,7 +50,7 @@ async def asked_of(server, *requests, pages=PAGES, model="qwen3-vl", play=None, 
 
 
 async def test_a_photo_goes_to_vllm_once(sign_photo):
-    server = NamingServer(saying)
+    server = NamingServer(reply_of_model)
     sizes, endpoint, _ = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(3)))
     assert sizes[0] > 20_000
     assert max(sizes[1:]) < 8_000
@@ -67,7 +67,7 @@ async def test_the_model_gets_the_same_pictures_by_name_as_inline(sign_photo):
     """Photo and two regions, each under a name of its own."""
     boxes = (Box(x0=0, y0=0, x1=0.5, y1=0.5), Box(x0=0.5, y0=0.5, x1=1, y1=1))
     requests = [conversation(sign_photo, 0, boxes[:n]) for n in range(3)]
-    by_name, inline = NamingServer(saying), NamingServer(saying)
+    by_name, inline = NamingServer(reply_of_model), NamingServer(reply_of_model)
     few, _, _ = await asked_of(by_name, *requests)
     many, endpoint, _ = await asked_of(inline, *requests, pictures="inline")
     assert by_name.seen == inline.seen
@@ -76,7 +76,7 @@ async def test_the_model_gets_the_same_pictures_by_name_as_inline(sign_photo):
 
 
 async def test_a_picture_that_the_cache_has_forgotten_is_sent_again(sign_photo):
-    server = NamingServer(saying)
+    server = NamingServer(reply_of_model)
 
     def play(body, number):
         if number == 2:
@@ -90,7 +90,7 @@ async def test_a_picture_that_the_cache_has_forgotten_is_sent_again(sign_photo):
 
 
 async def test_a_server_that_knows_no_names_gets_pictures_whole_in_the_end(sign_photo):
-    server = NamingServer(saying, room=0)
+    server = NamingServer(reply_of_model, room=0)
     sizes, _, client = await asked_of(server, *(conversation(sign_photo, turn) for turn in range(6)))
     assert min(sizes) > 20_000
     assert server.refused == 3
@@ -98,7 +98,7 @@ async def test_a_server_that_knows_no_names_gets_pictures_whole_in_the_end(sign_
 
 
 async def test_two_photos_have_two_names(sign_photo):
-    server = NamingServer(saying)
+    server = NamingServer(reply_of_model)
     other = load_photo(sign_bytes("Otaru", "Minato"))
     await asked_of(server, conversation(sign_photo), conversation(other), conversation(sign_photo, 1))
     assert len(server.pictures) == 2
@@ -116,7 +116,7 @@ async def test_servers_other_than_vllm_get_pictures_inline(sign_photo):
 
 
 async def test_a_refusal_for_another_reason_stays_what_it_is(sign_photo):
-    server = NamingServer(saying)
+    server = NamingServer(reply_of_model)
 
     def play(body, number):
         return BY_NAME["llama-server"].refuse({**body, "tools": []}) if number else server.play(body, number)

@@ -62,16 +62,16 @@ async def test_a_refusal_is_avoided_or_names_the_setting_that_mends_it(row, sign
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m", server="vllm", backoff_s=0.01, retries=1))
         if row.error:
             with pytest.raises(ModelError) as refused:
-                await everything(model, sign_photo)
+                await all_deltas(model, sign_photo)
             assert row.error in refused.value.detail
         else:
-            text = "".join(delta.text for delta in await everything(model, sign_photo))
+            text = "".join(delta.text for delta in await all_deltas(model, sign_photo))
             assert text.strip() == "fine"
             first_round = len(endpoint.bodies)
-            await everything(model, sign_photo)
+            await all_deltas(model, sign_photo)
             assert len(endpoint.bodies) - first_round <= 2  # remembered; only the room of a prompt is asked anew
         await model.aclose()
 
 
-async def everything(model, photo):
+async def all_deltas(model, photo):
     return [delta async for delta in model.generate(a_full_request(photo))]

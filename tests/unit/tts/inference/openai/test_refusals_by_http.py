@@ -96,7 +96,7 @@ def tools(data_store):
     return local_tools(AppArgs())
 
 
-async def located(row, tools):
+async def locate_photo(row, tools):
     """What the server of the row saw, and the reply to a photo."""
     server, refusing = BY_NAME.get(row.server), Refusing(row)
     async with serving(refusing.play, UNKNOWN_KIND if server is None else server.pages) as endpoint:
@@ -127,7 +127,7 @@ async def located(row, tools):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.error], ids=lambda row: row.name)
 async def test_a_request_that_another_form_serves_is_answered(row, tools):
-    refusing, reply = await located(row, tools)
+    refusing, reply = await locate_photo(row, tools)
     assert reply.status_code == 200, reply.text
     answer = reply.json()["answer"]
     assert (answer["country"], answer["n"]["answered"]) == ("Japan", 2)
@@ -139,7 +139,7 @@ async def test_a_request_that_another_form_serves_is_answered(row, tools):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if row.error], ids=lambda row: row.name)
 async def test_a_request_that_nothing_serves_is_an_error_that_names_the_setting(row, tools):
-    refusing, reply = await located(row, tools)
+    refusing, reply = await locate_photo(row, tools)
     assert reply.status_code in (502, 503), reply.text
     assert row.error in reply.text
     assert refusing.refused > 0

@@ -46,7 +46,7 @@ def small(monkeypatch):
 
 
 @asynccontextmanager
-async def against(play, pages=None):
+async def model_against(play, pages=None):
     async with serving(play, pages) as endpoint:
         model = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m", retries=0, server="vllm"))
         try:
@@ -68,7 +68,7 @@ async def generated_text(model):
 
 @pytest.mark.parametrize("name", ENDLESS)
 async def test_an_endless_reply_is_a_failure_and_the_next_turn_works(name):
-    async with against(lambda body, number: ENDLESS[name]() if number == 0 else text_chunks("ok")) as model:
+    async with model_against(lambda body, number: ENDLESS[name]() if number == 0 else text_chunks("ok")) as model:
         tracemalloc.start()
         try:
             with pytest.raises(ModelError, match=r"more than [12] MiB|tokens were asked for|than 256 tools"):
@@ -81,7 +81,7 @@ async def test_an_endless_reply_is_a_failure_and_the_next_turn_works(name):
 
 
 async def test_the_size_of_a_list_of_models_is_bounded_too():
-    async with against(lambda body, number: text_chunks("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
+    async with model_against(lambda body, number: text_chunks("ok"), {"/v1/models": {"data": [{"id": HUGE}]}}) as model:
         with pytest.raises(ModelError, match="more than 2 MiB"):
             await model._http.ask("GET", "models", None, Deadline(60.0), 10.0, "loc_1")
         assert (await generated_text(model)).strip() == "ok"

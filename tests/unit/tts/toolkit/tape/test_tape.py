@@ -30,7 +30,7 @@ from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
 KEYS = {"SERPER_API_KEY": "tape-secret-key"}
 
 
-def asked(i):
+def calls_of_run(i):
     """Calls of a run: places, maps with pictures, searches of one and several queries, mistakes."""
     kinds = [
         ("poi_keyword_search", {"query": f"Coimbra {i % 3}"}),
@@ -52,7 +52,7 @@ async def run(toolbox, requests=20):
         outcome = await toolbox.call(call, context)
         return outcome.result.json_bytes(), outcome.attachments
 
-    return await asyncio.gather(*(one(call, i) for i in range(requests) for call in asked(i)))
+    return await asyncio.gather(*(one(call, i) for i in range(requests) for call in calls_of_run(i)))
 
 
 def with_tape(tools, path, mode, **fields):

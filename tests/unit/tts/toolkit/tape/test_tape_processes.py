@@ -48,7 +48,7 @@ async def play(folder, tools, data_dir, **environment):
     return (folder / "out.jsonl").read_bytes()
 
 
-def elsewhere(data_store, folder):
+def linked_data(data_store, folder):
     """The built data under another path."""
     folder.mkdir()
     for path in data_store.root.iterdir():
@@ -70,7 +70,7 @@ async def test_twenty_requests_recorded_in_one_process_replay_bit_for_bit_in_ano
     moved = tape.rename(tmp_path / "moved.tape")
     before = moved.read_bytes()
     replaying = recording.model_copy(update={"tape": TapeConfig(path=str(moved), mode="replay"), "cache": "memory:"})
-    data_dir = elsewhere(data_store, tmp_path / "data")
+    data_dir = linked_data(data_store, tmp_path / "data")
     replayed = await play(tmp_path / "there", replaying, data_dir, PYTHONHASHSEED="2", TZ="Asia/Tokyo")
 
     runs = [orjson.loads(line) for line in recorded.splitlines()]

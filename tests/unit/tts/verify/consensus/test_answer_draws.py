@@ -29,7 +29,7 @@ def consensus(gazetteer, countries):
     return ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
 
 
-def drawn(run, *draws):
+def with_draws(run, *draws):
     return run.model_copy(update={"answer_draws": draws})
 
 
@@ -41,8 +41,8 @@ def test_two_answers_whose_draws_scatter_lose_against_one_that_is_drawn_again(co
     two = trajectory(0, OSAKA, name="Namba"), trajectory(1, OSAKA, name="Umeda")
     one = trajectory(2, PORTO)
     assert distance_km(consensus.decide(request_of(*two, one)).point, OSAKA) < 25
-    scattered = [drawn(run, *SCATTERED) for run in two]
-    steady = drawn(one, PORTO, PORTO, PORTO)
+    scattered = [with_draws(run, *SCATTERED) for run in two]
+    steady = with_draws(one, PORTO, PORTO, PORTO)
     assert distance_km(consensus.decide(request_of(*scattered, steady)).point, PORTO) < 25
 
 
@@ -66,8 +66,8 @@ def test_scattered_draws_make_the_radius_of_a_fitted_engine_larger():
 @pytest.mark.parametrize("policy", ["quorum:2", "beta", "loss:1"])
 def test_rollouts_do_not_stop_on_answers_whose_draws_scatter(policy):
     pair = rollout_at(0, LYON), rollout_at(1, LYON)
-    steady = [drawn(run, LYON, LYON, LYON) for run in pair]
-    scattered = [drawn(run, *SCATTERED) for run in pair]
+    steady = [with_draws(run, LYON, LYON, LYON) for run in pair]
+    scattered = [with_draws(run, *SCATTERED) for run in pair]
 
     def agreement(runs):
         return ConsensusWatch(StopPolicy.parse(policy), 25.0).agreement(runs)[0]
@@ -87,7 +87,7 @@ async def test_a_calibration_fitted_without_draws_is_transferred_for_answers_wit
 ):
     fitted = CalibrationState(state="fitted")
     verifier = CalibrationStateVerifier(consensus, fitted, "generic", knows_draws=knows_draws)
-    request = request_of(drawn(trajectory(0, COIMBRA), *draws))
+    request = request_of(with_draws(trajectory(0, COIMBRA), *draws))
     (verdict,) = [item async for item in verifier.verify(request) if isinstance(item, Verdict)]
     assert verdict.calibration.state == state
 

@@ -37,20 +37,20 @@ def photo(*lines, confidence=0.95):
     return Reading(photo_sha256="0" * 64, lines=tuple(line(text, row) for row, text in enumerate(lines, 1)))
 
 
-def apart(world, *readings):
+def are_apart(world, *readings):
     return photos_apart((), readings, len(readings), world)
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(FOREIGN_SCRIPTS, 2)))
 def test_words_in_scripts_that_no_country_uses_together_are_of_two_places(world, one, other):
-    found = apart(world, photo(FOREIGN_SCRIPTS[one]), photo(FOREIGN_SCRIPTS[other]))
+    found = are_apart(world, photo(FOREIGN_SCRIPTS[one]), photo(FOREIGN_SCRIPTS[other]))
     assert found is not None
     assert [photo.number for photo in found.photos] == [0, 1]
 
 
 @pytest.mark.parametrize("language", FOREIGN_SCRIPTS)
 def test_a_word_contradicts_a_town_in_whose_country_its_script_is_not_used(world, language):
-    found = apart(world, photo("Bellinzona"), photo(FOREIGN_SCRIPTS[language]))
+    found = are_apart(world, photo("Bellinzona"), photo(FOREIGN_SCRIPTS[language]))
     assert found is not None
     assert ("cannot" in found.sentence_start) is found.surely
 
@@ -70,11 +70,11 @@ def test_a_word_contradicts_a_town_in_whose_country_its_script_is_not_used(world
     ],
 )
 def test_words_that_one_street_may_have_are_of_one_place(world, one, other):
-    assert apart(world, photo(one), photo(other)) is None
+    assert are_apart(world, photo(one), photo(other)) is None
 
 
 def test_a_word_that_was_hardly_legible_contradicts_nothing(world):
-    assert apart(world, photo("약국", confidence=0.5), photo("Bellinzona")) is None
+    assert are_apart(world, photo("약국", confidence=0.5), photo("Bellinzona")) is None
 
 
 @pytest.mark.slow
@@ -84,10 +84,10 @@ def test_signs_of_one_street_are_of_one_place_and_signs_of_two_countries_rarely(
     shown = [[photo(*(line.text for line in panel.lines[:10])) for panel in scene.panels] for scene in scenes]
     streets = [panels for panels in shown if len(panels) == 2]
     assert len(streets) > 30
-    assert [panels for panels in streets if apart(world, *panels)] == []
+    assert [panels for panels in streets if are_apart(world, *panels)] == []
     abroad = [
         (shown[number][0], shown[number + 1][0])
         for number in range(len(scenes) - 1)
         if scenes[number].locale.country != scenes[number + 1].locale.country
     ]
-    assert sum(apart(world, *pair) is not None for pair in abroad) > 0.7 * len(abroad)
+    assert sum(are_apart(world, *pair) is not None for pair in abroad) > 0.7 * len(abroad)

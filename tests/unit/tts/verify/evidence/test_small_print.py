@@ -82,7 +82,7 @@ def test_small_print_counts_once_for_each_place_or_page(world):
     assert details(world, both, "Garden Road 245") == 2
 
 
-def named(url, title="Grand Café, Coimbra", snippet="The best terrace of the old town, open daily."):
+def page_named(url, title="Grand Café, Coimbra", snippet="The best terrace of the old town, open daily."):
     return page_witness(page("x", url).model_copy(update={"title": title, "snippet": snippet}))
 
 
@@ -97,21 +97,21 @@ def named(url, title="Grand Café, Coimbra", snippet="The best terrace of the ol
     ],
 )
 def test_a_page_under_two_addresses_is_one_witness(url):
-    one, other = merge_same_pages([frozenset({named("https://example.org/grand")}), frozenset({named(url)})])
+    one, other = merge_same_pages([frozenset({page_named("https://example.org/grand")}), frozenset({page_named(url)})])
     assert one == other
 
 
 def test_a_page_with_two_snippets_is_one_witness():
     found = merge_same_pages(
-        [frozenset({named("https://example.org/a", snippet=text)}) for text in ("first words here", "others")]
+        [frozenset({page_named("https://example.org/a", snippet=text)}) for text in ("first words here", "others")]
     )
     assert found[0] == found[1]
 
 
 def test_different_pages_stay_apart_and_other_witnesses_stay_as_they_are():
     one, other = (
-        named("https://example.org/a", title="A town"),
-        named("https://example.org/b", title="B town"),
+        page_named("https://example.org/a", title="A town"),
+        page_named("https://example.org/b", title="B town"),
     )
     assert merge_same_pages([frozenset({one, "place:test:gn:1:x"}), frozenset({other})]) == [
         frozenset({one, "place:test:gn:1:x"}),

@@ -35,7 +35,7 @@ def away_km(one, i, other, j):
     return float(sphere_km(at, unit_vectors(other.lat[j : j + 1], other.lon[j : j + 1]))[0])
 
 
-def counted(photos, limit_km):
+def counted_marginals(photos, limit_km):
     """The marginals by counting every combination; None when none is left."""
     first = min(range(len(photos)), key=lambda i: (-photos[i].share.max(), i))
     usual = [
@@ -58,7 +58,7 @@ def counted(photos, limit_km):
 @given(beliefs(), st.sampled_from([50.0, 160.0, 350.0, 3000.0]))
 def test_the_joint_belief_is_that_of_all_combinations_within_reach(photos, limit_km):
     limits = np.full((len(photos), len(photos)), limit_km)
-    joint, exact = joint_belief(photos, EVERYWHERE, limits), counted(photos, limit_km)
+    joint, exact = joint_belief(photos, EVERYWHERE, limits), counted_marginals(photos, limit_km)
     if exact is None:
         assert not joint.possible
         return

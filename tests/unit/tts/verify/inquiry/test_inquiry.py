@@ -89,7 +89,7 @@ def lost(gazetteer, countries):
     return {scenario.kind: scenario for scenario in reversed(made)}
 
 
-async def asked(scenario, world, questions, answer=None, trajectories=None, inquiry=(), tools=True):
+async def run_inquiry(scenario, world, questions, answer=None, trajectories=None, inquiry=(), tools=True):
     """The items of the verifier, and the tools it asked."""
     toolbox = Tools(scenario, world.gazetteer, answer)
     questioner = Questioner(toolbox if tools else None, world, VerifierConfig())
@@ -115,8 +115,8 @@ def is_right(items, scenario):
 
 @pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked"])
 async def test_a_place_that_no_rollout_answers_is_recovered_by_at_most_four_calls(lost, world, kind):
-    before, _ = await asked(lost[kind], world, 0)
-    after, tools = await asked(lost[kind], world, 4)
+    before, _ = await run_inquiry(lost[kind], world, 0)
+    after, tools = await run_inquiry(lost[kind], world, 4)
     assert not is_right(before, lost[kind])
     assert is_right(after, lost[kind])
     assert 0 < tools.calls <= 4
@@ -129,7 +129,7 @@ async def test_a_place_that_no_rollout_answers_is_recovered_by_at_most_four_call
 
 
 async def test_the_right_answer_stays_where_a_wrong_place_was_left_behind(lost, world):
-    items, tools = await asked(lost["answered"], world, 4)
+    items, tools = await run_inquiry(lost["answered"], world, 4)
     assert is_right(items, lost["answered"])
     assert tools.calls
 
@@ -138,7 +138,7 @@ async def test_an_inquiry_without_calls_gives_the_verdict_of_the_consensus(lost,
     """Which is the default."""
     assert VerifierConfig().questions == 0
     scenario = lost["second hit"]
-    items, tools = await asked(scenario, world, 0)
+    items, tools = await run_inquiry(scenario, world, 0)
     consensus = ConsensusVerifier(world, shipped_calibration("default"))
     request = VerifyRequest(a_context(), (), LocateOptions(), scenario.trajectories, scenario.readings)
     assert items == [item async for item in consensus.verify(request)]
@@ -150,11 +150,11 @@ async def test_a_line_that_was_hardly_read_is_not_asked_for(lost, world):
     (reading,) = scenario.readings
     faint = tuple(line.model_copy(update={"confidence": 0.3}) for line in reading.lines)
     blurred = replace(scenario, readings=(reading.model_copy(update={"lines": faint}),))
-    assert (await asked(blurred, world, 4))[1].calls == 0
-    assert (await asked(scenario, world, 4))[1].calls > 0
+    assert (await run_inquiry(blurred, world, 4))[1].calls == 0
+    assert (await run_inquiry(scenario, world, 4))[1].calls > 0
 
 
-async def failing(call, outcome):
+async def fail_calls(call, outcome):
     failure = ToolFailure(kind=ToolErrorKind.UNAVAILABLE, detail="down")
     return ToolOutcome(outcome.result.model_copy(update={"facts": (), "failure": failure}))
 
@@ -166,21 +166,21 @@ async def echoing(call, outcome):
     return ToolOutcome(outcome.result.model_copy(update={"facts": echoes, "failure": None}))
 
 
-@pytest.mark.parametrize("answer", [failing, echoing])
+@pytest.mark.parametrize("answer", [fail_calls, echoing])
 @pytest.mark.parametrize("kind", ["middle turn", "second hit", "unasked", "answered"])
 async def test_tools_that_fail_or_echo_the_question_do_not_change_the_verdict(lost, world, answer, kind):
-    before, _ = await asked(lost[kind], world, 0)
-    after, tools = await asked(lost[kind], world, 4, answer)
+    before, _ = await run_inquiry(lost[kind], world, 0)
+    after, tools = await run_inquiry(lost[kind], world, 4, answer)
     assert 0 < tools.calls <= 4
     assert but_for_the_explanation(after) == but_for_the_explanation(before)
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"), [(failing, "a search failed"), (echoing, "it was found at each of them")]
+    ("answer", "reason"), [(fail_calls, "a search failed"), (echoing, "it was found at each of them")]
 )
 async def test_each_call_that_changes_nothing_is_explained(lost, world, answer, reason):
-    before, _ = await asked(lost["answered"], world, 0)
-    after, _ = await asked(lost["answered"], world, 4, answer)
+    before, _ = await run_inquiry(lost["answered"], world, 0)
+    after, _ = await run_inquiry(lost["answered"], world, 4, answer)
     added_text = verdict(after).explanation.removeprefix(verdict(before).explanation)
     queries = {str(item.call.arguments["query"]) for item in after if isinstance(item, ToolCalled)}
     lines = re.findall("The comparison searched for “(.*?)” at", added_text)
@@ -191,7 +191,7 @@ async def test_each_call_that_changes_nothing_is_explained(lost, world, answer, 
 
 async def test_every_call_is_in_a_ledger(lost, world):
     for kind, scenario in lost.items():
-        for answer in (None, failing, echoing):
+        for answer in (None, fail_calls, echoing):
             toolbox = Tools(scenario, world.gazetteer, answer)
             request = VerifyRequest(
                 a_context(), (), LocateOptions(verifier_questions=4), scenario.trajectories, scenario.readings
@@ -214,17 +214,17 @@ async def test_every_call_is_in_a_ledger(lost, world):
 async def test_the_order_of_rollouts_does_not_change_the_questions(lost, world):
     scenario, luck = lost["middle turn"], random.Random(1)
     shuffled = luck.sample(scenario.trajectories, len(scenario.trajectories))
-    first, _ = await asked(scenario, world, 4)
-    again, _ = await asked(scenario, world, 4, trajectories=tuple(shuffled))
+    first, _ = await run_inquiry(scenario, world, 4)
+    again, _ = await run_inquiry(scenario, world, 4, trajectories=tuple(shuffled))
     calls = [[item.call for item in items if isinstance(item, ToolCalled)] for items in (first, again)]
     assert calls[0] == calls[1]
     assert verdict(first).point == verdict(again).point
 
 
 async def test_a_recorded_inquiry_gives_the_same_verdict_without_tools(lost, world):
-    first, _ = await asked(lost["unasked"], world, 4)
+    first, _ = await run_inquiry(lost["unasked"], world, 4)
     run = fold([item for item in first if isinstance(item, ToolCalled | ToolResulted)], Run())
-    again, tools = await asked(lost["unasked"], world, 4, inquiry=run.inquiry, tools=False)
+    again, tools = await run_inquiry(lost["unasked"], world, 4, inquiry=run.inquiry, tools=False)
     assert verdict(again).json_bytes() == verdict(first).json_bytes()
     assert not tools.calls
     assert not [item for item in again if isinstance(item, ToolCalled)]
@@ -232,9 +232,9 @@ async def test_a_recorded_inquiry_gives_the_same_verdict_without_tools(lost, wor
 
 
 async def test_calls_that_were_made_before_count(lost, world):
-    first, _ = await asked(lost["unasked"], world, 4)
+    first, _ = await run_inquiry(lost["unasked"], world, 4)
     run = fold([item for item in first if isinstance(item, ToolCalled | ToolResulted)], Run())
-    again, tools = await asked(lost["unasked"], world, 4, inquiry=run.inquiry)
+    again, tools = await run_inquiry(lost["unasked"], world, 4, inquiry=run.inquiry)
     assert not tools.calls
     assert verdict(again).point == verdict(first).point
 
@@ -280,7 +280,7 @@ async def test_closing_the_verifier_ends_the_call_under_way_and_the_next_request
         assert isinstance(await anext(items), ToolCalled)
         await asyncio.wait_for(started.wait(), 5)
     await asyncio.wait_for(ended.wait(), 5)
-    assert is_right((await asked(scenario, world, 4))[0], scenario)
+    assert is_right((await run_inquiry(scenario, world, 4))[0], scenario)
 
 
 async def test_a_tool_that_is_too_slow_voids_its_round(lost, world):
@@ -298,4 +298,4 @@ async def test_a_tool_that_is_too_slow_voids_its_round(lost, world):
     items = [item async for item in verifier.verify(request)]
     results = [item.result for item in items if isinstance(item, ToolResulted)]
     assert {result.failure.kind for result in results} == {ToolErrorKind.TIMEOUT}
-    assert but_for_the_explanation(items) == but_for_the_explanation((await asked(scenario, world, 0))[0])
+    assert but_for_the_explanation(items) == but_for_the_explanation((await run_inquiry(scenario, world, 0))[0])

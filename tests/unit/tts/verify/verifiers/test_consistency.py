@@ -41,7 +41,7 @@ def world(gazetteer, countries):
     return World(gazetteer, countries)
 
 
-async def rated(world, derived, trajectory=None, **config):
+async def rate_trajectory(world, derived, trajectory=None, **config):
     agent = ConsistencyAgent(reader(json.dumps(derived)), world, ConsistencyConfig(**config))
     return await agent.rate(trajectory or a_trajectory(), a_context())
 
@@ -60,12 +60,12 @@ def test_only_clues_and_reasoning_of_the_levels_of_geoagent_are_read():
 
 @virtual_time
 async def _agreement_is_weighted(world):
-    full = await rated(world, AGREES)
+    full = await rate_trajectory(world, AGREES)
     assert (full.agreement.country, full.agreement.region, full.agreement.place) == (1.0, 1.0, 1.0)
     assert full.score == pytest.approx(1.0, abs=0.02)
-    country = await rated(world, {**AGREES, "region": "Kyushu", "place": "Fukuoka"})
+    country = await rate_trajectory(world, {**AGREES, "region": "Kyushu", "place": "Fukuoka"})
     assert country.score == pytest.approx(0.1 * full.score)
-    region = await rated(world, {**AGREES, "place": "Sapporo"})
+    region = await rate_trajectory(world, {**AGREES, "place": "Sapporo"})
     assert region.score == pytest.approx(0.7 * full.score)
 
 
@@ -75,11 +75,13 @@ def test_agreement_is_weighted_by_level(world):
 
 @virtual_time
 async def _short_reasoning(world):
-    short = await rated(world, AGREES, a_trajectory("Snow. A canal."))
+    short = await rate_trajectory(world, AGREES, a_trajectory("Snow. A canal."))
     assert short.score < 0.1
-    assert (await rated(world, AGREES, a_trajectory("Snow. A canal."), steepness=1.0, mu_words=0.0)).score > 0.9
-    assert await rated(world, AGREES, a_trajectory(answer=None)) is None
-    assert await rated(world, {"lat": 1}) is None
+    assert (
+        await rate_trajectory(world, AGREES, a_trajectory("Snow. A canal."), steepness=1.0, mu_words=0.0)
+    ).score > 0.9
+    assert await rate_trajectory(world, AGREES, a_trajectory(answer=None)) is None
+    assert await rate_trajectory(world, {"lat": 1}) is None
 
 
 def test_short_reasoning_counts_less_and_nothing_to_compare_is_no_rating(world):

@@ -40,11 +40,11 @@ AT_OSAKA = '{"lat": 34.69, "lon": 135.50, "city": "Osaka", "country": "Japan"}'
 
 
 def verdict(world, photo, output, runs, **config):
-    items, requests = weighed(world, photo, output, runs, **config)
+    items, requests = weigh_runs(world, photo, output, runs, **config)
     return items[-1], requests
 
 
-def weighed(world, photo, output, runs, options=None, **config):
+def weigh_runs(world, photo, output, runs, options=None, **config):
     model = PlayedModel([output])
     settings = VerifierConfig(kind="model", mode="trajectories", **config)
     consensus = ConsensusVerifier(world, shipped_calibration("scripted"))
@@ -113,7 +113,7 @@ def test_an_answer_that_the_caller_excludes_leaves_the_decision_to_the_consensus
     [("", False), ("<think>Coimbra? No.</think>", False), ("Coimbra? No.</think>", True), ("", True)],
 )
 def test_the_free_answer_is_streamed_without_its_thought(world, sign_photo, thought, thinks):
-    items, _ = weighed(world, sign_photo, f"{thought}I go by the rail gauge. {AT_OSAKA}", even_runs(), thinks=thinks)
+    items, _ = weigh_runs(world, sign_photo, f"{thought}I go by the rail gauge. {AT_OSAKA}", even_runs(), thinks=thinks)
     streamed = "".join(item.text for item in items if isinstance(item, VerdictText))
     assert streamed == f"I go by the rail gauge. {AT_OSAKA}"
 
