@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from geotts_benchmarks.harness import DEFAULT_LOGS
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.corpus_spelling import to_corpus_spelling
-from geotts_benchmarks.released_rows.rewards_geovista import levels
+from geotts_benchmarks.released_rows.geovista.rewards import levels
 from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tts.eval.rows import read_rows
 from tts.rewards.released import (
