@@ -75,9 +75,9 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     if drawn is None:
         signs = SignReader()
         print_progress(f"reading {len(samples)} photos")
-        read = [_read(sample, signs, reader) for sample in samples]
+        read = [_read_texts(sample, signs, reader) for sample in samples]
     else:
-        read = [_as_drawn(sample, scene) for sample, scene in zip(samples, drawn, strict=True)]
+        read = [_drawn_texts(sample, scene) for sample, scene in zip(samples, drawn, strict=True)]
     names = PlaceNames(countries)
     kinds = frozenset(ClueKind)
     readers = {"nothing": reader}
@@ -85,7 +85,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     everything = _outcomes(reader, read, names)
 
     def compare(reader: ClueReader, without: frozenset[ClueKind] = frozenset()) -> Result:
-        return _compared(_outcomes(reader, read, names, without), everything)
+        return _compare_with_everything(_outcomes(reader, read, names, without), everything)
 
     found: Result = {
         "photos": len(samples),
@@ -94,12 +94,12 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
         "alone": {kind.value: compare(reader, kinds - {kind}) for kind in ClueKind},
     }
     ruled = {name: _outcomes(one, read, names) for name, one in readers.items()}
-    found["without_rule"] = {name: _compared(outcomes, everything) for name, outcomes in ruled.items()}
+    found["without_rule"] = {name: _compare_with_everything(outcomes, everything) for name, outcomes in ruled.items()}
     templates = sorted({tag for sample in samples for tag in sample.tags if tag.startswith("template:")})
     parts = {tag: [tag in one.sample.tags for one in read] for tag in templates}
     found["per_template"] = {
         tag.removeprefix("template:"): {
-            name: _compared(outcomes[part], everything[part]) for name, outcomes in ruled.items()
+            name: _compare_with_everything(outcomes[part], everything[part]) for name, outcomes in ruled.items()
         }
         for tag, part in parts.items()
     }
@@ -119,12 +119,12 @@ def _reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
     return ClueReader(store.gazetteer(), store.lexicon(), Countries(), rules)
 
 
-def _read(sample: Sample, signs: SignReader, reader: ClueReader) -> _PhotoTexts:
+def _read_texts(sample: Sample, signs: SignReader, reader: ClueReader) -> _PhotoTexts:
     lines = signs.read(load_photo(sample.load())).lines
     return _PhotoTexts(sample, reader.lines.texts(lines), reader.lines.neighbours_of_lines(lines))
 
 
-def _as_drawn(sample: Sample, scene: Scene) -> _PhotoTexts:
+def _drawn_texts(sample: Sample, scene: Scene) -> _PhotoTexts:
     """What a reader without errors would see of the near and the far signs."""
     texts: dict[str, float] = {}
     beside: dict[str, tuple[str, ...]] = {}
@@ -164,7 +164,7 @@ def _figures(outcomes: Floats) -> Result:
     return {name: round(float(share), 1) for name, share in zip(_MEASURES, shares, strict=True)}
 
 
-def _compared(outcomes: Floats, everything: Floats) -> Result:
+def _compare_with_everything(outcomes: Floats, everything: Floats) -> Result:
     """The shares, and how they differ from those with everything."""
     change = {}
     for name, with_all, without in zip(_MEASURES, everything.T, outcomes.T, strict=True):

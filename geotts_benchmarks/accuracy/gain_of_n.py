@@ -25,7 +25,7 @@ def gain_of_n(runs: dict[int, list[Record]]) -> Result:
     if len(runs) < 2:
         return {}
     few, many = min(runs), max(runs)
-    before, after = (_right_by_photo(runs[n]) for n in (few, many))
+    before, after = (_right_share_by_photo(runs[n]) for n in (few, many))
     gains = np.stack([100.0 * (after[key] - before[key]) for key in sorted(before)])
     columns = {f"acc_{km:g}": gains[:, i] for i, km in enumerate(CLASSIC_KM[:4])} | {"mean": gains[:, :4].mean(axis=1)}
     return {
@@ -35,13 +35,13 @@ def gain_of_n(runs: dict[int, list[Record]]) -> Result:
             "over": few,
             "photos": len(gains),
             "runs": len(runs[many]),
-            **{name: _rounded(bootstrap_mean(values)) for name, values in columns.items()},
-            "cover90": _rounded(share_interval(_held_by_photo(runs[many]))),
+            **{name: _round_interval(bootstrap_mean(values)) for name, values in columns.items()},
+            "cover90": _round_interval(share_interval(_cover_by_photo(runs[many]))),
         }
     }
 
 
-def _right_by_photo(records: Sequence[Record]) -> dict[str, Floats]:
+def _right_share_by_photo(records: Sequence[Record]) -> dict[str, Floats]:
     """For each photo the share of its runs that are right, at each distance; a failure is not right."""
     rows: dict[str, list[list[float]]] = defaultdict(list)
     for record in records:
@@ -50,7 +50,7 @@ def _right_by_photo(records: Sequence[Record]) -> dict[str, Floats]:
     return {sample: np.array(found).mean(axis=0) for sample, found in rows.items()}
 
 
-def _held_by_photo(records: Sequence[Record]) -> Floats:
+def _cover_by_photo(records: Sequence[Record]) -> Floats:
     """For each photo with a radius, the share of its runs whose 90 % radius holds the true place."""
     held: dict[str, list[bool]] = defaultdict(list)
     for record in records:
@@ -72,5 +72,5 @@ def _within_p90(record: Record) -> bool | None:
     return _error_km(record) <= record.answer.radius_km.p90 + record.truth.slack_km
 
 
-def _rounded(interval: Interval) -> list[float]:
+def _round_interval(interval: Interval) -> list[float]:
     return [round(value, 2) for value in (interval.value, interval.low, interval.high)]

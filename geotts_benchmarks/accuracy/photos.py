@@ -144,7 +144,7 @@ def by_n(args: AppArgs, runs: dict[int, list[Record]]) -> dict[str, Result]:
     """
     names = PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())
     return {
-        str(n): {"kind_of_n": kind_of_records(records), **_keys(figures(measure(records, names)))}
+        str(n): {"kind_of_n": kind_of_records(records), **_result_of_figures(figures(measure(records, names)))}
         for n, records in runs.items()
     }
 
@@ -158,7 +158,7 @@ def row_in_words(n: str, row: Result) -> str:
     )
 
 
-def _keys(found: Figures) -> Result:
+def _result_of_figures(found: Figures) -> Result:
     return {
         "n": found.n,
         "failures": found.failures,

@@ -37,7 +37,7 @@ from tts.geodata.store import DataStore
 _ENGINE_S = 0.2
 _CALLERS = 4
 _GRACE_S = 5.0  # after the gateway's own time limit: 15 s for what has to send a head in 10 s
-_KEPT_ALIVE = 20
+_IDLE_CLIENTS = 20
 _DNS_KEYS = 4  # photos of one key are fetched `gateway.max_fetches` at once
 # kind → connections, or connections a second
 _COUNTS = {"headers": 16, "slowloris": 5000, "dns": 30, "bodies": 64, "connects": 1000}
@@ -72,10 +72,10 @@ def command(seconds: float, quick: bool) -> None:
 def measure(seconds: float, *, quick: bool) -> Result:
     """The figures of all attacks, each of `seconds` on the null listener and on the service, and of failing stores."""
     counts = _QUICK_COUNTS if quick else _COUNTS
-    null = _null(counts, seconds)
+    null = _harm_null_listener(counts, seconds)
     with tempfile.TemporaryDirectory() as folder:
         keys = Keys.create(Path(folder) / "keys")
-        attacked = _service(_gateway(keys, quick=quick), keys, counts, seconds)
+        attacked = _harm_service(_gateway(keys, quick=quick), keys, counts, seconds)
     stores = asyncio.run(failing_stores.measure(4 if quick else 10, quick=quick))
     restart = {} if quick else {"restart_extra_s": restart_extra_s()}
     return {
@@ -152,7 +152,7 @@ def closed_within_s(gateway: GatewayConfig) -> Mapping[str, float]:
     return {kind: limits.get(kind, heads) + _GRACE_S for kind in _COUNTS}
 
 
-def _null(counts: dict[str, int], seconds: float) -> Harm:
+def _harm_null_listener(counts: dict[str, int], seconds: float) -> Harm:
     port, harm = free_port(), Harm()
     command = [sys.executable, "-m", "geotts_benchmarks.attacks.null_listener", str(port), str(_ENGINE_S)]
     with subprocess.Popen(command) as listener:
@@ -166,7 +166,7 @@ def _null(counts: dict[str, int], seconds: float) -> Harm:
     return harm
 
 
-def _service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds: float) -> Harm:
+def _harm_service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds: float) -> Harm:
     args = AppArgs(
         engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=_ENGINE_S, tool=None),
         routing=RoutingConfig(method="fixed"),
@@ -183,7 +183,7 @@ def _service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], seconds
         calm = _p95_ms(calls(max(2.0, seconds / 2)))
         print_progress(f"calm: p95 {calm:.0f} ms (ready after {service.ready_s:.0f} s)")
         before_mb = _service_mb()
-        with _memory() as seen:
+        with _watch_memory() as seen:
             for kind, count in counts.items():
                 attack = Attack(kind, count, seconds + 1.0, keys.of_attack(kind), limits[kind])
                 harm.add(
@@ -206,12 +206,12 @@ def restart_extra_s() -> float:
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port()),
     )
-    kept = [HTTPConnection("127.0.0.1", args.gateway.port, timeout=10.0) for _ in range(_KEPT_ALIVE)]
+    kept = [HTTPConnection("127.0.0.1", args.gateway.port, timeout=10.0) for _ in range(_IDLE_CLIENTS)]
     ready = []
     for connections in (kept, ()):
         started = time.monotonic()
         with serve_configuration(args):
-            while not _answers(args.gateway.port):
+            while not _is_listening(args.gateway.port):
                 time.sleep(0.05)
             ready.append(time.monotonic() - started)
             for connection in connections:
@@ -219,7 +219,7 @@ def restart_extra_s() -> float:
                 connection.getresponse().read()
     for connection in kept:
         connection.close()
-    print_progress(f"ready after {ready[0]:.1f} s, and {ready[1]:.1f} s on the same port with {_KEPT_ALIVE} clients")
+    print_progress(f"ready after {ready[0]:.1f} s, and {ready[1]:.1f} s on the same port with {_IDLE_CLIENTS} clients")
     return round(ready[1] - ready[0], 2)
 
 
@@ -255,7 +255,7 @@ def _p95_ms(walls: list[float]) -> float:
 
 
 @contextmanager
-def _memory() -> Iterator[list[float]]:
+def _watch_memory() -> Iterator[list[float]]:
     """Megabytes of the service, looked at every two seconds."""
     seen: list[float] = []
     over = threading.Event()
@@ -285,13 +285,13 @@ def _service_mb() -> float:
 
 def _wait_for(port: int) -> None:
     give_up = time.monotonic() + 20
-    while not _answers(port):
+    while not _is_listening(port):
         if time.monotonic() > give_up:
             raise click.ClickException("the null listener did not start")
         time.sleep(0.05)
 
 
-def _answers(port: int) -> bool:
+def _is_listening(port: int) -> bool:
     try:
         with closing(HTTPConnection("127.0.0.1", port, timeout=5.0)) as connection:
             connection.request("GET", "/")

@@ -20,11 +20,11 @@ import psutil
 from geotts_benchmarks.harness import Result
 
 ATTACKERS = "geotts_benchmarks.attacks.attackers"
-_OPEN = ("ESTABLISHED", "CLOSE_WAIT")
+_OPEN_STATES = ("ESTABLISHED", "CLOSE_WAIT")
 _POLL_S = 0.5
-_ENOUGH = 0.95  # of what is announced
+_ENOUGH_SHARE = 0.95  # of what is announced
 _ENOUGH_PER_S = 0.9
-_HOLDING = ("slowloris", "bodies")  # kinds that are as strong as the connections they hold
+_HOLDING_KINDS = ("slowloris", "bodies")  # kinds that are as strong as the connections they hold
 T = TypeVar("T")
 
 
@@ -61,10 +61,10 @@ class AttackOutcome(Generic[T]):
             per_s = self.strength["per_s"]
             return [f"{where}: only {per_s:g} connects a second"] if per_s < _ENOUGH_PER_S * attack.count else []
         problems = []
-        if self.strength["attackers"] < _ENOUGH * attack.count:
+        if self.strength["attackers"] < _ENOUGH_SHARE * attack.count:
             problems.append(f"{where}: only {self.strength['attackers']} attackers were ever connected")
         admitted = attack.count if most is None else min(attack.count, most)
-        if attack.kind in _HOLDING and self.strength["held"] < _ENOUGH * admitted:
+        if attack.kind in _HOLDING_KINDS and self.strength["held"] < _ENOUGH_SHARE * admitted:
             problems.append(f"{where}: only {self.strength['held']} connections were held at once")
         return problems
 
@@ -85,7 +85,7 @@ def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> AttackOu
 def open_at(port: int) -> int:
     """Connections that the server at this port of this machine has open, also those that it has not accepted yet."""
     found = psutil.net_connections("tcp")
-    return sum(one.laddr.port == port and one.status in _OPEN for one in found if one.laddr)
+    return sum(one.laddr.port == port and one.status in _OPEN_STATES for one in found if one.laddr)
 
 
 def _open_connections(port: int, within_s: float) -> tuple[int, float | None]:

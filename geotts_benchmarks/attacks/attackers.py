@@ -161,7 +161,7 @@ async def bodies(target: Target, number: int, connection: Connection) -> None:
         await connection.send(b" ")
 
 
-async def _again_and_again(
+async def _repeat_attack(
     attack: Callable[[Target, int, Connection], Awaitable[None]], target: Target, number: int
 ) -> None:
     while not target.is_over:
@@ -184,16 +184,16 @@ async def connects(target: Target, number: int) -> None:
         next_at += 1.0
 
 
-def _holding(attack: Callable[[Target, int, Connection], Awaitable[None]]) -> Attack:
+def _holding_attack(attack: Callable[[Target, int, Connection], Awaitable[None]]) -> Attack:
     async def hold(target: Target, number: int) -> None:
-        await _again_and_again(attack, target, number)
+        await _repeat_attack(attack, target, number)
 
     return hold
 
 
 ATTACKS: dict[str, Attack] = {
     "connects": connects,
-    **{one.__name__: _holding(one) for one in (slowloris, headers, dns, bodies)},
+    **{one.__name__: _holding_attack(one) for one in (slowloris, headers, dns, bodies)},
 }
 
 
@@ -202,7 +202,7 @@ async def _report(target: Target, seconds: float) -> None:
     click.echo(orjson.dumps(target.connection_counts()))  # flushes
 
 
-async def _all(kind: str, port: int, count: int, seconds: float, keys: Sequence[str]) -> None:
+async def _run_attackers(kind: str, port: int, count: int, seconds: float, keys: Sequence[str]) -> None:
     target = Target(port, seconds, keys)
     async with asyncio.timeout(_LONGEST_S):
         await asyncio.gather(_report(target, seconds), *(ATTACKS[kind](target, number) for number in range(count)))
@@ -221,4 +221,4 @@ if __name__ == "__main__":
     os.nice(19)
     kind, port, count, seconds, *keys = sys.argv[1:]
     allow_files(int(count))
-    asyncio.run(_all(kind, int(port), int(count), float(seconds), keys))
+    asyncio.run(_run_attackers(kind, int(port), int(count), float(seconds), keys))

@@ -16,7 +16,7 @@ _REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/jso
 
 
 async def _serve(port: int, engine_s: float) -> None:
-    async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 found = _LENGTH.search(head)
@@ -30,7 +30,7 @@ async def _serve(port: int, engine_s: float) -> None:
         finally:
             writer.close()
 
-    server = await asyncio.start_server(one, "127.0.0.1", port, backlog=2048)
+    server = await asyncio.start_server(serve_one, "127.0.0.1", port, backlog=2048)
     async with server:
         await server.serve_forever()
 

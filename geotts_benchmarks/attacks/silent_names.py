@@ -12,15 +12,15 @@ from typing import Self
 
 _SILENT_NAMES = """
 import os, socket, time
-_known = socket.getaddrinfo
-_asked = os.path.join(os.path.dirname(__file__), "asked")
+_real_getaddrinfo = socket.getaddrinfo
+_asked_file = os.path.join(os.path.dirname(__file__), "asked")
 def getaddrinfo(host, *args, **kwargs):
     if str(host).endswith(".silent.invalid"):
-        with open(_asked, "a") as asked:
+        with open(_asked_file, "a") as asked:
             asked.write(str(host) + "\\n")
         time.sleep(20)
         raise socket.gaierror("no answer")
-    return _known(host, *args, **kwargs)
+    return _real_getaddrinfo(host, *args, **kwargs)
 socket.getaddrinfo = getaddrinfo
 """
 

@@ -52,7 +52,7 @@ from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _DEADLINE_S = 120.0
-_CONTINUED = 40  # scenes that are located, continued, and located afresh
+_CONTINUED_SCENES = 40  # scenes that are located, continued, and located afresh
 _SUPPORTED = "supported"
 
 
@@ -165,17 +165,17 @@ async def measure(
         how = f"geotts bench check --split {maker.split} --seed {maker.seed} --scenes {count} --write"
         found = fit_claims([row.weighed for row in checked], origin)
         calibration = found.model_copy(update={"command": how, "fitted_on": datetime.now(UTC).date()})
-        await asyncio.to_thread(_write, write, calibration)
+        await asyncio.to_thread(_write_calibration, write, calibration)
     return {
         "kind_of_n": kind_of_cases(seen.cases),
         **figures(checked, calibration),
         "regions": region_figures(seen.areas).model_dump() if seen.areas else None,
-        "continued": await continued_figures(args, maker, min(count, _CONTINUED), n),
-        "adversarial": await asyncio.to_thread(_adversarial, args, attacks),
+        "continued": await continued_figures(args, maker, min(count, _CONTINUED_SCENES), n),
+        "adversarial": await asyncio.to_thread(_check_attacks, args, attacks),
     }
 
 
-def _adversarial(args: AppArgs, count: int) -> Result:
+def _check_attacks(args: AppArgs, count: int) -> Result:
     """Every adversarial family with a claim of the place that the attack stands for."""
     world, calibration = make_world(args.data_dir), shipped_calibration(args.engine.name)
     checks = _Checks(world, calibration, shipped_claim_calibration(args.engine.name))
@@ -205,7 +205,7 @@ class _Checks:
         return self._verifier.check(request, verdict)
 
 
-def _write(path: Path, calibration: ClaimCalibration) -> None:
+def _write_calibration(path: Path, calibration: ClaimCalibration) -> None:
     path.write_text(yaml.safe_dump(calibration.model_dump(), sort_keys=False, width=118))
 
 
@@ -226,7 +226,8 @@ def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> R
     gains = np.array([row.gain_points for row in checked if row.gain_points is not None])
     supported = np.array([row.verdict == _SUPPORTED for row in checked])
     by_family = {
-        family: _of_family([row for row in checked if row.weighed.case.family == family]) for family in CLAIM_FAMILIES
+        family: _family_figures([row for row in checked if row.weighed.case.family == family])
+        for family in CLAIM_FAMILIES
     }
     return {
         "claims": len(checked),
@@ -240,7 +241,7 @@ def figures(checked: Sequence[WeighedClaim], calibration: ClaimCalibration) -> R
     }
 
 
-def _of_family(rows: Sequence[WeighedClaim]) -> Result:
+def _family_figures(rows: Sequence[WeighedClaim]) -> Result:
     shares = {v: sum(row.verdict == v for row in rows) for v in (_SUPPORTED, "contradicted", "not_decidable")}
     return {"n": len(rows), **{v: round(100.0 * count / len(rows), 1) for v, count in shares.items() if rows}}
 
@@ -255,10 +256,10 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
     for number in range(count):
         scene = maker.plan(number)
         cases = claims_about(scene, world.gazetteer, world.countries)
-        places = [(case, place) for case in cases if (place := _place(case, args)) is not None]
+        places = [(case, place) for case in cases if (place := _claimed_place(case, args)) is not None]
         photo = load_photo(maker.photo(scene))
         options = LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1)
-        run = await _solved(ports, LocateRequest(f"loc_{number}", (photo,), options))
+        run = await _run_of(ports, LocateRequest(f"loc_{number}", (photo,), options))
         if run.answer is None or recorder.asked is None:
             continue
         asked, verdict, truth = recorder.asked, run.answer, scene.town.point
@@ -268,7 +269,7 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
             seen.areas.append(KnownArea(verdict.point, verdict.radius_km, *regions, truth))
         false = next((pair for pair in places if suggestions and not pair[0].true), None)
         for case, place in places:
-            row = _row(verifier, asked, verdict, number, case, place)
+            row = _claim_row(verifier, asked, verdict, number, case, place)
             if false is not None and case is false[0]:
                 suggestions -= 1
                 row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
@@ -278,14 +279,14 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
     return seen
 
 
-def _place(case: ClaimCase, args: AppArgs) -> ClaimedPlace | None:
+def _claimed_place(case: ClaimCase, args: AppArgs) -> ClaimedPlace | None:
     try:
         return claimed_place(case.words, clue_reader(args.data_dir))
     except ValueError:
         return None
 
 
-def _row(
+def _claim_row(
     verifier: ClaimVerifier,
     asked: VerifyRequest,
     verdict: Verdict,
@@ -295,10 +296,10 @@ def _row(
 ) -> WeighedClaim:
     request = replace(asked, claimed=(place,))
     weighing = verifier.weigh(request)
-    return WeighedClaim(_weighed(weighing, number, case), verifier.check(request, verdict).verdict)
+    return WeighedClaim(_weighed_case(weighing, number, case), verifier.check(request, verdict).verdict)
 
 
-def _weighed(weighing: Weighing, number: int, case: ClaimCase) -> WeighedCase:
+def _weighed_case(weighing: Weighing, number: int, case: ClaimCase) -> WeighedCase:
     one = weighing.places[0]
     return WeighedCase(number, case, one.mass, one.bayes_factor)
 
@@ -315,11 +316,11 @@ async def _gain(
 ) -> float:
     """Points by which the mass of a false place grows when the same photo is asked with the claim."""
     checking = CheckOptions(**{name: getattr(options, name) for name in options.model_fields_set}, claim=(case.words,))
-    await _solved(ports, LocateRequest(f"loc_{without.weighed.scene}_c", (photo,), checking, claimed=(place,)))
+    await _run_of(ports, LocateRequest(f"loc_{without.weighed.scene}_c", (photo,), checking, claimed=(place,)))
     assert recorder.asked is not None
     return 100.0 * (verifier.weigh(recorder.asked).places[0].mass - without.weighed.mass)
 
 
-async def _solved(ports: Ports, request: LocateRequest) -> Run:
+async def _run_of(ports: Ports, request: LocateRequest) -> Run:
     async with closing(solve(request, ports, deadline_s=_DEADLINE_S)) as items:
         return fold([item async for item in items if not isinstance(item, Attachment)])

@@ -24,7 +24,19 @@ from tts.eval.scenes.generate import SceneMaker
 from tts.geodata.countries import Countries
 
 SCRIPTED = ScriptedEngine(turns=3, tokens_per_turn=4, turn_s=0.0, tool="poi_keyword_search")
-_SAME = ("lat", "lon", "radius_km", "level", "confidence", "country", "region", "city", "place", "candidates", "hint")
+_COMPARED_FIELDS = (
+    "lat",
+    "lon",
+    "radius_km",
+    "level",
+    "confidence",
+    "country",
+    "region",
+    "city",
+    "place",
+    "candidates",
+    "hint",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ async def compare_scenes(args: AppArgs, maker: SceneMaker, scenes: int, n: int) 
         for number in range(scenes):
             scene = maker.plan(number)
             fact = f"in {Countries().name(scene.town.country)}"
-            found += await _of_scene(gateway, args, maker.photo(scene), n, fact)
+            found += await _compare_on_scene(gateway, args, maker.photo(scene), n, fact)
             if number % 10 == 9:
                 print_progress(f"continued: {number + 1} scenes")
     finally:
@@ -61,7 +73,9 @@ async def compare_scenes(args: AppArgs, maker: SceneMaker, scenes: int, n: int) 
     return found
 
 
-async def _of_scene(gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact: str) -> list[ContinueComparison]:
+async def _compare_on_scene(
+    gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact: str
+) -> list[ContinueComparison]:
     options = LocateOptions(n_parallel=n, depth=Depth.DEEP, stop="none", seed=1)
     first = (await gateway.start([photo], options)).request_id
     answer = (await gateway.result(first)).answer
@@ -73,16 +87,20 @@ async def _of_scene(gateway: Gateway, args: AppArgs, photo: bytes, n: int, fact:
         prepared = await continuation_of(gateway.store, meta, asked, gateway.ports.identity, args.data_dir, added=0)
         one = await gateway.start([], prepared.options, continuation=prepared)
         other = await gateway.start([photo], prepared.options)
-        rows.append(_compared(name, await gateway.result(one.request_id), await gateway.result(other.request_id)))
+        rows.append(_compare_runs(name, await gateway.result(one.request_id), await gateway.result(other.request_id)))
         for request_id in (one.request_id, other.request_id):
             await gateway.erase(request_id)
     await gateway.erase(first)
     return rows
 
 
-def _compared(addition: str, continued: Run, fresh: Run) -> ContinueComparison:
+def _compare_runs(addition: str, continued: Run, fresh: Run) -> ContinueComparison:
     one, other = continued.answer, fresh.answer
-    same = one is not None and other is not None and all(getattr(one, name) == getattr(other, name) for name in _SAME)
+    same = (
+        one is not None
+        and other is not None
+        and all(getattr(one, name) == getattr(other, name) for name in _COMPARED_FIELDS)
+    )
     return ContinueComparison(addition, calls_made(continued), calls_made(fresh), same)
 
 

@@ -83,33 +83,33 @@ def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
     """
     found: list[Result] = []
     if part in ("logs", "all"):
-        found.append(_recorded(logs, plot, 1 if quick else 8))
+        found.append(_measure_recorded(logs, plot, 1 if quick else 8))
         if fit_on is not None:
             found.append(stopped_elsewhere(logs, fit_on, make_world(None), 1 if quick else 8))
     if part in ("time", "all"):
-        found.append(asyncio.run(_times(40 if quick else 200)))
+        found.append(asyncio.run(_measure_times(40 if quick else 200)))
     if part in ("leader", "all"):
         found.append(measure_leading(make_world(None), quick=quick))
     if part in ("first_calls", "all"):
         found.append(measure_first_calls(make_world(None), quick=quick))
     if part in ("photos", "all"):
         samples = choose_samples(load_dataset("folder", photos, seed=0), (), None)
-        found.append(asyncio.run(_auto(samples[:: 8 if quick else 1])))
+        found.append(asyncio.run(_measure_auto(samples[:: 8 if quick else 1])))
     kinds = {name: kind for row in found for name, kind in row.get("kind_of_n", {}).items()}
     return {**{name: value for row in found for name, value in row.items()}, "kind_of_n": kinds}
 
 
-def _recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
+def _measure_recorded(logs: Path, plot: Path | None, shuffles: int) -> Result:
     world = make_world(None)
     found = frontier(recorded_photos(logs), world, shuffles, shipped_stop_table())
     if plot is not None:
         draw(found, plot)
-    default = {f"{target:g}": _named(points, DEFAULT).keys() for target, points in found.items()}
+    default = {f"{target:g}": _point_of(points, DEFAULT).keys() for target, points in found.items()}
     everything = {f"{target:g} {point.policy}": point.keys() for target, points in found.items() for point in points}
     return {"kind_of_n": {"logs": KIND_OF_LOGS}, "policy": DEFAULT, "by_target_km": default, "frontier": everything}
 
 
-def _named(points: Sequence[Point], name: str) -> Point:
+def _point_of(points: Sequence[Point], name: str) -> Point:
     return next(point for point in points if point.policy == name)
 
 
@@ -117,7 +117,7 @@ class _TimedRollouts:
     """Rollouts that take given times (in ticks) and agree, mostly; they believe something from the start."""
 
     def __init__(self, took: Sequence[float], seed: int) -> None:
-        self._took = took
+        self._ticks = took
         self._rng = random.Random(seed)
 
     def group_size(self, group: GroupRequest) -> int:
@@ -130,7 +130,7 @@ class _TimedRollouts:
             point = destination(_HOME, bearing_deg=self._rng.uniform(0, 360), distance_km=off_km)
             belief = Hypothesis(point=point)
             yield [RolloutStarted(rollout_id=i), Hypothesised(rollout_id=i, turn=0, hypothesis=belief)]
-            await asyncio.sleep(self._took[i % len(self._took)] * _TICK_S)
+            await asyncio.sleep(self._ticks[i % len(self._ticks)] * _TICK_S)
             yield [RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=belief)]
 
 
@@ -141,12 +141,12 @@ class _UncheckedVerifier:
         yield fallback_verdict(request, "not checked in this benchmark")
 
 
-async def _times(count: int) -> Result:
+async def _measure_times(count: int) -> Result:
     rng = random.Random(9)
     ticks = [[rng.lognormvariate(0.0, 0.25) * (10.0 if i == 3 else 1.0) for i in range(4)] for _ in range(count)]
-    waits = {stop: await _all(ticks, stop, 60.0) for stop in ("none", "quorum:2")}
+    waits = {stop: await _answer_times_s(ticks, stop, 60.0) for stop in ("none", "quorum:2")}
     p95 = {stop: percentile(found, 0.95) for stop, found in waits.items()}
-    late = await _all([[1e6] * 4] * count, "none", 1.0)
+    late = await _answer_times_s([[1e6] * 4] * count, "none", 1.0)
     print_progress(f"p95 with a straggler: {p95['none']:.2f} s without a watch, {p95['quorum:2']:.2f} s under quorum")
     return {
         "kind_of_n": {"time": f"scripted {KindOfN.ONE_POLICY}, 4 a photo"},
@@ -155,12 +155,12 @@ async def _times(count: int) -> Result:
     }
 
 
-async def _all(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -> list[float]:
+async def _answer_times_s(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -> list[float]:
     """Seconds to the answer of requests that run at once."""
     photo = Photo(data=b"", sha256="0" * 64, source_sha256="0" * 64, width=64, height=64)
     identity = Identity(version="0", engine="timed", model="timed", dialect="generic", verifier="plain")
 
-    async def one(i: int, took: Sequence[float]) -> float:
+    async def answer_time_s(i: int, took: Sequence[float]) -> float:
         ports = Ports(
             FixedLocator(0.5),
             DepthRouter(Limits()),
@@ -180,11 +180,11 @@ async def _all(ticks: Sequence[Sequence[float]], stop: str, deadline_s: float) -
         return deadline_s
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(i, took)) for i, took in enumerate(ticks)]
+        tasks = [group.create_task(answer_time_s(i, took)) for i, took in enumerate(ticks)]
     return [task.result() for task in tasks]
 
 
-async def _auto(samples: Sequence[Sample]) -> Result:
+async def _measure_auto(samples: Sequence[Sample]) -> Result:
     calls: dict[str, int] = {}
     hits: dict[str, int] = {}
     kinds: list[RolloutsOfAnswer] = []

@@ -97,7 +97,7 @@ async def leader_figures(world: World, photos: int) -> Result:
         scripts = [_play(rng, n, explicit=i % 2 == 0) for i in range(photos)]
         deep = [await _run(play, verifier, n, careful=False) for play in scripts]
         careful = [await _run(play, verifier, n, careful=True) for play in scripts]
-        hits = [[_right(run, play) for run, play in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
+        hits = [[_is_right(run, play) for run, play in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
         saved = 1.0 - sum(map(_turns, careful)) / sum(map(_turns, deep))
         lost = sum(before and not after for before, after in zip(*hits, strict=True))
         wrong_scripts = [_play(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
@@ -109,7 +109,7 @@ async def leader_figures(world: World, photos: int) -> Result:
             "right_careful": sum(hits[1]),
             "photos": photos,
             "wrong_leader_starts_all": all(len(run.rollouts) == n for run in wrong),
-            "wrong_leader_right": sum(_right(run, play) for run, play in zip(wrong, wrong_scripts, strict=True)),
+            "wrong_leader_right": sum(_is_right(run, play) for run, play in zip(wrong, wrong_scripts, strict=True)),
             "wrong_leaders": len(wrong),
         }
         print_progress(f"n = {n}: careful saves {100 * saved:.1f} % of the turns, {lost} of {sum(hits[0])} photos lost")
@@ -152,7 +152,7 @@ def _turns(run: Run) -> int:
     return sum(trajectory.usage.turns for trajectory in run.trajectories)
 
 
-def _right(run: Run, play: _Play) -> bool:
+def _is_right(run: Run, play: _Play) -> bool:
     point = run.answer.point if run.answer is not None else None
     return point is not None and distance_km(point, play.truth) < _RIGHT_KM
 

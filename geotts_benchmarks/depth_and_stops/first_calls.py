@@ -50,21 +50,21 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
     `quick`. Shares in percent. Differences are with minus without, each with its 95 % interval, paired over photos:
     `accuracy_difference` (mean of 1 to 750 km) and `shared_difference` in points, `calls_difference` in calls.
     """
-    scripted = asyncio.run(_scripted(world, 40 if quick else 400))
-    embedded = asyncio.run(_embedded(12 if quick else 60))
+    scripted = asyncio.run(_measure_scripted(world, 40 if quick else 400))
+    embedded = asyncio.run(_measure_embedded(12 if quick else 60))
     kind = f"{KindOfN.ONE_POLICY}, {_N} a photo: scripted, and of the embedded engine"
     return {"kind_of_n": {"first_calls": kind}, "first_calls": {"scripted": scripted, "embedded": embedded}}
 
 
-async def _scripted(world: World, count: int) -> Result:
+async def _measure_scripted(world: World, count: int) -> Result:
     verifier, rng = ConsensusVerifier(world, shipped_calibration("openai")), random.Random(49)
     streets = [Street.draw(rng) for _ in range(count)]
-    runs = [[await _solved(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
+    runs = [[await _run_of(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
     hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
-    return _compared("scripted", runs, hits)
+    return _compare_ways("scripted", runs, hits)
 
 
-async def _solved(street: Street, verifier: ConsensusVerifier, *, diverse: bool) -> Run:
+async def _run_of(street: Street, verifier: ConsensusVerifier, *, diverse: bool) -> Run:
     photo = Photo(data=b"", sha256="0" * 64, source_sha256="0" * 64, width=64, height=64)
     identity = Identity(version="0", engine="scripted", model="enquirer", dialect="generic", verifier="consensus")
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
@@ -84,7 +84,7 @@ def _hits(run: Run, street: Street) -> float:
     return _share_of_thresholds(None if point is None else distance_km(point, street.truth), 0.0)
 
 
-async def _embedded(count: int) -> Result:
+async def _measure_embedded(count: int) -> Result:
     samples = SceneMaker(seed=_SCENE_SEED, split="dev", street=True).samples(count)
     runs, hits = [], []
     for diverse in _WAYS:
@@ -92,7 +92,7 @@ async def _embedded(count: int) -> Result:
         records = (await locate_all(AppArgs(), samples, (_N,), "first-calls", None, asked))[_N]
         runs.append([record.run or Run() for record in records])
         hits.append([_record_hits(record) for record in records])
-    return _compared("embedded", runs, hits)
+    return _compare_ways("embedded", runs, hits)
 
 
 def _record_hits(record: Record) -> float:
@@ -108,27 +108,27 @@ def _share_of_thresholds(error_km: float | None, slack_km: float) -> float:
     return sum(error_km < max(threshold, slack_km) for threshold in TABLE_KM) / len(TABLE_KM)
 
 
-def _compared(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequence[float]]) -> Result:
-    counts = [_counts(part) for part in runs]
+def _compare_ways(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequence[float]]) -> Result:
+    counts = [_count_calls(part) for part in runs]
     shared = [_in_percent(bootstrap_ratio(*each)) for each in counts]
     accuracy = [100.0 * np.array(part, dtype=np.float64) for part in hits]
     difference = paired_difference(accuracy[0], accuracy[1])
     print_progress(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
     return {
         "photos": len(hits[0]),
-        "shared_without": _listed(shared[0]),
-        "shared_with": _listed(shared[1]),
-        "shared_difference": _listed(_in_percent(paired_ratio_difference(*counts))),
+        "shared_without": _round_interval(shared[0]),
+        "shared_with": _round_interval(shared[1]),
+        "shared_difference": _round_interval(_in_percent(paired_ratio_difference(*counts))),
         "calls_without": round(float(counts[0][1].mean()), 2),
         "calls_with": round(float(counts[1][1].mean()), 2),
-        "calls_difference": _listed(paired_difference(counts[0][1], counts[1][1])),
+        "calls_difference": _round_interval(paired_difference(counts[0][1], counts[1][1])),
         "accuracy_without": round(float(accuracy[0].mean()), 2),
         "accuracy_with": round(float(accuracy[1].mean()), 2),
-        "accuracy_difference": _listed(difference),
+        "accuracy_difference": _round_interval(difference),
     }
 
 
-def _counts(runs: Sequence[Run]) -> tuple[Floats, Floats]:
+def _count_calls(runs: Sequence[Run]) -> tuple[Floats, Floats]:
     """Of each run, how many first calls are shared and how many there are."""
     pairs: Floats = np.array([shared_calls(run.trajectories) for run in runs], dtype=np.float64)
     return pairs[:, 0], pairs[:, 1]
@@ -138,5 +138,5 @@ def _in_percent(share: Interval) -> Interval:
     return Interval(value=100.0 * share.value, low=100.0 * share.low, high=100.0 * share.high)
 
 
-def _listed(interval: Interval) -> list[float]:
+def _round_interval(interval: Interval) -> list[float]:
     return [round(number, 2) for number in (interval.value, interval.low, interval.high)]

@@ -29,14 +29,14 @@ from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import success_outcome
 
 _KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
-_WHERE = ("on the shop sign", "above the door", "at the tram stop")
-_THINGS = tuple(f"the {kind} {where}" for where in _WHERE for kind in _KINDS)
+_SIGN_PLACES = ("on the shop sign", "above the door", "at the tram stop")
+_THINGS = tuple(f"the {kind} {where}" for where in _SIGN_PLACES for kind in _KINDS)
 _FALLS_BY = 0.7  # each thing catches the eye this much less than the one before
-_TELLS = 0.3  # chance that a thing tells the place
-_GUESSED = 0.3  # chance that a guess is right
-_ASKED = re.compile(r"write (\d+) lines of enquiry")
-_GIVEN = re.compile(r"Begin with this line of enquiry: (.*)\. If it leads nowhere", re.DOTALL)
-_TAKEN = re.compile(r"^- (.*)$", re.MULTILINE)
+_TELLING_SHARE = 0.3  # chance that a thing tells the place
+_RIGHT_GUESS_SHARE = 0.3  # chance that a guess is right
+_LINES_WANTED = re.compile(r"write (\d+) lines of enquiry")
+_GIVEN_LINE = re.compile(r"Begin with this line of enquiry: (.*)\. If it leads nowhere", re.DOTALL)
+_TAKEN_LINE = re.compile(r"^- (.*)$", re.MULTILINE)
 _SEARCH = "poi_keyword_search"
 _TURNS = 2
 
@@ -54,7 +54,7 @@ class Street:
         """A photo somewhere on land or sea, its things in an order of its own."""
         truth = LatLon(lat=rng.uniform(-50, 60), lon=rng.uniform(-180, 180))
         things = tuple(rng.sample(_THINGS, len(_THINGS)))
-        return Street(truth, things, frozenset(thing for thing in things if rng.random() < _TELLS))
+        return Street(truth, things, frozenset(thing for thing in things if rng.random() < _TELLING_SHARE))
 
 
 class Enquirer:
@@ -72,32 +72,32 @@ class Enquirer:
         asked = [str(call.arguments["query"]) for message in request.messages for call in message.tool_calls]
         prompt = "\n".join(message.text for message in request.messages if message.role == "user")
         if turn < _TURNS:
-            text, query = self._directions(prompt), self._next(rng, asked, prompt)
+            text, query = self._directions_text(prompt), self._next_query(rng, asked, prompt)
             call = ToolCall(id=f"call_{turn}", name=_SEARCH, arguments={"query": query})
             yield Delta(text=text, tool_calls=(call,), finish_reason="tool_calls", usage=Usage(completion_tokens=8))
         else:
-            yield Delta(text=self._answer(rng, asked), finish_reason="stop", usage=Usage(completion_tokens=8))
+            yield Delta(text=self._answer_text(rng, asked), finish_reason="stop", usage=Usage(completion_tokens=8))
 
-    def _directions(self, prompt: str) -> str:
-        wanted = _ASKED.search(prompt)
+    def _directions_text(self, prompt: str) -> str:
+        wanted = _LINES_WANTED.search(prompt)
         named = self._street.things[: int(wanted.group(1))] if wanted is not None else ()
         return "<directions>\n" + "\n".join(named) + "\n</directions>\n" if named else "I look something up."
 
-    def _next(self, rng: random.Random, asked: Sequence[str], prompt: str) -> str:
+    def _next_query(self, rng: random.Random, asked: Sequence[str], prompt: str) -> str:
         things = self._street.things
         if asked and asked[-1] in self._street.telling:
             return f"around {asked[-1]}"
-        given = _GIVEN.search(prompt)
+        given = _GIVEN_LINE.search(prompt)
         if not asked and given is not None:
             return str(ast.literal_eval(given.group(1)))
-        if not asked and _ASKED.search(prompt) is not None:
+        if not asked and _LINES_WANTED.search(prompt) is not None:
             return things[0]
-        taken = _TAKEN.findall(prompt)
+        taken = _TAKEN_LINE.findall(prompt)
         left = [thing for thing in things if thing not in asked and thing not in taken]
         return rng.choices(left, [_FALLS_BY ** things.index(thing) for thing in left])[0]
 
-    def _answer(self, rng: random.Random, asked: Sequence[str]) -> str:
-        right = bool(self._street.telling & set(asked)) or rng.random() < _GUESSED
+    def _answer_text(self, rng: random.Random, asked: Sequence[str]) -> str:
+        right = bool(self._street.telling & set(asked)) or rng.random() < _RIGHT_GUESS_SHARE
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(self._street.truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
         return json.dumps({"lat": point.lat, "lon": point.lon})

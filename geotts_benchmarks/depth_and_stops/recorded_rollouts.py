@@ -56,7 +56,9 @@ def recorded_photos(folder: Path) -> list[RecordedPhoto]:
     photos = []
     for index in shared:
         truth = truth_of(tables[0][index], f"{files[0]}, {index}").point
-        answers = tuple(_stated(table[index], f"{file}, {index}") for file, table in zip(files, tables, strict=True))
+        answers = tuple(
+            _stated_answer(table[index], f"{file}, {index}") for file, table in zip(files, tables, strict=True)
+        )
         if truth is not None:
             cues = (_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
             photos.append(RecordedPhoto(truth, answers, tuple(cues)))
@@ -69,7 +71,7 @@ def _cues(row: dict[str, object], answer: Hypothesis | None) -> Cues:
     return DIALECTS["generic"].cues(str(row.get("solution_str", ""))).model_copy(update={"level": level})
 
 
-def _stated(row: dict[str, object], where: str) -> Hypothesis | None:
+def _stated_answer(row: dict[str, object], where: str) -> Hypothesis | None:
     place = place_of_answer(answer_of(row, where), "paper")
     if place is None or place.point is None:
         return None

@@ -35,7 +35,7 @@ POLICIES = (
     "loss:.5", "loss:1", "loss:2", "loss:3",
 )  # fmt: skip
 DEFAULT = "loss:1"
-_ALLOWED = 1.0  # percentage points that the default policy may lose
+_ALLOWED_LOSS = 1.0  # percentage points that the default policy may lose
 _COLOURS = {"none": "#555", "first": "#c33", "quorum": "#e80", "beta": "#28c", "worth": "#2a6", "careful": "#63b",
             "loss": "#000"}  # fmt: skip
 
@@ -64,9 +64,9 @@ class Point:
     @property
     def within_allowed(self) -> str:
         """Whether the loss is at most one point: an interval that spans the bar decides nothing."""
-        if self.interval.high <= _ALLOWED:
+        if self.interval.high <= _ALLOWED_LOSS:
             return "yes"
-        return "no" if self.interval.low > _ALLOWED else "not decided"
+        return "no" if self.interval.low > _ALLOWED_LOSS else "not decided"
 
 
 def frontier(
@@ -84,7 +84,9 @@ def frontier(
         found[target], standings = [], _Standings(target, centres)
         for name in policies:
             play = (
-                _learning(name, target, standings, table) if name.startswith("loss") else _fixed(name, target, centres)
+                _learning_play(name, target, standings, table)
+                if name.startswith("loss")
+                else _fixed_play(name, target, centres)
             )
             found[target].append(_point(name, play, orders, target, world, shuffles))
         for point in found[target]:
@@ -100,11 +102,11 @@ Play = Callable[[Sequence[Order]], Iterator[frozenset[int]]]
 """From the orders of one shuffle to the rollouts that each photo uses."""
 
 
-def _fixed(name: str, target: float, centres: TownGuess) -> Play:
+def _fixed_play(name: str, target: float, centres: TownGuess) -> Play:
     """A policy that decides about each request by itself."""
     watch = _watch(name, target, centres)
     decided: Decided = {}
-    used = _led if name.startswith("careful") else _used
+    used = _used_when_led if name.startswith("careful") else _used_by_watch
 
     def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         for photo, order in orders:
@@ -113,21 +115,19 @@ def _fixed(name: str, target: float, centres: TownGuess) -> Play:
     return play
 
 
-def _learning(name: str, target: float, standings: _Standings, table: StopTable) -> Play:
+def _learning_play(name: str, target: float, standings: _Standings, table: StopTable) -> Play:
     """A policy that learns from one request for the next."""
     points = StopPolicy.parse(name).loss_points
 
     def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         experience = StopExperience(table)
         for photo, order in orders:
-            yield _stopped_by_rule(LossRule(experience, target, points), standings, photo, order)
+            yield _used_by_rule(LossRule(experience, target, points), standings, photo, order)
 
     return play
 
 
-def _stopped_by_rule(
-    rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]
-) -> frozenset[int]:
+def _used_by_rule(rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
     """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
         ended = frozenset(order[:count])
@@ -141,15 +141,15 @@ class _Standings:
 
     def __init__(self, target: float, centres: TownGuess) -> None:
         self._watch = ConsensusWatch(StopPolicy(), target, centres)
-        self._known: dict[tuple[int, frozenset[int]], VoteCount] = {}
+        self._counts: dict[tuple[int, frozenset[int]], VoteCount] = {}
 
     def votes_of(self, photo: RecordedPhoto, ended: frozenset[int]) -> VoteCount:
         """Of the rollouts of the photo that have ended."""
         key = (id(photo), ended)
-        if key not in self._known:
+        if key not in self._counts:
             self._watch.forget()
-            self._known[key] = self._watch.vote_count([photo.trajectory(i) for i in sorted(ended)])
-        return self._known[key]
+            self._counts[key] = self._watch.vote_count([photo.trajectory(i) for i in sorted(ended)])
+        return self._counts[key]
 
 
 def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
@@ -188,7 +188,7 @@ def _point(
     return Point(name, round(scale * saved, 2), round(interval.value, 2), round(scale * of_three, 2), interval)
 
 
-def _decides(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[int], n: int, decided: Decided) -> bool:
+def _stops_others(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[int], n: int, decided: Decided) -> bool:
     """Whether the watch stops the others of `n` once these rollouts have ended; looked at once for each set."""
     key = (id(photo), ended)
     if key not in decided:
@@ -197,16 +197,20 @@ def _decides(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[int],
     return decided[key]
 
 
-def _used(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided) -> frozenset[int]:
+def _used_by_watch(
+    watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided
+) -> frozenset[int]:
     for count in range(1, len(order)):
         ended = frozenset(order[:count])
-        if _decides(watch, photo, ended, len(order), decided):
+        if _stops_others(watch, photo, ended, len(order), decided):
             return ended
     return frozenset(order)
 
 
-def _led(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided) -> frozenset[int]:
-    """As `_used`, where the first of the order leads and width `careful` says how many may be started."""
+def _used_when_led(
+    watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided
+) -> frozenset[int]:
+    """As `_used_by_watch`, where the first of the order leads and width `careful` says how many may be started."""
     rule = LeaderRule("careful", watch.radius_km)
     roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
     for count in range(1, len(order)):
@@ -216,7 +220,7 @@ def _led(watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], deci
                 return frozenset(order[:count])
             continue
         ended = frozenset(order[:count])
-        if _decides(watch, photo, ended, len(order), decided):
+        if _stops_others(watch, photo, ended, len(order), decided):
             return ended
     return frozenset(order)
 

@@ -17,7 +17,7 @@ from tts.verify.evidence.world import World
 
 def stopped_elsewhere(one: Path, other: Path, world: World, shuffles: int) -> Result:
     """Losses and savings of the default policy, both ways, and the mean of what it saves at each wanted radius."""
-    ways = {here.name: _at(here, there, world, shuffles) for here, there in ((one, other), (other, one))}
+    ways = {here.name: _measure_transfer(here, there, world, shuffles) for here, there in ((one, other), (other, one))}
     saved: dict[str, float] = {}
     for target in ways[one.name]:
         figures = [points[target].saved for points in ways.values()]
@@ -33,7 +33,7 @@ def stopped_elsewhere(one: Path, other: Path, world: World, shuffles: int) -> Re
     }
 
 
-def _at(here: Path, there: Path, world: World, shuffles: int) -> dict[str, Point]:
+def _measure_transfer(here: Path, there: Path, world: World, shuffles: int) -> dict[str, Point]:
     print_progress(f"{here.name}, with the table of {there.name}")
     table = fit_stop({there.name: cases_of(there)}, world, TownCentres(world.gazetteer))
     found = frontier(recorded_photos(here), world, shuffles, table, (DEFAULT,))

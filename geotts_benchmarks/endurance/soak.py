@@ -35,7 +35,7 @@ _ENGINES: dict[str, dict[str, Any]] = {
     "scripted": {"name": "scripted", "turns": 3, "tokens_per_turn": 64, "turn_s": 0.4},
     "clues": {"name": "clues"},
 }
-_COUNTED = ("memory_mb", "handles", "tasks", "store_mb")
+_COUNTED_VALUES = ("memory_mb", "handles", "tasks", "store_mb")
 
 
 @click.command()
@@ -70,7 +70,7 @@ async def _run(services: dict[str, OwnService], minutes: float) -> Result:
         engine: Traffic(service.url, photos, parallel=2, rng=random.Random(number))
         for number, (engine, service) in enumerate(services.items())
     }
-    rates = dict(zip(traffic, await asyncio.gather(*map(_flat_out, traffic.values())), strict=True))
+    rates = dict(zip(traffic, await asyncio.gather(*map(_full_rate, traffic.values())), strict=True))
     print_progress(
         f"together they answer {', '.join(f'{rate:.2f} a second ({engine})' for engine, rate in rates.items())}"
     )
@@ -87,7 +87,7 @@ async def _run(services: dict[str, OwnService], minutes: float) -> Result:
     }
 
 
-async def _flat_out(traffic: Traffic) -> float:
+async def _full_rate(traffic: Traffic) -> float:
     rate = await traffic.flat_out(_FLAT_OUT_CLIENTS, _FLAT_OUT_S)
     return max(rate, 1 / _FLAT_OUT_S)
 
@@ -103,13 +103,13 @@ async def _watch(services: dict[str, OwnService], minutes: float) -> dict[str, l
             samples[engine].append({"at_s": at_s, **await asyncio.to_thread(service.sample)})
         if number % 6 == 5:
             print_progress(
-                f"{(number + 1) / 6:.0f} min: " + "; ".join(f"{e} {_shortly(s[-1])}" for e, s in samples.items())
+                f"{(number + 1) / 6:.0f} min: " + "; ".join(f"{e} {_sample_text(s[-1])}" for e, s in samples.items())
             )
     return samples
 
 
-def _shortly(sample: dict[str, float]) -> str:
-    return ", ".join(f"{name} {sample[name]:.0f}" for name in (*_COUNTED, "loop_lag_ms"))
+def _sample_text(sample: dict[str, float]) -> str:
+    return ", ".join(f"{name} {sample[name]:.0f}" for name in (*_COUNTED_VALUES, "loop_lag_ms"))
 
 
 def _series(samples: Sequence[dict[str, float]], name: str, after_s: float) -> tuple[list[float], list[float]]:
@@ -128,7 +128,7 @@ def _figures(traffic: Traffic, rate: float, samples: Sequence[dict[str, float]],
         "done": dict(traffic.done),
         "failures": dict(traffic.failures.most_common(5)),
     }
-    names = [name for name in samples[0] if name.startswith("memory_") or name in _COUNTED]
+    names = [name for name in samples[0] if name.startswith("memory_") or name in _COUNTED_VALUES]
     for name in names:
         at_s, values = _series(samples, name, warm_s)
         found[name] = {

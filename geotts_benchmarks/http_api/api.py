@@ -48,10 +48,10 @@ def command(fuzz: int, cuts: int, stall: float, quick: bool) -> None:
 
 def measure(fuzz: int, cuts: int, stall_s: float) -> Result:
     """Figures of a gateway in this process and of the service on Serve. `stall_s`: seconds a reader reads nothing."""
-    return {**asyncio.run(_inside(fuzz, stall_s)), **_outside(cuts)}
+    return {**asyncio.run(_measure_gateway(fuzz, stall_s)), **_measure_service(cuts)}
 
 
-async def _inside(fuzz: int, stall_s: float) -> Result:
+async def _measure_gateway(fuzz: int, stall_s: float) -> Result:
     for name in ("uvicorn.error", "python_multipart"):
         logging.getLogger(name).setLevel(logging.ERROR)  # a line for each request that cannot be read
     args = inside_args()
@@ -63,11 +63,11 @@ async def _inside(fuzz: int, stall_s: float) -> Result:
         "merge_ms_per_event": round(median(merged), 4),
         "stalled_reader_mb": round(stalled_mb, 3),
         "stalled_reader_whole": whole,
-        **await _fuzzed(args, fuzz),
+        **await _measure_fuzzing(args, fuzz),
     }
 
 
-async def _fuzzed(args: AppArgs, count: int) -> Result:
+async def _measure_fuzzing(args: AppArgs, count: int) -> Result:
     gateway = Gateway(args, local_ports(args))
     async with (
         serve_on_socket(gateway, args) as (host, port),
@@ -83,7 +83,7 @@ async def _fuzzed(args: AppArgs, count: int) -> Result:
             print_progress(f"{(part + 1) * count // 4} requests, {dict(sorted(fuzzer.statuses.items()))}")
         for failure in fuzzer.broken:
             print_progress(f"broken: {failure}")
-        await _until_idle(gateway)
+        await _wait_until_idle(gateway)
         after = await locate(http, "", plain_photo(320, 240), n_parallel=1, depth="direct")
         result = {
             "fuzz_requests": sum(fuzzer.statuses.values()),
@@ -98,7 +98,7 @@ async def _fuzzed(args: AppArgs, count: int) -> Result:
     return result
 
 
-async def _until_idle(gateway: Gateway) -> None:
+async def _wait_until_idle(gateway: Gateway) -> None:
     give_up = time.monotonic() + 30
     while gateway.in_flight and time.monotonic() < give_up:  # noqa: ASYNC110  an end that nobody announces
         await asyncio.sleep(0.05)
@@ -109,27 +109,27 @@ def _memory_mb() -> float:
     return float(psutil.Process().memory_info().rss) / 2**20
 
 
-def _outside(cuts: int) -> Result:
+def _measure_service(cuts: int) -> Result:
     args = AppArgs(
         engine=ScriptedEngine(turns=3, tokens_per_turn=32, turn_s=0.4),
         routing=RoutingConfig(method="fixed"),
         gateway=GatewayConfig(port=free_port(), max_in_flight=512),
     )
     with serve_configuration(args) as service:
-        return asyncio.run(_over_serve(service.url, cuts))
+        return asyncio.run(_measure_over_serve(service.url, cuts))
 
 
-async def _over_serve(url: str, cuts: int) -> Result:
+async def _measure_over_serve(url: str, cuts: int) -> Result:
     photo = plain_photo(320, 240)
     first = await _first_events(url, photo)
     print_progress(
         f"first event: p50 {median(first):.0f} ms, p95 {percentile(first, 0.95):.0f} ms at {_AT_ONCE} at once"
     )
-    equal = await _resumed(url, photo, cuts)
+    equal = await _resumed_share(url, photo, cuts)
     print_progress(f"resumed equal: {equal:.3f} of {cuts} cuts")
-    held = await _held(url, photo)
+    held = await _count_whole_streams(url, photo)
     print_progress(f"streams held: {held}")
-    cancel_s = await _cancelled(url, photo)
+    cancel_s = await _longest_cancel_s(url, photo)
     print_progress(f"cancelled: {cancel_s:.3f} s at worst")
     return {
         "first_event_ms": round(median(first), 1),
@@ -151,7 +151,7 @@ async def _first_events(url: str, photo: bytes, rounds: int = 8) -> list[float]:
     return found
 
 
-async def _resumed(url: str, photo: bytes, cuts: int) -> float:
+async def _resumed_share(url: str, photo: bytes, cuts: int) -> float:
     """Share of requests, five cuts each, whose resumed stream equals the uncut one read afterwards."""
     rng, equal, requests = random.Random(5), 0, -(-cuts // 5)
     for i in range(requests):
@@ -163,7 +163,7 @@ async def _resumed(url: str, photo: bytes, cuts: int) -> float:
     return equal / requests
 
 
-async def _held(url: str, photo: bytes) -> int:
+async def _count_whole_streams(url: str, photo: bytes) -> int:
     """How many of 200 streams that are open at once come to their end whole."""
     async with client() as http:
         streams = (locate(http, url, photo, n_parallel=1, depth="deep", seed=i) for i in range(_STREAMS))
@@ -173,7 +173,7 @@ async def _held(url: str, photo: bytes) -> int:
     return sum(not located.failure for located in found)
 
 
-async def _cancelled(url: str, photo: bytes, times: int = 10) -> float:
+async def _longest_cancel_s(url: str, photo: bytes, times: int = 10) -> float:
     """Seconds from leaving a stream until nothing of it runs anywhere, at worst."""
     probe, worst = Probe(APP_NAME), 0.0
     async with Client(url) as client:

@@ -77,47 +77,48 @@ class _Sender:
 
     async def send(self, count: int) -> None:
         kinds: tuple[Callable[[], Any], ...] = (
-            self._form, self._picture, self._multipart, self._json, self._chat, self._path, self._raw,
+            self._send_form, self._send_picture, self._send_multipart, self._send_json, self._send_chat,
+            self._send_path, self._send_raw,
         )  # fmt: skip
         for _ in range(count):
             await self._random.choice(kinds)()
 
-    async def _form(self) -> None:
+    async def _send_form(self) -> None:
         chosen = {self._pick(_FIELDS): self._pick(_VALUES) for _ in range(self._random.randint(1, 4))}
         await self._post(files={"image": self._photo}, data={"n_parallel": "1", **chosen})
 
-    async def _picture(self) -> None:
-        await self._post(files={"image": self._mutated(self._photo)}, data={"n_parallel": "1"})
+    async def _send_picture(self) -> None:
+        await self._post(files={"image": self._mutate(self._photo)}, data={"n_parallel": "1"})
 
-    async def _multipart(self) -> None:
+    async def _send_multipart(self) -> None:
         request = httpx.Request("POST", "http://x", files={"image": self._photo}, data={"n_parallel": "1"})
         kind = request.headers["content-type"]
         if self._random.random() < 0.3:
             kind = (
-                self._mutated(kind.encode()).decode("latin-1").replace("\n", " ").replace("\r", " ").replace("\0", " ")
+                self._mutate(kind.encode()).decode("latin-1").replace("\n", " ").replace("\r", " ").replace("\0", " ")
             )
-        await self._post(content=self._mutated(request.read()), headers={"Content-Type": kind})
+        await self._post(content=self._mutate(request.read()), headers={"Content-Type": kind})
 
-    async def _json(self) -> None:
+    async def _send_json(self) -> None:
         body = orjson.dumps(
             {"image": {"base64": "/9j/4AAQ"}, self._pick(_FIELDS): self._pick(_VALUES), "n_parallel": 1}
         )
-        mutated = self._mutated(body) if self._random.random() < 0.7 else body
+        mutated = self._mutate(body) if self._random.random() < 0.7 else body
         await self._post(content=mutated, headers={"Content-Type": "application/json"})
 
-    async def _chat(self) -> None:
+    async def _send_chat(self) -> None:
         part = {
             "type": "image_url",
             "image_url": {"url": self._pick(("data:,x", "data:image/jpeg;base64,/9j/", "x", ""))},
         }
         body = {"model": self._pick(("geotts", "gpt", "")), "messages": [{"role": "user", "content": [part]}]}
-        content = self._mutated(orjson.dumps(body)) if self._random.random() < 0.5 else orjson.dumps(body)
+        content = self._mutate(orjson.dumps(body)) if self._random.random() < 0.5 else orjson.dumps(body)
         await self._post("/v1/chat/completions", content=content, headers={"Content-Type": "application/json"})
 
-    async def _path(self) -> None:
-        await self._send(self._pick(_METHODS), self._pick(_PATHS), headers=self._abuse())
+    async def _send_path(self) -> None:
+        await self._send(self._pick(_METHODS), self._pick(_PATHS), headers=self._abused_headers())
 
-    async def _raw(self) -> None:
+    async def _send_raw(self) -> None:
         """A body that comes slowly, is cut, or is not as long as it says."""
         length = self._random.choice((0, 10, 5000, 10**12))
         head = (
@@ -125,13 +126,13 @@ class _Sender:
             f"Content-Length: {length}\r\n\r\n"
         ).encode()
         written = [
-            head if self._random.random() < 0.7 else self._mutated(head) for _ in range(self._random.randint(1, 3))
+            head if self._random.random() < 0.7 else self._mutate(head) for _ in range(self._random.randint(1, 3))
         ]
         waits = self._random.random() >= 0.5
-        self._report(await _exchanged(self._address, written, waits=waits), str(written))
+        self._report(await _exchange(self._address, written, waits=waits), str(written))
 
     async def _post(self, path: str = "/locate", **body: Any) -> None:
-        headers = {**self._abuse(), **body.pop("headers", {})}
+        headers = {**self._abused_headers(), **body.pop("headers", {})}
         await self._send("POST", path, headers=headers, **body)
 
     async def _send(self, method: str, path: str, **how: Any) -> None:
@@ -141,12 +142,12 @@ class _Sender:
             status = 0
         self._report(status, f"{method} {path} {how}")
 
-    def _abuse(self) -> dict[str, str]:
+    def _abused_headers(self) -> dict[str, str]:
         if self._random.random() < 0.6:
             return {}
         return dict(self._random.choice(_HEADERS) for _ in range(self._random.randint(1, 3)))
 
-    def _mutated(self, data: bytes) -> bytes:
+    def _mutate(self, data: bytes) -> bytes:
         changed = bytearray(data)
         for _ in range(self._random.randint(1, 8)):
             at = self._random.randrange(len(changed) + 1)
@@ -165,7 +166,7 @@ class _Sender:
         return self._random.choice(choices)
 
 
-async def _exchanged(address: tuple[str, int], written: list[bytes], *, waits: bool) -> int:
+async def _exchange(address: tuple[str, int], written: list[bytes], *, waits: bool) -> int:
     """The status of the reply to these bytes; 0 for none, and for whoever leaves without waiting for it."""
     reader, writer = await asyncio.open_connection(*address)
     try:

@@ -99,13 +99,13 @@ async def stalled_reader(args: AppArgs, *, stall_s: float) -> tuple[float, bool]
     """MB that a reader costs who reads nothing for `stall_s`, and whether it then still gets every event."""
     gateway = chatty_gateway(args, 20, "x" * _STALL_CHARS)
     async with serve_on_socket(gateway, args) as (host, port):
-        grown, _ = await _read(host, port, 0.0)
-        stalled, whole = await _read(host, port, stall_s)
+        grown, _ = await _read_late(host, port, 0.0)
+        stalled, whole = await _read_late(host, port, stall_s)
     await gateway.aclose()
     return max(0.0, (stalled - grown) / 2**20), whole
 
 
-async def _read(host: str, port: int, stall_s: float) -> tuple[int, bool]:
+async def _read_late(host: str, port: int, stall_s: float) -> tuple[int, bool]:
     """Bytes allocated while a client waits `stall_s` before it reads its stream, and whether the stream was whole."""
     body, kind = _form(plain_photo(64, 64))
     head = (

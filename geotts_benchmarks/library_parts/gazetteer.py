@@ -73,7 +73,7 @@ def measure(count: int, seed: int) -> Result:
 
 def ask(folder: Path, asked: Sequence[Query]) -> Result:
     """Times in ms over the misspelt names, shares found by kind, and what the first query of a process takes."""
-    first = [_first_ms(folder, query.text) for query in asked[:_FRESH]]
+    first = [_first_query_ms(folder, query.text) for query in asked[:_FRESH]]
     gazetteer = Gazetteer(folder)
     took, busy = list[float](), list[float]()
     found: dict[str, list[bool]] = {}
@@ -115,12 +115,12 @@ def queries(count: int, seed: int) -> Iterator[Query]:
     for _ in range(count):
         query, edits = "", 0
         while not query or normalise(query) in taken:
-            row = _drawn(rng, rows, weights)
+            row = _draw_row(rng, rows, weights)
             edits = 2 if len(row["name"]) >= _TWO_EDITS_FROM and rng.random() < _TWO_EDITS else 1
             query = misspell(row["name"], edits, rng)
         yield Query(query, row["name"], f"gn:{row['geonameid']}", "misspelt", edits)
     for _ in range(count // 2):
-        row = _drawn(rng, rows, weights)
+        row = _draw_row(rng, rows, weights)
         yield Query(row["name"], row["name"], f"gn:{row['geonameid']}", "exact")
         others = sorted(name for name in row["alternatenames"] if len(name) >= _SHORTEST and name != row["name"])
         if others:
@@ -149,11 +149,11 @@ def _slip(text: str, letters: Sequence[str], rng: random.Random) -> str:
             return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
 
 
-def _drawn(rng: random.Random, rows: Sequence[dict[str, Any]], weights: Sequence[int]) -> dict[str, Any]:
+def _draw_row(rng: random.Random, rows: Sequence[dict[str, Any]], weights: Sequence[int]) -> dict[str, Any]:
     return rng.choices(rows, cum_weights=weights)[0]
 
 
-def _first_ms(folder: Path, text: str) -> float:
+def _first_query_ms(folder: Path, text: str) -> float:
     """Opening the index and the first query, in a process that has imported it and nothing else."""
     program = "import sys; from geotts_benchmarks.library_parts.gazetteer import child; child(*sys.argv[1:])"
     done = subprocess.run(
@@ -163,7 +163,7 @@ def _first_ms(folder: Path, text: str) -> float:
 
 
 def child(folder: str, text: str) -> None:
-    """What `_first_ms` runs: milliseconds on stdout."""
+    """What `_first_query_ms` runs: milliseconds on stdout."""
     started = time.perf_counter()
     Gazetteer(Path(folder)).search(text, limit=_LIMIT)
     click.echo((time.perf_counter() - started) * 1000.0)

@@ -51,27 +51,27 @@ def measure(*, repeats: int, kills: int, serve: bool) -> Result:
     """Provider calls over distinct calls, times of cached calls, and writes lost over `kills` killed processes."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        result = asyncio.run(_in_process(folder, repeats))
+        result = asyncio.run(_measure_in_process(folder, repeats))
         print_progress(f"in process: {result}")
-        result["lost_after_kill"] = sum(_lost(folder / f"kill{i}.sqlite", i) for i in range(kills))
+        result["lost_after_kill"] = sum(_count_lost(folder / f"kill{i}.sqlite", i) for i in range(kills))
         print_progress(f"lost after kill -9: {result['lost_after_kill']}")
         ratios = [result["ratio_local"]]
         if serve and shutil.which("redis-server") is None:
             print_progress("redis-server is not installed: two replicas are not measured")
         elif serve:
             with _redis(folder) as url:
-                result.update(_on_serve(url, repeats))
+                result.update(_measure_on_serve(url, repeats))
             ratios.append(result["ratio_redis"])
     return {"provider_calls_over_distinct": max(ratios, key=lambda ratio: abs(ratio - 1.0)), **result}
 
 
-async def _in_process(folder: Path, repeats: int) -> Result:
+async def _measure_in_process(folder: Path, repeats: int) -> Result:
     async with _counting_server() as (port, asked):
         tooling = make_tooling(_args(port, f"sqlite:///{folder}/c.sqlite"), {})
-        ratio = await _ratio(tooling.toolbox.call, asked)
+        ratio = await _call_ratio(tooling.toolbox.call, asked)
         call, context = _call("cached"), _context("cached")
         await tooling.toolbox.call(call, context)
-        single = [await _timed(tooling.toolbox.call, call, context) for _ in range(repeats)]
+        single = [await _cached_call_s(tooling.toolbox.call, call, context) for _ in range(repeats)]
         started = time.perf_counter()
         for _ in range(10 * repeats):
             await tooling.toolbox.call(call, context)
@@ -80,7 +80,7 @@ async def _in_process(folder: Path, repeats: int) -> Result:
     return {"ratio_local": ratio, "cached_p50_ms": round(1000 * median(single), 4), "cached_per_s": round(per_s)}
 
 
-def _on_serve(redis_url: str, repeats: int) -> Result:
+def _measure_on_serve(redis_url: str, repeats: int) -> Result:
     from deployments.launch.cluster import served_tools  # noqa: PLC0415  Ray takes seconds to load
 
     port = free_port()
@@ -100,7 +100,7 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
             call, context = _call("cached"), _context("cached")
             for _ in range(4 * _REPLICAS):
                 await through(call, context)
-            single = [await _timed(through, call, context) for _ in range(max(100, repeats // 4))]
+            single = [await _cached_call_s(through, call, context) for _ in range(max(100, repeats // 4))]
             return {
                 "ratio_redis": round((await _count(asked_url)) / (distinct + 1), 4),
                 "cached_serve_p50_ms": round(1000 * median(single), 3),
@@ -109,7 +109,7 @@ def _on_serve(redis_url: str, repeats: int) -> Result:
         return runner.run(measure_replicas())
 
 
-async def _ratio(call: Call, asked: list[str]) -> float:
+async def _call_ratio(call: Call, asked: list[str]) -> float:
     distinct = await _run_rollouts(call)
     return round(len(asked) / distinct, 4)
 
@@ -143,7 +143,7 @@ def _context(request_id: str) -> ToolContext:
     return ToolContext(RequestContext(id=request_id, remaining_s=60.0))
 
 
-async def _timed(call: Call, asked: ToolCall, context: ToolContext) -> float:
+async def _cached_call_s(call: Call, asked: ToolCall, context: ToolContext) -> float:
     started = time.perf_counter()
     outcome = await call(asked, context)
     elapsed_s = time.perf_counter() - started
@@ -201,7 +201,7 @@ def _server_process(port: int) -> Iterator[str]:
     program = f"import asyncio; from {module} import serve_for_ever; asyncio.run(serve_for_ever({port}))"
     with subprocess.Popen([sys.executable, "-c", program]) as process:
         try:
-            asyncio.run(_reachable(port))
+            asyncio.run(_wait_until_reachable(port))
             yield f"http://127.0.0.1:{port}/count"
         finally:
             process.terminate()
@@ -214,7 +214,7 @@ async def _count(url: str) -> int:
     return count
 
 
-async def _reachable(port: int) -> None:
+async def _wait_until_reachable(port: int) -> None:
     for _ in range(300):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -232,13 +232,13 @@ def _redis(folder: Path) -> Iterator[str]:
     command_line = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command_line, stdout=subprocess.DEVNULL) as server:
         try:
-            asyncio.run(_reachable(port))
+            asyncio.run(_wait_until_reachable(port))
             yield f"redis://127.0.0.1:{port}/0"
         finally:
             server.terminate()
 
 
-def _lost(path: Path, seed: int) -> int:
+def _count_lost(path: Path, seed: int) -> int:
     """Kill a process in the middle of its writes; how many of those it had finished are not there."""
     with subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
@@ -246,10 +246,10 @@ def _lost(path: Path, seed: int) -> int:
         writer.send_signal(signal.SIGKILL)
         done += [line.decode().strip() for line in writer.stdout.read().splitlines(keepends=True) if line[-1:] == b"\n"]
 
-    async def missing() -> int:
+    async def count_missing() -> int:
         store = open_store(f"sqlite:///{path}")
         found = [await store.get(key) for key in done if key]
         await store.aclose()
         return sum(entry is None for entry in found)
 
-    return asyncio.run(missing())
+    return asyncio.run(count_missing())

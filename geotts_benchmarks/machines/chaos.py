@@ -35,7 +35,7 @@ _WHOLE_S = 120.0
 _REDIS_MIB = 512
 _CACHE_MIB = 256
 _MOST_EXPLAINED = 20
-_UNDECLARED = ("failed", "unreachable", "hung")
+_UNDECLARED_ENDS = ("failed", "unreachable", "hung")
 _LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
 _NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
 
@@ -96,7 +96,7 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
             "doubled_work": [explain_case(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
             "undeclared_ends": [
                 explained_end(one, done, site.ray.folder, began)
-                for one in [one for one in seen if one.outcome in _UNDECLARED][:_MOST_EXPLAINED]
+                for one in [one for one in seen if one.outcome in _UNDECLARED_ENDS][:_MOST_EXPLAINED]
             ],
             "healthy_after_s": healthy_after_s,
             "faults": dict(sorted(Counter(fault.kind for fault in done).items())),
@@ -131,13 +131,13 @@ def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: floa
         if ended >= requests or time.monotonic() > give_up:
             break
         print_progress(f"{ended} requests: {fault.kind} for {fault.lasts_s:.0f} s")
-        with _harmed(harms, fault, done):
+        with _inject_fault(harms, fault, done):
             time.sleep(fault.lasts_s)
     return done
 
 
 @contextmanager
-def _harmed(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iterator[None]:
+def _inject_fault(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iterator[None]:
     began = time.monotonic()
     undo: Callable[[], None] | None = harms.do(fault.kind)
     if undo is None:

@@ -83,7 +83,7 @@ async def _plain_batch(model: VllmModel, n: int, tokens: int, photo: Photo) -> f
     """Tokens a second of N generations of the same photo begun at once, each as long as a whole rollout."""
     messages = GenericDialect().opening(Task(photos=(photo,)))
 
-    async def one(i: int) -> int:
+    async def generate_one(i: int) -> int:
         request = ModelRequest(
             context=RequestContext(id=f"plain{n}", remaining_s=3600.0),
             session_id=f"plain{n}/{i}",
@@ -99,5 +99,5 @@ async def _plain_batch(model: VllmModel, n: int, tokens: int, photo: Photo) -> f
 
     started = time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(i)) for i in range(n)]
+        tasks = [group.create_task(generate_one(i)) for i in range(n)]
     return sum(task.result() for task in tasks) / (time.perf_counter() - started)

@@ -57,7 +57,7 @@ def measure(model: Path | None) -> Result:
     """`overlap` by prompt, out of 5; `agrees` when none is below 4."""
     with _checkpoint(model) as folder:
         options: dict[str, Any] = {"max_model_len": 4096} if has_cuda() else cpu_options()
-        seam = VllmSeam(VllmEngine(model=str(folder), dtype="float32", max_running=4, **_without_running(options)))
+        seam = VllmSeam(VllmEngine(model=str(folder), dtype="float32", max_running=4, **_without_max_running(options)))
         try:
             prompts = asyncio.run(_engine_side(seam))
         finally:
@@ -68,7 +68,7 @@ def measure(model: Path | None) -> Result:
     return {"overlap": overlap, "least": min(overlap), "agrees": min(overlap) >= _LEAST, "device": _device()}
 
 
-def _without_running(options: dict[str, Any]) -> dict[str, Any]:
+def _without_max_running(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name != "max_running"}
 
 

@@ -25,10 +25,10 @@ from tts.domain.request import RequestContext
 from tts.inference.vllm.engine import VllmModel
 from tts.ports.model_client import ModelRequest, Sampling
 
-_CANCELLED = 8
+_CANCELLED_COUNT = 8
 _LONGEST_S = 10.0
 _POLL_S = 0.001
-_LEFT = 0.1  # of what they took: the generation that goes on takes a little more with each step
+_REMAINING_SHARE = 0.1  # of what they took: the generation that goes on takes a little more with each step
 
 
 @click.command()
@@ -46,7 +46,7 @@ def measure(shape: Shape, repeats: int) -> Result:
         freed = asyncio.run(_run(model, repeats))
     known = [ms for ms in freed if ms is not None]
     return {
-        "cancelled": _CANCELLED,
+        "cancelled": _CANCELLED_COUNT,
         "freed_ms": round(median(known), 1),
         "freed_worst_ms": round(max(known, default=0.0), 1),
         "not_freed": len(freed) - len(known),
@@ -55,17 +55,19 @@ def measure(shape: Shape, repeats: int) -> Result:
 
 async def _run(model: VllmModel, repeats: int) -> list[float | None]:
     freed = []
-    async with _generating(model, "stays", 1):
+    async with _running_generations(model, "stays", 1):
         alone = await _steady_use(model)
         for number in range(repeats):
             async with AsyncExitStack() as stack:
-                await stack.enter_async_context(_generating(model, f"goes{number}", _CANCELLED))
+                await stack.enter_async_context(_running_generations(model, f"goes{number}", _CANCELLED_COUNT))
                 full = await _steady_use(model)
                 cancelled = time.perf_counter()
-            took_ms = await _time_until_below(model, alone + _LEFT * max(0.0, full - alone), cancelled)
+            took_ms = await _time_until_below(model, alone + _REMAINING_SHARE * max(0.0, full - alone), cancelled)
             alone = await _steady_use(model)
             freed.append(took_ms)
-            print_progress(f"{full:.4f} of the cache with {_CANCELLED} more, {alone:.4f} without, after {took_ms} ms")
+            print_progress(
+                f"{full:.4f} of the cache with {_CANCELLED_COUNT} more, {alone:.4f} without, after {took_ms} ms"
+            )
     return freed
 
 
@@ -84,7 +86,7 @@ async def _time_until_below(model: VllmModel, share: float, since: float) -> flo
 
 
 @asynccontextmanager
-async def _generating(model: VllmModel, name: str, count: int) -> AsyncIterator[None]:
+async def _running_generations(model: VllmModel, name: str, count: int) -> AsyncIterator[None]:
     """So many long generations about different photos, until the block ends; the block begins at their first tokens."""
     begun = [asyncio.Event() for _ in range(count)]
     tasks = [spawn(_generate(model, f"{name}/{i}", i, begun[i]), name=f"{name}/{i}") for i in range(count)]

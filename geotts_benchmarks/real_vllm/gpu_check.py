@@ -19,7 +19,7 @@ from tts.inference.vllm.seam import has_cuda
 
 _REHEARSED_SLOWER = 3  # a CPU that others use, too
 _TINY = ("--shape", "tiny-qwen3-vl")
-_GENERATED = "from deployments.cli import main; main()"
+_RUN_GEOTTS = "from deployments.cli import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ PARTS = (
     ),
     Part(
         "bench",
-        ("-c", _GENERATED, "bench", "gpu", "--n", "1,2,4,8,16"),
-        ("-c", _GENERATED, "bench", "gpu", "--quick", "--n", "1,2,4", *_TINY),
+        ("-c", _RUN_GEOTTS, "bench", "gpu", "--n", "1,2,4,8,16"),
+        ("-c", _RUN_GEOTTS, "bench", "gpu", "--quick", "--n", "1,2,4", *_TINY),
         460.0,
     ),
     Part(
         "draws",
-        ("-c", _GENERATED, "bench", "draws", "--tokens", "128", "--repeats", "9", "--shape", "qwen3-vl-4b"),
-        ("-c", _GENERATED, "bench", "draws", "--quick", "--n", "2", "--turns", "2"),
+        ("-c", _RUN_GEOTTS, "bench", "draws", "--tokens", "128", "--repeats", "9", "--shape", "qwen3-vl-4b"),
+        ("-c", _RUN_GEOTTS, "bench", "draws", "--quick", "--n", "2", "--turns", "2"),
         240.0,
     ),
     Part(
@@ -90,7 +90,7 @@ def run(*, rehearse: bool, only: tuple[str, ...] = ()) -> Result:
     found = {name: result for name, (result, _) in parts.items()}
     print_progress("part        result")
     for name, result in found.items():
-        print_progress(f"{name:<12}{failed.get(name) or _shortly(result)}")
+        print_progress(f"{name:<12}{failed.get(name) or _result_text(result)}")
     return {"device": "rehearsed on a CPU" if rehearse else _gpu(), "failed": failed, **found}
 
 
@@ -122,7 +122,7 @@ def problem_of(name: str, code: int, result: Result) -> str:
     return ""
 
 
-def _shortly(result: Result) -> str:
+def _result_text(result: Result) -> str:
     left_out = ("bench", "version", "machine")
     return ", ".join(f"{key} {value}" for key, value in result.items() if key not in left_out)
 

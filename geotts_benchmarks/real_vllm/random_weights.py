@@ -83,14 +83,14 @@ def _write_tokenizer(folder: Path, corpus: str, vocabulary: int) -> dict[str, in
         show_progress=False,
     )
     tokenizer.train_from_iterator([corpus], trainer)
-    tokenizer = Tokenizer.from_str(_with_unused(tokenizer.to_str(), vocabulary - len(SPECIAL) - len(MARKUP)))
+    tokenizer = Tokenizer.from_str(_fill_vocabulary(tokenizer.to_str(), vocabulary - len(SPECIAL) - len(MARKUP)))
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
     tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in MARKUP])
     tokenizer.save(str(folder / "tokenizer.json"))
     return {token: tokenizer.token_to_id(token) for token in SPECIAL}
 
 
-def _with_unused(tokenizer: str, size: int) -> str:
+def _fill_vocabulary(tokenizer: str, size: int) -> str:
     """The JSON of a tokenizer, its vocabulary filled up to so many tokens with ones that no text is split into."""
     content = json.loads(tokenizer)
     vocabulary: dict[str, int] = content["model"]["vocab"]

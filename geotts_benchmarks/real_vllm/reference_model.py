@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-_MERGED = 4  # patches of a picture that become one token
+_PATCHES_PER_TOKEN = 4  # patches of a picture that become one token
 
 
 def write_random_weights(folder: Path, *, seed: int) -> None:
@@ -43,7 +43,7 @@ class ReferenceModel:
         ids, pixels = list(token_ids), {}
         if picture is not None:
             pixels = dict(self._pixels(images=[picture.convert("RGB")], return_tensors="pt"))
-            at, room = ids.index(self._image_token()), int(pixels["image_grid_thw"].prod()) // _MERGED
+            at, room = ids.index(self._image_token()), int(pixels["image_grid_thw"].prod()) // _PATCHES_PER_TOKEN
             ids[at : at + 1] = [self._image_token()] * room
         tokens = self._torch.tensor([ids])
         pixels |= {"mm_token_type_ids": (tokens == self._image_token()).int()} if pixels else {}

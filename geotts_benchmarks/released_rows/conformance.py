@@ -47,15 +47,18 @@ async def measure(corpus: Corpus, systems: Sequence[str], only: str | None, *, s
             continue
         files = [file for file in (*FILES, SAMPLING) if only in (None, file) and corpus.rows(system, file)]
         by_system[system] = {
-            file: await _file(system, file, corpus.rows(system, file), corpus, show=show, quick=quick) for file in files
+            file: await _compare_file(system, file, corpus.rows(system, file), corpus, show=show, quick=quick)
+            for file in files
         }
     result: Result = {"by_system": {name: files for name, files in by_system.items() if files}}
     if only in (None, READERS) and not systems:
-        result["readers"] = await _file("", READERS, corpus.reader_rows(), corpus, show=show, quick=quick)
+        result["readers"] = await _compare_file("", READERS, corpus.reader_rows(), corpus, show=show, quick=quick)
     return result
 
 
-async def _file(system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, show: bool, quick: bool) -> Result:
+async def _compare_file(
+    system: str, file: str, rows: Sequence[Row], corpus: Corpus, *, show: bool, quick: bool
+) -> Result:
     verdicts: dict[str, RowResult] = {}
     for row in rows[:_QUICK_ROWS] if quick else rows:
         verdicts[str(row["id"])] = await judge_row(system, file, row, corpus)

@@ -17,7 +17,7 @@ from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.replicas.load import Load
 from tts.config import RoutingConfig, ScriptedEngine
 
-_MOST = 3
+_MOST_REPLICAS = 3
 _CLIENTS = 6
 _UP_WITHIN_S = 150.0  # a replica takes a minute to start on a machine that is busy
 _DOWN_WITHIN_S = 150.0
@@ -39,7 +39,7 @@ def scaling_args(port: int) -> AppArgs:
     """Scripted rollouts of four turns of a second, one to three replicas, delays short enough to watch."""
     auto = AutoscaleConfig(
         min_replicas=1,
-        max_replicas=_MOST,
+        max_replicas=_MOST_REPLICAS,
         target_ongoing=4,
         upscale_delay_s=0.5,
         downscale_delay_s=5.0,
@@ -68,15 +68,19 @@ async def step(url: str, hold_s: float) -> Result:
     async with client() as http:
         started = time.perf_counter()
         clients = await load.keep(http, _CLIENTS)
-        up_s = await _reach(_MOST, counts, _UP_WITHIN_S)
-        print_progress(f"{_MOST} replicas after {up_s:.1f} s" if up_s else f"never {_MOST} replicas: {counts[-1]}")
+        up_s = await _time_to_reach(_MOST_REPLICAS, counts, _UP_WITHIN_S)
+        print_progress(
+            f"{_MOST_REPLICAS} replicas after {up_s:.1f} s"
+            if up_s
+            else f"never {_MOST_REPLICAS} replicas: {counts[-1]}"
+        )
         until = time.perf_counter() + hold_s
         while time.perf_counter() < until:
             counts.append(await replicas())
             await asyncio.sleep(0.25)
         await load.finish(clients)
         loaded_s = time.perf_counter() - started
-        down_s = await _reach(1, counts, _DOWN_WITHIN_S)
+        down_s = await _time_to_reach(1, counts, _DOWN_WITHIN_S)
         print_progress(f"1 replica {down_s:.1f} s after the load" if down_s else f"still {counts[-1]} replicas")
     return {
         "up_s": round(up_s, 2) if up_s else None,
@@ -91,7 +95,7 @@ async def step(url: str, hold_s: float) -> Result:
     }
 
 
-async def _reach(wanted: int, counts: list[int], within_s: float) -> float:
+async def _time_to_reach(wanted: int, counts: list[int], within_s: float) -> float:
     """Seconds until there are that many running replicas; 0 when there never were."""
     started = time.perf_counter()
     while time.perf_counter() - started < within_s:

@@ -59,7 +59,7 @@ async def run(url: str, kills: int) -> Result:
             killed = time.perf_counter()
             before = len(load.resumed_at)
             kill_replica(rng)
-            replaced.append(await _whole_again())
+            replaced.append(await _time_until_whole())
             recovered += [at - killed for at in load.resumed_at[before:]]
             print_progress(
                 f"kill {i + 1}: {len(load.resumed_at) - before} rollouts went on, replaced after {replaced[-1]:.1f} s"
@@ -99,7 +99,7 @@ def replicas_of(deployment: str) -> list[psutil.Process]:
     return sorted(found, key=lambda process: process.pid)
 
 
-async def _whole_again() -> float:
+async def _time_until_whole() -> float:
     """Seconds until all replicas run again. The controller needs a moment to see that one is gone."""
     started = time.perf_counter()
     missed = False

@@ -129,7 +129,7 @@ async def measure(clients: int, *, quick: bool) -> Result:
         if shutil.which("redis-server") is None:
             print_progress("redis-server is not installed: stores in Redis are not tried")
             return {"undeclared_ends": None, "wrong_200": None, "disk": disk}
-        found = await asyncio.gather(*(_harmed(name, harm, clients) for name, harm in harms.items()))
+        found = await asyncio.gather(*(_count_ends(name, harm, clients) for name, harm in harms.items()))
     return {
         "undeclared_ends": sum(undeclared for undeclared, _ in found),
         "wrong_200": sum(wrong for _, wrong in found),
@@ -138,14 +138,14 @@ async def measure(clients: int, *, quick: bool) -> Result:
     }
 
 
-async def _harmed(name: str, harm: Harm, clients: int) -> tuple[int, int]:
+async def _count_ends(name: str, harm: Harm, clients: int) -> tuple[int, int]:
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder))
         await server.start()
         try:
-            async with _served(RedisRunStore(server.url, 3600)) as (url, gateway):
+            async with _serve_with(RedisRunStore(server.url, 3600)) as (url, gateway):
                 asked = [asyncio.create_task(_ask(url, stream=i % 2 == 0)) for i in range(clients)]
-                await _all_at_work(gateway, clients)
+                await _wait_until_all_work(gateway, clients)
                 await harm(server)
                 ends = await asyncio.gather(*asked)
         finally:
@@ -157,9 +157,9 @@ async def _harmed(name: str, harm: Harm, clients: int) -> tuple[int, int]:
 async def _full_disk(folder: Path, clients: int) -> Result:
     """SQLite that gets no further page, as on a disk without room, and then gets some again."""
     store = SQLiteRunStore(folder / "runs.sqlite", 3600)
-    async with _served(store) as (url, gateway), httpx.AsyncClient(timeout=_PATIENCE_S) as http:
+    async with _serve_with(store) as (url, gateway), httpx.AsyncClient(timeout=_PATIENCE_S) as http:
         asked = [asyncio.create_task(_ask(url, stream=i % 2 == 0)) for i in range(clients)]
-        await _all_at_work(gateway, clients)
+        await _wait_until_all_work(gateway, clients)
         await store.limit_pages(0)
         refused = await http.post(f"{url}/locate", files={"image": plain_photo(64, 64)})
         ends = await asyncio.gather(*asked)
@@ -176,7 +176,7 @@ async def _full_disk(folder: Path, clients: int) -> Result:
 
 
 @asynccontextmanager
-async def _served(store: RunStore) -> AsyncIterator[tuple[str, Gateway]]:
+async def _serve_with(store: RunStore) -> AsyncIterator[tuple[str, Gateway]]:
     args = AppArgs(
         engine=ScriptedEngine(turns=4, tokens_per_turn=8, turn_s=_TURN_S),
         routing=RoutingConfig(method="fixed"),
@@ -188,7 +188,7 @@ async def _served(store: RunStore) -> AsyncIterator[tuple[str, Gateway]]:
     await gateway.aclose()
 
 
-async def _all_at_work(gateway: Gateway, clients: int) -> None:
+async def _wait_until_all_work(gateway: Gateway, clients: int) -> None:
     """Wait until every request has been accepted: a store that fails before has nobody to disappoint."""
     async with asyncio.timeout(_PATIENCE_S):
         while gateway.admission.working < clients:  # noqa: ASYNC110  nobody rings for it

@@ -52,7 +52,7 @@ async def measure(count: int, tokens: int) -> Result:
         raise FatalError("redis-server is not installed")
     found: Result = {"requests": count}
     for name in ("in_redis", "in_blobs"):
-        found[name] = await _measured(count, tokens, blobs=name == "in_blobs")
+        found[name] = await _measure_store(count, tokens, blobs=name == "in_blobs")
         print_progress(f"{name}: {found[name]}")
     kept_kib = found["in_blobs"]["packed_kib"]
     found["redis_gb_a_day"] = round(kept_kib * 1024 * _PER_S * _A_DAY_S / 1e9, 1)
@@ -60,7 +60,7 @@ async def measure(count: int, tokens: int) -> Result:
     return found
 
 
-async def _measured(count: int, tokens: int, *, blobs: bool) -> Result:
+async def _measure_store(count: int, tokens: int, *, blobs: bool) -> Result:
     args = AppArgs(
         engine=ScriptedEngine(turns=3, tokens_per_turn=tokens, turn_s=2.0), routing=RoutingConfig(method="fixed")
     )
@@ -73,10 +73,10 @@ async def _measured(count: int, tokens: int, *, blobs: bool) -> Result:
         gateway = Gateway(args, local_ports(args), store=store)
         try:
             async with serve_on_socket(gateway, args) as (host, port), Redis.from_url(server.url) as redis:
-                ids = await _asked(f"http://{host}:{port}", count)
-                ended = [await _kib(redis, one) for one in ids]
+                ids = await _ask_all(f"http://{host}:{port}", count)
+                ended = [await _size_kib(redis, one) for one in ids]
                 await store.purge()
-                packed = [await _kib(redis, one) for one in ids]
+                packed = [await _size_kib(redis, one) for one in ids]
         finally:
             await gateway.aclose()
             await server.stop()
@@ -88,12 +88,12 @@ async def _measured(count: int, tokens: int, *, blobs: bool) -> Result:
     }
 
 
-async def _asked(url: str, count: int) -> list[str]:
+async def _ask_all(url: str, count: int) -> list[str]:
     """The ids of requests that were answered, eight at once."""
     photos = [path.read_bytes() for path in sample_photos().values()]
     limit = asyncio.Semaphore(8)
 
-    async def one(number: int) -> str:
+    async def ask_one(number: int) -> str:
         async with limit:
             located = await locate(http, url, photos[number % len(photos)], n_parallel=4, depth="deep", stop="none")
         if located.failure:
@@ -101,10 +101,10 @@ async def _asked(url: str, count: int) -> list[str]:
         return str(located.events[0].model_dump()["request_id"])
 
     async with httpx.AsyncClient(timeout=120.0) as http:
-        return list(await asyncio.gather(*(one(i) for i in range(count))))
+        return list(await asyncio.gather(*(ask_one(i) for i in range(count))))
 
 
-async def _kib(redis: Redis, request_id: str) -> float:
+async def _size_kib(redis: Redis, request_id: str) -> float:
     """What the keys of a request take in Redis, as it reckons itself."""
     keys = [key async for key in redis.scan_iter(match=f"*:run:{request_id}:*", count=1000)]
     sizes = [await redis.memory_usage(key, samples=0) or 0 for key in keys]

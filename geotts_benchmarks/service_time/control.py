@@ -38,7 +38,7 @@ from tts.errors import FatalError
 
 _ENGINE_S = 0.2
 _MODEL = "fake"
-_FIRST = 4
+_WARM_REQUESTS = 4
 _CLIENTS = (1, 8)
 _REPLICA = "ServeReplica:geotts:"
 
@@ -109,21 +109,21 @@ def measure(n: int, repeats: int, others: Sequence[OtherServer]) -> Result:
         with serve_configuration(_args(_ENGINE_S, colocate=colocate)) as service:
             replicas = _replicas()
             before_s = _cpu_s(replicas)
-            added = _added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
-            added["cpu_ms"] = round((_cpu_s(replicas) - before_s) / _requests(repeats) * 1e3, 2)
+            added = _measure_added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
+            added["cpu_ms"] = round((_cpu_s(replicas) - before_s) / _count_requests(repeats) * 1e3, 2)
         with serve_configuration(_args(0.0, colocate=colocate)) as service:
-            rps = _per_second(service.url, _locate(photo, n), repeats)
+            rps = _requests_per_s(service.url, _locate(photo, n), repeats)
         figures = {**added, "rps_zero": round(rps, 1)}
         print_progress(f"{'colocated' if colocate else 'apart'}: {figures['rps_zero']} requests a second")
         found |= figures if colocate else {"apart": figures}
     with serve_configuration(_args(_ENGINE_S, colocate=True, method="leader")) as service:
-        found["leader"] = _added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
+        found["leader"] = _measure_added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
     found["leader"]["auto"] = measure_led(n, repeats, _ENGINE_S)
     with serve_application(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
-        floor = _added(service.url, _locate(photo, n), repeats, "Serve alone")
+        floor = _measure_added(service.url, _locate(photo, n), repeats, "Serve alone")
     found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
     print_progress(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
-    beside = {other.name: _added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
+    beside = {other.name: _measure_added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
     return {**found, "beside": beside}
 
 
@@ -158,10 +158,10 @@ def _chat(server: OtherServer, photo: bytes, n: int) -> Make:
     return make
 
 
-def _added(url: str, make: Make, repeats: int, name: str) -> Result:
+def _measure_added(url: str, make: Make, repeats: int, name: str) -> Result:
     """Median milliseconds on top of the engine's, at one client and at eight."""
     result: Result = {}
-    _walls(url, make, 1, _FIRST)
+    _walls(url, make, 1, _WARM_REQUESTS)
     for clients in _CLIENTS:
         walls = _walls(url, make, clients, repeats)
         result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
@@ -169,9 +169,9 @@ def _added(url: str, make: Make, repeats: int, name: str) -> Result:
     return result
 
 
-def _requests(repeats: int) -> int:
-    """How many `_added` makes."""
-    return _FIRST + sum(_CLIENTS) * repeats
+def _count_requests(repeats: int) -> int:
+    """How many `_measure_added` makes."""
+    return _WARM_REQUESTS + sum(_CLIENTS) * repeats
 
 
 def _replicas() -> list[psutil.Process]:
@@ -193,7 +193,7 @@ def _cpu_s(processes: Sequence[psutil.Process]) -> float:
     return total
 
 
-def _per_second(url: str, make: Make, repeats: int) -> float:
+def _requests_per_s(url: str, make: Make, repeats: int) -> float:
     _walls(url, make, 8, 3)
     started = time.perf_counter()
     walls = _walls(url, make, 16, repeats)
@@ -206,11 +206,11 @@ def _walls(url: str, make: Make, clients: int, repeats: int) -> list[float]:
     A plain client in a thread: what an asynchronous one does between bytes would count as the server's.
     """
     with ThreadPoolExecutor(clients) as pool:
-        parts = pool.map(lambda number: _one_after_the_other(url, make, number * repeats, repeats), range(clients))
+        parts = pool.map(lambda number: _walls_of_one_client(url, make, number * repeats, repeats), range(clients))
         return [wall for part in parts for wall in part]
 
 
-def _one_after_the_other(url: str, make: Make, first: int, repeats: int) -> list[float]:
+def _walls_of_one_client(url: str, make: Make, first: int, repeats: int) -> list[float]:
     at = urlsplit(url)
     walls = []
     with closing(HTTPConnection(at.hostname or "", at.port, timeout=60.0)) as connection:

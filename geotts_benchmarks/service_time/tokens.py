@@ -28,10 +28,10 @@ from tts.errors import FatalError
 _ROLLOUTS = 4
 _LATE_MS = 50.0
 _GATHERED_MS = 50.0  # deployments/gateway/runner.py: batches of requests that nobody follows
-_BUSY = 0.9
-_FIRST = 2
+_BUSY_SHARE = 0.9
+_FIRST_REQUESTS = 2
 _GROWTH = 1.4
-_MOST = 200
+_MOST_REQUESTS = 200
 
 
 @click.command()
@@ -44,9 +44,9 @@ def command(quick: bool) -> None:
 async def measure(growth: float) -> Result:
     """Chunks a second of the highest load with a lag of at most 50 ms, and how many requests at once that was."""
     async with _gateway() as (url, process):
-        await _step(url, process, 1, followed=True)  # warm
-        followed, followed_requests, followed_lag = await _limit(url, process, growth, followed=True)
-        alone, requests, lag = await _limit(url, process, growth, followed=False)
+        await _measure_step(url, process, 1, followed=True)  # warm
+        followed, followed_requests, followed_lag = await _find_limit(url, process, growth, followed=True)
+        alone, requests, lag = await _find_limit(url, process, growth, followed=False)
     return {
         "chunks_per_s": round(alone),
         "requests": requests,
@@ -59,11 +59,11 @@ async def measure(growth: float) -> Result:
     }
 
 
-async def _limit(url: str, process: Process, growth: float, *, followed: bool) -> tuple[float, int, float]:
+async def _find_limit(url: str, process: Process, growth: float, *, followed: bool) -> tuple[float, int, float]:
     """(chunks a second, requests at once, lag) of the last step that was not late."""
-    best, requests = (0.0, 0, 0.0), _FIRST
-    while requests <= _MOST:
-        chunks, lag_ms = await _step(url, process, requests, followed=followed)
+    best, requests = (0.0, 0, 0.0), _FIRST_REQUESTS
+    while requests <= _MOST_REQUESTS:
+        chunks, lag_ms = await _measure_step(url, process, requests, followed=followed)
         how = "followed" if followed else "not followed"
         print_progress(f"{requests} requests {how}: {chunks:.0f} chunks a second, p95 {lag_ms:.0f} ms late")
         if lag_ms > _LATE_MS:
@@ -72,7 +72,7 @@ async def _limit(url: str, process: Process, growth: float, *, followed: bool) -
     return best
 
 
-async def _step(url: str, process: Process, requests: int, *, followed: bool) -> tuple[float, float]:
+async def _measure_step(url: str, process: Process, requests: int, *, followed: bool) -> tuple[float, float]:
     """Chunks a second that arrived, and the 95th percentile of their lag in ms."""
     started, worked = time.monotonic(), time.process_time()
     async with httpx.AsyncClient(timeout=120.0, limits=httpx.Limits(max_connections=None)) as http:
@@ -80,9 +80,9 @@ async def _step(url: str, process: Process, requests: int, *, followed: bool) ->
             lag for one in await asyncio.gather(*(_ask(http, url, followed) for _ in range(requests))) for lag in one
         ]
     took_s = max(TALKING_S, time.monotonic() - started)
-    figures = await _recorded(process)
+    figures = await _read_record(process)
     busy = (time.process_time() - worked) / (time.monotonic() - started)
-    if busy > _BUSY:  # then it is the readers who are late
+    if busy > _BUSY_SHARE:  # then it is the readers who are late
         print_progress(
             f"the client itself was busy for {100 * busy:.0f} % of the time: the gateway carries more than this says"
         )
@@ -105,7 +105,7 @@ def _late_s(line: str) -> float:
     return time.monotonic() - float(orjson.loads(line)["text"].split(" ", 1)[0])
 
 
-async def _recorded(process: Process) -> Result:
+async def _read_record(process: Process) -> Result:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"\n")

@@ -36,7 +36,7 @@ from tts.package_files import sample_photos
 
 SETTLE_S = 6.0  # a process exports every 5 s: so no block is exported within another
 _FIELDS = {"n_parallel": "4", "depth": "standard", "stop": "none", "include": "none"}
-_SCRIPTED: dict[str, Any] = {
+_SCRIPTED_ARGS: dict[str, Any] = {
     "engine": {"name": "scripted", "turns": 3, "tokens_per_turn": 16, "turn_s": 0.0},
     "routing": {"method": "fixed"},
     "colocate": True,
@@ -94,13 +94,13 @@ def measure(pairs: int, only: str | None = None) -> Result:
     found: Result = {"pairs": pairs}
     photo = plain_photo(640, 480)
     if only != "scripted":
-        found["embedded"] = _measured("embedded", {}, Load(2, 2, pairs, _unread))
+        found["embedded"] = _measure_engine("embedded", {}, Load(2, 2, pairs, _unread_photo))
     if only != "embedded":
-        found["scripted"] = _measured("scripted", _SCRIPTED, Load(4, 8, pairs, lambda _: photo))
+        found["scripted"] = _measure_engine("scripted", _SCRIPTED_ARGS, Load(4, 8, pairs, lambda _: photo))
     return found
 
 
-def _measured(name: str, args: Mapping[str, Any], load: Load) -> Result:
+def _measure_engine(name: str, args: Mapping[str, Any], load: Load) -> Result:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         receiver = stack.enter_context(run_receiver())
@@ -124,7 +124,7 @@ async def measure_pairs(name: str, off: RunningService, on: RunningService, load
         for pair in range(-1, load.pairs):  # the first only warms up
             order = ("off", "on") if pair % 2 else ("on", "off")
             photos = _photos(pair + 1, load)
-            done = {which: await _block(http, services[which], photos) for which in order}
+            done = {which: await _measure_block(http, services[which], photos) for which in order}
             if pair < 0:
                 continue
             for which, block in done.items():
@@ -154,7 +154,7 @@ def compare_blocks(off: Sequence[Block], on: Sequence[Block], requests: int) -> 
     }
 
 
-async def _block(http: httpx.AsyncClient, service: RunningService, photos: Sequence[Sequence[bytes]]) -> Block:
+async def _measure_block(http: httpx.AsyncClient, service: RunningService, photos: Sequence[Sequence[bytes]]) -> Block:
     """Each client sends its photos. The block ends when its spans are out."""
     cpu_s, started = service.cpu_s(), time.perf_counter()
 
@@ -180,7 +180,7 @@ def _photos(pair: int, load: Load) -> list[list[bytes]]:
     ]
 
 
-def _unread(number: int) -> bytes:
+def _unread_photo(number: int) -> bytes:
     """A shipped sample with a corner of its own, so that nobody has read it before."""
     samples = [*sample_photos().values()]
     with Image.open(samples[number % len(samples)]) as sample:

@@ -91,8 +91,8 @@ def command(
     report(
         "consensus",
         lambda: {
-            **_on_logs(world, logs, fit_on, parser, splits, seed, sources),
-            **_on_synthetic(world, count, seed),
+            **_measure_logs(world, logs, fit_on, parser, splits, seed, sources),
+            **_measure_synthetic(world, count, seed),
             **on_policies(world, 20 if quick and policies else policies, seed),
             **on_questions(world, _panels(logs, parser, seed), count, seed, questions),
             **on_answer_draws(world, 20 if quick and policies else policies, seed),
@@ -100,7 +100,7 @@ def command(
     )
 
 
-def _on_logs(
+def _measure_logs(
     world: World, logs: Path, fit_on: Path | None, parser: ParserName, splits: int, seed: int, sources: str
 ) -> Result:
     try:
@@ -108,8 +108,8 @@ def _on_logs(
         other = LogFamily.read(fit_on, parser, seed) if fit_on is not None else None
     except DataError as error:
         raise click.BadParameter(error.detail, param_hint="--logs") from error
-    anonymous = _rounded(consensus_errors_km(family.named_cases(), world, None))
-    by_system = {name: _rounded(family.single[:, i]) for i, name in enumerate(family.names)}
+    anonymous = _round_accuracy(consensus_errors_km(family.named_cases(), world, None))
+    by_system = {name: _round_accuracy(family.single[:, i]) for i, name in enumerate(family.names)}
     print_progress(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
     by_sources = compare_reliabilities(family, world)
     print_progress(f"{by_sources}")
@@ -125,7 +125,7 @@ def _on_logs(
         **by_sources,
         "best_single": max(by_system.values(), key=lambda acc: acc[-1]),
         "by_system": by_system,
-        "best_of_n": _rounded(best_of_n_km(family.single)),
+        "best_of_n": _round_accuracy(best_of_n_km(family.single)),
         "splits": splits,
         "cover90": round(halves.cover90, 2),
         "cover50": round(halves.cover50, 2),
@@ -134,11 +134,11 @@ def _on_logs(
         "radius_saved": round(halves.radius_saved, 4),
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
         "regions_in_halves": regions_in_halves(family, world),
-        **({} if other is None else {"fitted_elsewhere": _fitted_elsewhere(family, other, world)}),
+        **({} if other is None else {"fitted_elsewhere": _fit_elsewhere(family, other, world)}),
     }
 
 
-def _fitted_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
+def _fit_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
     return {**cover_elsewhere(family, other, world), "guesswork": guesswork_elsewhere(family, other, world)}
 
 
@@ -146,7 +146,7 @@ def _panels(logs: Path, parser: ParserName, seed: int) -> list[Panel]:
     return LogFamily.read(logs, parser, seed).panels
 
 
-def _on_synthetic(world: World, count: int, seed: int) -> Result:
+def _measure_synthetic(world: World, count: int, seed: int) -> Result:
     """`synthetic_right` and `injection_moved` are those of the worst family; the held-out one stands by itself too."""
     found: dict[str, Result] = {}
     for family in FAMILIES:
@@ -172,5 +172,5 @@ def _on_synthetic(world: World, count: int, seed: int) -> Result:
     }
 
 
-def _rounded(errors_km: Floats) -> list[float]:
+def _round_accuracy(errors_km: Floats) -> list[float]:
     return [round(share, 2) for share in accuracy_percent(errors_km, PAPER_KM)]

@@ -24,8 +24,8 @@ from tts.verify.evidence.world import World
 _N = 2
 _DRAWS = 3
 _TARGET_KM = 25.0
-_FITTED_ON = 4  # times as many photos
-_ELSEWHERE = 1_000_003  # added to the seed of the photos that the calibration is fitted on
+_FIT_FACTOR = 4  # times as many photos
+_SEED_OFFSET = 1_000_003  # added to the seed of the photos that the calibration is fitted on
 
 
 def on_answer_draws(world: World, count: int, seed: int) -> Result:
@@ -33,33 +33,34 @@ def on_answer_draws(world: World, count: int, seed: int) -> Result:
     if not count:
         return {}
     atlas = Atlas(world.gazetteer, world.countries)
-    found = {str(rho): _at(atlas, rho, count, seed, world) for rho in (*RHOS, 1.0)}
+    found = {str(rho): _measure_at(atlas, rho, count, seed, world) for rho in (*RHOS, 1.0)}
     about = {"kind_of_n": "samples of one policy, with tools", "n": _N, "draws": _DRAWS, "photos": count}
     return {"answer_draws": {**about, "by_rho": found}}
 
 
-def _at(atlas: Atlas, rho: float, count: int, seed: int, world: World) -> Result:
-    there = list(policy_cases(atlas, rho, _FITTED_ON * count, _N, seed + _ELSEWHERE, _DRAWS))
+def _measure_at(atlas: Atlas, rho: float, count: int, seed: int, world: World) -> Result:
+    there = list(policy_cases(atlas, rho, _FIT_FACTOR * count, _N, seed + _SEED_OFFSET, _DRAWS))
     here = list(policy_cases(atlas, rho, count, _N, seed, _DRAWS))
     brier, radius, held, right = zip(
-        *(_measured(there if with_draws else _without(there), here if with_draws else _without(here), world)
-          for with_draws in (False, True)), strict=True
+        *(_measure_cases(fitted_on, measured_on, world) for fitted_on, measured_on in (
+            (_without_draws(there), _without_draws(here)), (there, here)
+        )), strict=True
     )  # fmt: skip
     cover = [share_interval(row) for row in held]
     result: Result = {
-        "acc25_change": _rounded(paired_difference(*(100.0 * row for row in right)), 2),
+        "acc25_change": _round_interval(paired_difference(*(100.0 * row for row in right)), 2),
         "brier": [round(float(row.mean()), 4) for row in brier],
-        "brier_change": _rounded(paired_difference(*brier), 4),
+        "brier_change": _round_interval(paired_difference(*brier), 4),
         "radius90_km": [round(float(row.mean())) for row in radius],
-        "radius90_change_km": _rounded(paired_difference(*radius), 0),
+        "radius90_change_km": _round_interval(paired_difference(*radius), 0),
         "cover90": [round(share.value, 2) for share in cover],
-        "cover90_change": _rounded(paired_difference(*(100.0 * row for row in held)), 2),
+        "cover90_change": _round_interval(paired_difference(*(100.0 * row for row in held)), 2),
     }
     print_progress(f"draws at ρ = {rho}: {result}")
     return result
 
 
-def _measured(there: list[Case], here: list[Case], world: World) -> tuple[Floats, ...]:
+def _measure_cases(there: list[Case], here: list[Case], world: World) -> tuple[Floats, ...]:
     """(n,) on the photos here: squared errors of the stated probability, 90 % radii in km, whether they hold (0 or 1),
     whether the answer is within 25 km.
     """
@@ -73,12 +74,12 @@ def _measured(there: list[Case], here: list[Case], world: World) -> tuple[Floats
     return (stated - right) ** 2, radii, held, right
 
 
-def _without(cases: list[Case]) -> list[Case]:
+def _without_draws(cases: list[Case]) -> list[Case]:
     return [
         replace(case, trajectories=tuple(run.model_copy(update={"answer_draws": ()}) for run in case.trajectories))
         for case in cases
     ]
 
 
-def _rounded(interval: Interval, digits: int) -> list[float]:
+def _round_interval(interval: Interval, digits: int) -> list[float]:
     return [round(value, digits) for value in (interval.value, interval.low, interval.high)]

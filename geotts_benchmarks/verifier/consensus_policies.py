@@ -29,7 +29,7 @@ from tts.verify.verifiers.consensus import judge
 _N = 8
 _TARGET_KM = 25.0
 _STOP = "loss:1"
-_ELSEWHERE = 1_000_003  # added to the seed of the photos that radii are fitted on
+_SEED_OFFSET = 1_000_003  # added to the seed of the photos that radii are fitted on
 
 
 def on_policies(world: World, count: int, seed: int) -> Result:
@@ -37,21 +37,21 @@ def on_policies(world: World, count: int, seed: int) -> Result:
     if not count:
         return {}
     atlas = Atlas(world.gazetteer, world.countries)
-    there = [case for rho in RHOS for case in policy_cases(atlas, rho, count, _N, seed + _ELSEWHERE)]
+    there = [case for rho in RHOS for case in policy_cases(atlas, rho, count, _N, seed + _SEED_OFFSET)]
     known = verdict_columns(thin_out_cases(there), world)
     made = fit(known.spreads, known.errors_km, origin="samples of scripted policies")
-    found = {str(rho): _at(rho, list(policy_cases(atlas, rho, count, _N, seed)), made, world) for rho in RHOS}
+    found = {str(rho): _measure_at(rho, list(policy_cases(atlas, rho, count, _N, seed)), made, world) for rho in RHOS}
     return {"policies": {"kind_of_n": "samples of one policy, with tools", "n": _N, "photos": count, "by_rho": found}}
 
 
-def _at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> Result:
+def _measure_at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> Result:
     here = verdict_columns(cases, world)
     held = calibration_quality(made, here.spreads, here.errors_km, target_km=_TARGET_KM)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     cover = share_interval(here.errors_km <= radii)
     seen = [dependence_of(judge(case.trajectories, (), world).ledgers) for case in cases]
     experience = StopExperience()
-    used = [_used(case.trajectories, experience) for case in cases]
+    used = [_count_used(case.trajectories, experience) for case in cases]
     one, every, stopped = (
         _hits(cases, widths, world) for widths in ([1] * len(cases), [_N] * len(cases), used)
     )  # fmt: skip
@@ -78,7 +78,7 @@ def _hit(case: Case, width: int, world: World) -> float:
     return 100.0 * bool(clusters and distance_km(clusters[0].centre, case.truth) < _TARGET_KM)
 
 
-def _used(samples: Sequence[Trajectory], experience: StopExperience) -> int:
+def _count_used(samples: Sequence[Trajectory], experience: StopExperience) -> int:
     """How many samples end, one after the other, before the stop policy is content; it learns from case to case."""
     watch = ConsensusWatch(StopPolicy.parse(_STOP), _TARGET_KM, experience=experience)
     for width in range(1, len(samples) + 1):

@@ -22,16 +22,16 @@ from tts.eval.synthetic.families import FAMILIES, LOST, generate
 from tts.eval.synthetic.scenario import Scenario
 from tts.verify.evidence.world import World
 
-_ANSWERED = "answered"  # the kind in which nothing is to be recovered
+_ANSWERED_KIND = "answered"  # the kind in which nothing is to be recovered
 
 
 def on_questions(world: World, panels: Sequence[Panel], count: int, seed: int, questions: int) -> Result:
     """Figures for so many questions over `count` scenarios a family; nothing for 0."""
     if not questions:
         return {}
-    lost = {family: _recovered(world, family, count, seed, questions) for family in LOST}
-    elsewhere = {family: _elsewhere(world, family, count, seed, questions) for family in FAMILIES}
-    logs = _on_logs(world, panels, questions)
+    lost = {family: _measure_recovery(world, family, count, seed, questions) for family in LOST}
+    elsewhere = {family: _measure_elsewhere(world, family, count, seed, questions) for family in FAMILIES}
+    logs = _measure_logs(world, panels, questions)
     found: Result = {
         "questions": questions,
         **lost,
@@ -43,16 +43,16 @@ def on_questions(world: World, panels: Sequence[Panel], count: int, seed: int, q
     return {"verifier_questions": found}
 
 
-def _recovered(world: World, family: str, count: int, seed: int, questions: int) -> Result:
+def _measure_recovery(world: World, family: str, count: int, seed: int, questions: int) -> Result:
     scenarios = generate(family, count, seed, world.gazetteer, world.countries)
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
     more = _hits(right_with_more(scenario, world) for scenario in scenarios)
     before, after = _hits(one.right for one in without), _hits(one.right for one in asked)
-    open_ones = np.array([scenario.kind != _ANSWERED for scenario in scenarios])
+    open_ones = np.array([scenario.kind != _ANSWERED_KIND for scenario in scenarios])
     share = share_interval(after[open_ones] > 0)
     gain, against = paired_difference(before, after), paired_difference(more, after)
     gained = paired_difference(before[open_ones], after[open_ones])
-    lost = _lost(before[~open_ones], after[~open_ones])
+    lost = _lost_points(before[~open_ones], after[~open_ones])
     result: Result = {
         "right_without": round(float(before.mean()), 2),
         "right": round(float(after.mean()), 2),
@@ -71,12 +71,12 @@ def _recovered(world: World, family: str, count: int, seed: int, questions: int)
     return result
 
 
-def _lost(before: Floats, after: Floats) -> Interval | None:
+def _lost_points(before: Floats, after: Floats) -> Interval | None:
     """The loss in points where there is nothing to recover; None without such scenarios."""
     return paired_difference(after, before) if len(before) else None
 
 
-def _elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> Result:
+def _measure_elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> Result:
     scenarios: list[Scenario] = generate(family, count, seed, world.gazetteer, world.countries)
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
     lost = paired_difference(_hits(one.right for one in asked), _hits(one.right for one in without))
@@ -85,13 +85,13 @@ def _elsewhere(world: World, family: str, count: int, seed: int, questions: int)
         "lost": round(lost.value, 2),
         "lost_interval": [round(lost.low, 2), round(lost.high, 2)],
         "calls": _calls(asked),
-        **_moved(attacked),
+        **_moved_share(attacked),
     }
     print_progress(f"{family} with {questions} questions: {result}")
     return result
 
 
-def _moved(attacked: Sequence[InquiryScore]) -> Result:
+def _moved_share(attacked: Sequence[InquiryScore]) -> Result:
     """The share of attacks that moved the answer, with its interval; nothing without attacks."""
     if not attacked:
         return {}
@@ -99,7 +99,7 @@ def _moved(attacked: Sequence[InquiryScore]) -> Result:
     return {"moved": round(share.value, 2), "moved_interval": [round(share.low, 2), round(share.high, 2)]}
 
 
-def _on_logs(world: World, panels: Sequence[Panel], questions: int) -> Result:
+def _measure_logs(world: World, panels: Sequence[Panel], questions: int) -> Result:
     """How many photos of the logs anything is asked about, and how many answers change."""
     scenarios = [Scenario(panel.key, "logs", "logs", panel.truth, tuple(panel.trajectories)) for panel in panels]
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))

@@ -33,12 +33,12 @@ async def score_inquiry(scenarios: Iterable[Scenario], world: World, questions: 
     without the attack, with the same number of calls."""
     found = []
     for scenario in scenarios:
-        point, calls = await _decided(scenario, world, questions)
+        point, calls = await _decide_with_questions(scenario, world, questions)
         moved = False
         if scenario.clean is not None:
-            clean, _ = await _decided(scenario.clean, world, questions)
-            moved = not _near(point, clean, 1.0)
-        found.append(InquiryScore(scenario.kind, _near(point, scenario.truth, RIGHT_KM), calls, moved))
+            clean, _ = await _decide_with_questions(scenario.clean, world, questions)
+            moved = not _is_near(point, clean, 1.0)
+        found.append(InquiryScore(scenario.kind, _is_near(point, scenario.truth, RIGHT_KM), calls, moved))
     return found
 
 
@@ -46,25 +46,25 @@ def right_with_more(scenario: Scenario, world: World) -> bool:
     """Whether the consensus is right with one more rollout of the same policy, and no questions."""
     more = () if scenario.more is None else (scenario.more,)
     clusters = judge((*scenario.trajectories, *more), scenario.readings, world).clusters
-    return _near(clusters[0].centre if clusters else None, scenario.truth, RIGHT_KM)
+    return _is_near(clusters[0].centre if clusters else None, scenario.truth, RIGHT_KM)
 
 
-async def _decided(scenario: Scenario, world: World, questions: int) -> tuple[LatLon | None, int]:
+async def _decide_with_questions(scenario: Scenario, world: World, questions: int) -> tuple[LatLon | None, int]:
     tools = ScenarioTools(scenario, world.gazetteer)
     questioner = Questioner(tools, world, VerifierConfig(max_questions=MAX_QUESTIONS))
     context = RequestContext(id=scenario.key, remaining_s=_PATIENCE_S)
     options = LocateOptions(verifier_questions=questions)
     request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
     judged = judge(scenario.trajectories, scenario.readings, world)
-    clusters = (await questioner.ask_open_questions(request, judged, _ignored)).clusters
+    clusters = (await questioner.ask_open_questions(request, judged, _ignore_item)).clusters
     return (clusters[0].centre if clusters else None), tools.calls
 
 
-async def _ignored(_: VerifierItem) -> None:
+async def _ignore_item(_: VerifierItem) -> None:
     """Nobody follows the events of a scenario."""
 
 
-def _near(point: LatLon | None, other: LatLon | None, km: float) -> bool:
+def _is_near(point: LatLon | None, other: LatLon | None, km: float) -> bool:
     if point is None or other is None:
         return point is other
     return distance_km(point, other) <= km

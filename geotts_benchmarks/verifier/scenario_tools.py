@@ -32,7 +32,7 @@ class ScenarioTools:
         self.calls = 0
         turns = [turn for trajectory in scenario.trajectories for turn in trajectory.turns]
         outcomes = [(call, result) for turn in turns for call, result in zip(turn.calls, turn.results, strict=True)]
-        self._same = {_key(call.name, call.arguments): result.facts for call, result in outcomes}
+        self._recorded_facts = {_key(call.name, call.arguments): result.facts for call, result in outcomes}
         facts = [*scenario.unasked, *(fact for _, result in outcomes for fact in result.facts)]
         self._places = list({fact.id: fact for fact in facts if isinstance(fact, PlaceFact)}.values())
         self._pages = list({fact.url: fact for fact in facts if isinstance(fact, WebFact)}.values())
@@ -48,7 +48,7 @@ class ScenarioTools:
     def answer(self, call: ToolCall) -> ToolOutcome:
         """As `call`, without a loop."""
         self.calls += 1
-        facts = self._same.get(_key(call.name, call.arguments)) or self._search(call)
+        facts = self._recorded_facts.get(_key(call.name, call.arguments)) or self._search(call)
         if not facts:
             return failure_outcome(call, ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND))
         return success_outcome(

@@ -32,10 +32,10 @@ def score(scenarios: Iterable[Scenario], decide: Decide) -> FamilyScore:
     for scenario in scenarios:
         count += 1
         point = decide(scenario.trajectories, scenario.readings)
-        right += _close(point, scenario.truth, RIGHT_KM)
+        right += _is_close(point, scenario.truth, RIGHT_KM)
         if scenario.clean is not None:
             attacked += 1
-            moved += not _close(point, decide(scenario.clean.trajectories, scenario.clean.readings), _MOVED_KM)
+            moved += not _is_close(point, decide(scenario.clean.trajectories, scenario.clean.readings), _MOVED_KM)
     return FamilyScore(
         count=count,
         right=round(100.0 * right / max(1, count), 2),
@@ -72,10 +72,10 @@ def majority_vote(trajectories: Sequence[Trajectory], readings: Sequence[Reading
     """The point that most rollouts stand within 25 km of; the first of equals in order of their coordinates."""
     stated = [t.best.point for t in trajectories if t.best is not None and t.best.point is not None]
     ordered = sorted(stated, key=lambda point: (point.lat, point.lon))
-    return max(ordered, key=lambda point: sum(_close(point, o, RIGHT_KM) for o in ordered), default=None)
+    return max(ordered, key=lambda point: sum(_is_close(point, o, RIGHT_KM) for o in ordered), default=None)
 
 
-def _close(point: LatLon | None, other: LatLon | None, km: float) -> bool:
+def _is_close(point: LatLon | None, other: LatLon | None, km: float) -> bool:
     if point is None or other is None:
         return point is other
     return distance_km(point, other) <= km

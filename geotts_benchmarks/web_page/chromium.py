@@ -20,7 +20,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 MISSING = "no Chromium here: apt-get install chromium"
 
 # Chromium reads commands from descriptor 3 and writes to 4; they must not be in each other's way when they are moved
-_MOVED = """
+_MOVE_PIPES = """
 import fcntl, os, sys
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
 for end, place in zip(ends, (3, 4)):
@@ -179,7 +179,7 @@ async def chromium(profile: Path) -> AsyncIterator[Browser]:
     assert CHROMIUM is not None, MISSING
     (their_in, our_out), (our_in, their_out) = os.pipe(), os.pipe()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _MOVED, str(their_in), str(their_out), CHROMIUM, "--headless=new", "--no-sandbox",
+        sys.executable, "-c", _MOVE_PIPES, str(their_in), str(their_out), CHROMIUM, "--headless=new", "--no-sandbox",
         "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
         "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank",
         pass_fds=(their_in, their_out), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,

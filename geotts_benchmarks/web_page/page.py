@@ -35,8 +35,8 @@ _WATCH = """import(new URL('web/live.js', document.baseURI)).then(({ Live }) => 
   };
   return true;
 })"""
-_QUEUED = "document.querySelectorAll('#thumbs li').length"
-_ENDED = "document.querySelectorAll('#case-runs .entry:is(.done, .abstained, .failed, .cancelled)').length"
+_QUEUED_COUNT = "document.querySelectorAll('#thumbs li').length"
+_ENDED_COUNT = "document.querySelectorAll('#case-runs .entry:is(.done, .abstained, .failed, .cancelled)').length"
 
 
 @click.command()
@@ -70,10 +70,10 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
         await tab.js(_WATCH)
         empty = max(_renderers_mb(browser.pid))
         await tab.choose("#photos", *_copies(folder, count))
-        await tab.wait_until(f"{_QUEUED} == {count}")
+        await tab.wait_until(f"{_QUEUED_COUNT} == {count}")
         await tab.js(f"document.getElementById('apart').click(); document.getElementById('rollouts').value = {n}")
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
-        heaps, processes = await _until_ended(tab, browser.pid, count)
+        heaps, processes = await _watch_until_ended(tab, browser.pid, count)
         batches: list[float] = await tab.js("window.batches")
         return {
             "heap_mb": round(max(heaps), 1),
@@ -88,12 +88,12 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
         }
 
 
-async def _until_ended(tab: Tab, pid: int, count: int) -> tuple[list[float], list[list[float]]]:
+async def _watch_until_ended(tab: Tab, pid: int, count: int) -> tuple[list[float], list[list[float]]]:
     """Heap of the page and memory of the processes that show pages, every second until every photo has ended."""
     heaps, processes = [], []
     async with asyncio.timeout(_LONGEST_S):
         while True:
-            ended = int(await tab.js(_ENDED))
+            ended = int(await tab.js(_ENDED_COUNT))
             metrics = {one["name"]: one["value"] for one in (await tab.ask("Performance.getMetrics"))["metrics"]}
             heaps.append(metrics["JSHeapUsedSize"] / 1e6)
             processes.append(_renderers_mb(pid))

@@ -88,20 +88,22 @@ def _consistency(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_chain.reward_of(stages, read)))
 
 
-def _concludes(request_id: str, conclusion: str) -> str:
+def _conclusion_text(request_id: str, conclusion: str) -> str:
     return json.dumps({"id": request_id, "Conclusion": conclusion}, ensure_ascii=False)
 
 
-def _only(stage: str) -> Reply:
-    return lambda request_id, asked, right: _concludes(request_id, right if asked == stage else "Elsewhere")
+def _right_at(stage: str) -> Reply:
+    return lambda request_id, asked, right: _conclusion_text(request_id, right if asked == stage else "Elsewhere")
 
 
 _REPLIES: Mapping[str, Reply] = {
-    "blanks make no difference": lambda request_id, stage, right: _concludes(request_id, f" {right[:2]} {right[2:]} "),
-    "country only": _only("CountryIdentification"),
-    "region only": _only("RegionalGuess"),
-    "place only": _only("PreciseLocalization"),
-    "the id is not repeated": lambda request_id, stage, right: _concludes(f"not {request_id}", right),
+    "blanks make no difference": lambda request_id, stage, right: _conclusion_text(
+        request_id, f" {right[:2]} {right[2:]} "
+    ),
+    "country only": _right_at("CountryIdentification"),
+    "region only": _right_at("RegionalGuess"),
+    "place only": _right_at("PreciseLocalization"),
+    "the id is not repeated": lambda request_id, stage, right: _conclusion_text(f"not {request_id}", right),
     "no JSON": lambda request_id, stage, right: right,
     "HTTP 500": lambda request_id, stage, right: None,
     "timeout": lambda request_id, stage, right: None,

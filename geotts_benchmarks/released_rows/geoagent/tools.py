@@ -31,7 +31,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     context = ToolContext(RequestContext(id="conformance", remaining_s=_REMAINING_S))
     result = (await LocalToolbox([tool]).call(call, context)).result
     return compare_pairs(
-        requests=([_without_key(exchange) for exchange in row["requests"]], _once(source.asked)),
+        requests=([_without_key(exchange) for exchange in row["requests"]], _requests_once(source.asked)),
         request_count=(row["request_count"], len(source.asked)),
         returned=(row["returned"], json.loads(result.text)),
     )
@@ -60,7 +60,7 @@ def _without_key(query: Mapping[str, Any]) -> JsonValue:
     return [query["method"], query["url"], params]
 
 
-def _once(asked: list[dict[str, JsonValue]]) -> list[JsonValue]:
+def _requests_once(asked: list[dict[str, JsonValue]]) -> list[JsonValue]:
     """The corpus lists a repeated request once and counts it."""
     found: list[JsonValue] = []
     for params in asked:

@@ -40,7 +40,7 @@ def _compute_score(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], dict(made)))
 
 
-def _detailed(row: Row) -> RowResult:
+def _detailed_score(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     terms = {"reward": placed.place, "format_reward": placed.form, "acc_reward": placed.place, "km": placed.km}
     return compare_pairs(value=(row["value"], {**terms, **placed.within}))
@@ -65,7 +65,7 @@ def _total(row: Row) -> RowResult:
     given = row["input"]
     placed = reverse_reward.place(given["text"], given["ground_truth"])
     made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
-    turns = _one_a_turn(given["tool_rewards"])
+    turns = _sums_by_turn(given["tool_rewards"])
     if not is_same(row["per_turn"], turns) and _can_be_turns(given["tool_rewards"], row["per_turn"]):
         turns = row["per_turn"]
     return compare_pairs(
@@ -75,7 +75,7 @@ def _total(row: Row) -> RowResult:
     )
 
 
-def _one_a_turn(rewards: Sequence[float] | None) -> JsonValue:
+def _sums_by_turn(rewards: Sequence[float] | None) -> JsonValue:
     """Sums by turn where every turn has one reward; one turn without any where there is none."""
     if rewards is None:
         return None
@@ -100,7 +100,7 @@ _KINDS: Mapping[str, Callable[[Row], RowResult]] = {
     "format": _format,
     "coordinates": _coordinates,
     "compute_score": _compute_score,
-    "compute_score_detailed": _detailed,
+    "compute_score_detailed": _detailed_score,
     "discrimination": _discrimination,
     "image_search": _image_search,
     "total": _total,

@@ -19,7 +19,7 @@ def a_run(*asked):
 def test_shares_calls_and_accuracy_are_compared_with_paired_intervals():
     alike = [a_run("inn", "inn"), a_run("inn mill", "inn mill"), a_run("inn", "inn mill")]
     diverse = [a_run("inn", "mill"), a_run("inn", "inn"), a_run("inn", "mill pond")]
-    found = first_calls._compared("made", [alike, diverse], [[0.0, 0.5, 1.0], [0.25, 0.5, 1.0]])
+    found = first_calls._compare_ways("made", [alike, diverse], [[0.0, 0.5, 1.0], [0.25, 0.5, 1.0]])
     assert found["shared_without"][0] == pytest.approx(100.0 * 8 / 9, abs=0.01)
     assert found["shared_with"][0] == pytest.approx(100.0 * 2 / 7, abs=0.01)
     assert found["shared_difference"][0] == pytest.approx(100.0 * (2 / 7 - 8 / 9), abs=0.01)
@@ -32,6 +32,6 @@ def test_shares_calls_and_accuracy_are_compared_with_paired_intervals():
 
 def test_ways_that_do_the_same_differ_by_nothing():
     runs = [a_run("inn", "inn mill"), a_run("inn", "mill")]
-    found = first_calls._compared("made", [runs, runs], [[0.5, 1.0], [0.5, 1.0]])
+    found = first_calls._compare_ways("made", [runs, runs], [[0.5, 1.0], [0.5, 1.0]])
     names = ("shared_difference", "calls_difference", "accuracy_difference")
     assert [found[name] for name in names] == [[0.0, 0.0, 0.0]] * 3

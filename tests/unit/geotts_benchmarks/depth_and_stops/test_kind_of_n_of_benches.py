@@ -82,10 +82,10 @@ def test_scripted_parts_of_depth_are_samples_of_one_policy(monkeypatch, data_sto
     async def no_waits(ticks, *_):
         return [1.0] * len(ticks)
 
-    monkeypatch.setattr(depth, "_all", no_waits)
+    monkeypatch.setattr(depth, "_answer_times_s", no_waits)
     monkeypatch.setattr(depth_leader, "leader_figures", nothing)
-    monkeypatch.setattr(first_calls, "_scripted", nothing)
-    monkeypatch.setattr(first_calls, "_embedded", nothing)
+    monkeypatch.setattr(first_calls, "_measure_scripted", nothing)
+    monkeypatch.setattr(first_calls, "_measure_embedded", nothing)
     for part in ("time", "leader", "first_calls"):
         found, _ = bench("depth", "--part", part, "--quick")
         assert found["kind_of_n"].keys() == {part}

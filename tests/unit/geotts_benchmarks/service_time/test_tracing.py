@@ -4,7 +4,7 @@ import httpx
 import pytest
 from support.service import PHOTO, an_app, idle, serving
 
-from geotts_benchmarks.service_time.tracing import Block, Load, _unread, compare_blocks, measure_pairs
+from geotts_benchmarks.service_time.tracing import Block, Load, _unread_photo, compare_blocks, measure_pairs
 from tts.errors import FatalError
 
 
@@ -49,7 +49,7 @@ async def test_both_services_get_the_same_requests_in_pairs(data_store, monkeypa
     monkeypatch.setattr(httpx.AsyncClient, "post", noted)
     async with serving(an_app()) as (a, one), serving(an_app()) as (b, two):
         off, on = Service(a), Service(b)
-        found = await measure_pairs("test", off, on, Load(2, 2, 3, _unread))
+        found = await measure_pairs("test", off, on, Load(2, 2, 3, _unread_photo))
         await idle(one)
         await idle(two)
     assert off.read == on.read == 3 * 4  # before and after each block and its export, the one that warms up included
