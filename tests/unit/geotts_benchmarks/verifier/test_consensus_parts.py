@@ -2,13 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from geotts_benchmarks.depth_and_stops.stop_policy_transfer import stopped_elsewhere
 from geotts_benchmarks.verifier import consensus, consensus_guesswork, consensus_questions
 from geotts_benchmarks.verifier.consensus_draws import on_answer_draws
-from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere
+from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere, smallest_as_good
 from geotts_benchmarks.verifier.consensus_logs import LogFamily, compare_reliabilities, cover_elsewhere
 from geotts_benchmarks.verifier.consensus_policies import on_policies
 from geotts_benchmarks.verifier.consensus_questions import on_questions
@@ -108,16 +109,28 @@ def test_weights_of_guesses_are_chosen_on_the_other_family_and_measured_on_this_
     monkeypatch.setattr(consensus_guesswork, "GRID", {"CROWD": (0.0, 5.0)})
     shipped = guesswork.CROWD
     other = read(logs(tmp_path / "other", good=lambda _: 0.0, twin_a=lambda _: 300.0, twin_b=lambda _: 300.0))
-    found = guesswork_elsewhere(read(twins), other, world)
+    found = guesswork_elsewhere(read(twins), other, world)["most_accurate"]
     by_weight = {}
     for weight in (0.0, 5.0):
         monkeypatch.setattr(consensus_guesswork, "GRID", {"CROWD": (weight,)})
-        by_weight[weight] = guesswork_elsewhere(other, other, world)["consensus"]
+        by_weight[weight] = guesswork_elsewhere(other, other, world)["most_accurate"]["consensus"]
     assert by_weight[0.0] != by_weight[5.0], "the weight matters on the other family"
     assert found["weights"]["crowd"] == max(by_weight, key=lambda weight: sum(by_weight[weight]))
     assert len(found["consensus"]) == len(found["minus_medoid"]) == 6
     assert all(is_difference(row) for row in found["minus_medoid"])
     assert shipped == guesswork.CROWD
+
+
+def test_smaller_weights_are_chosen_unless_larger_ones_are_better_by_a_standard_error():
+    """Three settings, the smallest weights first; a row has the share of thresholds that each of 400 photos is within.
+
+    The largest weights put 1 photo right where others have it wrong, or 100 photos.
+    """
+    base, no_worse, better = np.zeros(400), np.zeros(400), np.zeros(400)
+    better[:1] = 1.0
+    assert smallest_as_good(np.stack([base, no_worse, better])) == 0
+    better[:100] = 1.0
+    assert smallest_as_good(np.stack([base, no_worse, better])) == 2
 
 
 def test_what_the_verifier_asks_is_reported_for_what_it_recovers_and_what_it_loses(twins, world, monkeypatch):
