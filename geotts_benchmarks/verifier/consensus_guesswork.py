@@ -35,13 +35,13 @@ def guesswork_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Re
     weights whose accuracy there is at most one standard error below it (the one-standard-error rule of Breiman et al.,
     *Classification and Regression Trees*, 1984, section 3.4.3).
     """
-    settings = _settings()
+    settings = _settings_of_grid()
     shares = np.stack([_mean_hits(_errors_km(other, world, weights)) for weights in settings])
     chosen = {"most_accurate": int(shares.mean(axis=1).argmax()), "one_standard_error": smallest_as_good(shares)}
-    return {name: _measured(family, world, settings[at], name) for name, at in chosen.items()}
+    return {name: _measure_weights(family, world, settings[at], name) for name, at in chosen.items()}
 
 
-def _settings() -> Sequence[Mapping[str, float]]:
+def _settings_of_grid() -> Sequence[Mapping[str, float]]:
     """All settings of `GRID`, those with small weights first: each weight counts as a share of its largest value."""
     settings = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
     return sorted(settings, key=lambda weights: sum(value / (GRID[name][-1] or 1.0) for name, value in weights.items()))
@@ -57,7 +57,7 @@ def smallest_as_good(shares: Floats) -> int:
     return int(np.flatnonzero(deficits.mean(axis=1) <= errors)[0])
 
 
-def _measured(family: LogFamily, world: World, weights: Mapping[str, float], name: str) -> Result:
+def _measure_weights(family: LogFamily, world: World, weights: Mapping[str, float], name: str) -> Result:
     errors_km = _errors_km(family, world, weights)
     print_progress(f"weights of guesses from another family, {name}: {weights}")
     return {
