@@ -145,11 +145,11 @@ def _section(outcome: Outcome) -> str:
     flat = {key: v for key, v in outcome.result.items() if key not in nested and key not in _EVERYWHERE}
     if flat:
         lines.append("\n".join(["| key | value |", "|---|---|", *(f"| {k} | {_cell(v)} |" for k, v in flat.items())]))
-    lines += [_nested(key, value) for key, value in nested.items()]
+    lines += [_nested_table(key, value) for key, value in nested.items()]
     return "\n\n".join(lines)
 
 
-def _nested(key: str, value: dict[str, Any]) -> str:
+def _nested_table(key: str, value: dict[str, Any]) -> str:
     """A table of objects by their keys, or of plain values."""
     rows = {name: row for name, row in value.items() if isinstance(row, dict)}
     if len(rows) < len(value):

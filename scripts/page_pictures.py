@@ -25,7 +25,7 @@ from support.page import ANSWERED, FREE, choose, locate, write  # noqa: E402
 from support.service import an_app, serving  # noqa: E402
 
 from deployments.config import AppArgs  # noqa: E402
-from geotts_benchmarks.chromium import Tab, chromium  # noqa: E402
+from geotts_benchmarks.web_page.chromium import Tab, chromium  # noqa: E402
 from tts.config import ScriptedEngine  # noqa: E402
 from tts.package_files import SAMPLES  # noqa: E402
 

@@ -1,1 +1,1 @@
-"""Claims about drawn scenes, and how well a check distinguishes true claims from false ones."""
+"""What becomes of claims about a photo, and of facts that a continued request gets."""

@@ -19,7 +19,7 @@ from tts.domain.value import Value
 from tts.eval.synthetic.scenario import RIGHT_KM, Scenario
 from tts.ports.verification import VerifyRequest
 
-_FITTED = CalibrationState(state="fitted", origin="made-up trajectories")
+_FITTED_STATE = CalibrationState(state="fitted", origin="made-up trajectories")
 
 
 class Checks(Protocol):
@@ -56,9 +56,9 @@ def attacked_claims(scenarios: Iterable[Scenario], checks: Checks, photo: Photo)
         plain = VerifyRequest(context, (photo,), options, scenario.trajectories, scenario.readings)
         claiming = VerifyRequest(context, (photo,), options, scenario.trajectories, scenario.readings, (place,))
         without, with_claim = checks.decide(plain), checks.decide(claiming)
-        check = checks.check(claiming, with_claim.model_copy(update={"calibration": _FITTED}))
+        check = checks.check(claiming, with_claim.model_copy(update={"calibration": _FITTED_STATE}))
         supported += check.verdict == "supported"
-        wrong += _near(without.point, place)
+        wrong += _is_near(without.point, place)
         moved += without.point != with_claim.point
     return AttackedClaims(
         count=count, supported=_percent(supported, count), wrong=_percent(wrong, count), moved=_percent(moved, count)
@@ -71,15 +71,15 @@ def _wrong_place(scenario: Scenario) -> ClaimedPlace | None:
     far = sorted((p for p in points if distance_km(p, scenario.truth) > 2 * RIGHT_KM), key=lambda p: (p.lat, p.lon))
     if not far:
         return None
-    centre = max(far, key=lambda point: _company(point, far))
+    centre = max(far, key=lambda point: _count_near(point, far))
     return ClaimedPlace(place="the wrong place", kind="area", areas=(Circle(centre=centre, radius_km=RIGHT_KM),))
 
 
-def _company(point: LatLon, points: Sequence[LatLon]) -> int:
+def _count_near(point: LatLon, points: Sequence[LatLon]) -> int:
     return sum(distance_km(point, other) <= RIGHT_KM for other in points)
 
 
-def _near(point: LatLon | None, place: ClaimedPlace) -> bool:
+def _is_near(point: LatLon | None, place: ClaimedPlace) -> bool:
     area = place.areas[0]
     return point is not None and isinstance(area, Circle) and distance_km(point, area.centre) <= area.radius_km
 

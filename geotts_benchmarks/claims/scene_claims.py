@@ -38,15 +38,17 @@ def claims_about(scene: Scene, gazetteer: Gazetteer, countries: Countries) -> li
     """All claims of a scene, the same for the same scene."""
     rng = random.Random(f"claims/{scene.seed}")
     if _names_town(scene):
-        return [*_of_town(scene, rng, gazetteer, countries)]
-    return [*_of_country(scene, rng, countries)]
+        return [*_claims_of_town(scene, rng, gazetteer, countries)]
+    return [*_claims_of_country(scene, rng, countries)]
 
 
 def _names_town(scene: Scene) -> bool:
     return any(panel.clue == "town" for panel in (*scene.panels, *scene.farther))
 
 
-def _of_town(scene: Scene, rng: random.Random, gazetteer: Gazetteer, countries: Countries) -> Iterator[ClaimCase]:
+def _claims_of_town(
+    scene: Scene, rng: random.Random, gazetteer: Gazetteer, countries: Countries
+) -> Iterator[ClaimCase]:
     town, country = scene.town, countries.name(scene.town.country)
     if not any(panel.clue == "town" for panel in scene.panels):
         return  # only a sign down the street names it: whether that can be read is the engine's luck
@@ -78,7 +80,7 @@ def _wrong_region(
         yield ClaimCase(f"{rng.choice(names)}, {country}", "wrong_region", true=False)
 
 
-def _of_country(scene: Scene, rng: random.Random, countries: Countries) -> Iterator[ClaimCase]:
+def _claims_of_country(scene: Scene, rng: random.Random, countries: Countries) -> Iterator[ClaimCase]:
     home, country = scene.locale.country, countries.name(scene.locale.country)
     if scene.determined:
         yield ClaimCase(country, "true", true=True)

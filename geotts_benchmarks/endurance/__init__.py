@@ -1,1 +1,1 @@
-"""What `geotts bench soak` is made of: services in processes of their own, mixed traffic, samples, growth."""
+"""An hour of mixed traffic: what grows?"""

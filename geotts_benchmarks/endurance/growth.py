@@ -41,7 +41,7 @@ def growth(at_s: Sequence[float], values: Sequence[float], *, seed: int = 0) -> 
         return Growth(0.0, 0.0, 0.0)
     line = start + slope * (x - x[0])
     rng = np.random.default_rng(seed)
-    slopes = [_slope(x, line + _redrawn(y - line, rng)) for _ in range(_DRAWS)]
+    slopes = [_slope(x, line + _redraw_blocks(y - line, rng)) for _ in range(_DRAWS)]
     to_percent = 100.0 * float(x[-1] - x[0]) / start
     low, high = np.percentile(slopes, [_TAIL, 100 - _TAIL])
     return Growth(round(slope * to_percent, 2), round(float(low) * to_percent, 2), round(float(high) * to_percent, 2))
@@ -52,7 +52,7 @@ def _slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(np.median((y[right] - y[left]) / (x[right] - x[left])))
 
 
-def _redrawn(residuals: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _redraw_blocks(residuals: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     size = max(1, len(residuals) // _BLOCKS)
     starts = rng.integers(0, len(residuals) - size + 1, -(-len(residuals) // size))
     return np.concatenate([residuals[i : i + size] for i in starts])[: len(residuals)]

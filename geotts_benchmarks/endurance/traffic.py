@@ -38,7 +38,7 @@ class Traffic:
         async def ask() -> None:
             async with Client(self.url) as client:
                 while time.monotonic() < end:
-                    await self._once(client, "read")
+                    await self._send_one(client, "read")
 
         await asyncio.gather(*(ask() for _ in range(clients)))
         return (self.done["read"] - before) / seconds
@@ -59,11 +59,11 @@ class Traffic:
         kinds, weights = list(_SHARES), list(_SHARES.values())
         while True:
             await asyncio.sleep(self.rng.expovariate(per_s))
-            task = spawn(self._once(client, self.rng.choices(kinds, weights)[0]), name="request")
+            task = spawn(self._send_one(client, self.rng.choices(kinds, weights)[0]), name="request")
             under_way.add(task)
             task.add_done_callback(under_way.discard)
 
-    async def _once(self, client: Client, kind: str) -> None:
+    async def _send_one(self, client: Client, kind: str) -> None:
         options = LocateOptions(n_parallel=self.parallel, deadline_s=_DEADLINE_S, seed=self.rng.randrange(2**31))
         photo = self.rng.choice(self.photos)
         try:

@@ -1,1 +1,1 @@
-"""Several machines on one: network namespaces, Ray on them, a service deployed there, and its clients."""
+"""Several machines on one: network namespaces, Ray on them, a service and its clients, and faults."""

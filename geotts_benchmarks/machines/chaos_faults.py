@@ -78,7 +78,7 @@ class Harms:
         if what == "full":
             self._disks[whom].fill()
             return self._disks[whom].clear
-        victim = self._one_of(PROCESSES[whom])
+        victim = self._pick_process(PROCESSES[whom])
         if victim is None:
             return None
         self.victim = f"{victim.pid} {command_line(victim)}"[:80]
@@ -86,7 +86,7 @@ class Harms:
             return {"kill": _kill, "stop": _stop, "handles": _starve}[what](victim)
         return None
 
-    def _one_of(self, words: str) -> psutil.Process | None:
+    def _pick_process(self, words: str) -> psutil.Process | None:
         """A process of the site whose command line has these words."""
         found = [process for process in processes(self._site) if words in command_line(process)]
         return self._rng.choice(found) if found else None
@@ -152,10 +152,10 @@ def schedule(kinds: list[str], count: int, rng: random.Random) -> list[Fault]:
     order: list[str] = []
     while len(order) < count:
         order += rng.sample(kinds, len(kinds))
-    return [Fault(kind, rng.uniform(4.0, 9.0), _lasts_s(kind, rng)) for kind in order[:count]]
+    return [Fault(kind, rng.uniform(4.0, 9.0), _duration_s(kind, rng)) for kind in order[:count]]
 
 
-def _lasts_s(kind: str, rng: random.Random) -> float:
+def _duration_s(kind: str, rng: random.Random) -> float:
     if kind == "kill_redis":
         return rng.uniform(0.0, 5.0)
     return 0.0 if kind.startswith("kill_") else rng.uniform(5.0, 30.0)

@@ -73,11 +73,11 @@ def wait_until_whole(machine: Machine, within_s: float, *, cwd: Path | None = No
     started = time.monotonic()
     while not is_whole(found := status(machine, cwd=cwd)):
         if time.monotonic() - started > within_s:
-            raise FatalError(f"the service is not whole after {within_s:g} s: {_shortly(found)}")
+            raise FatalError(f"the service is not whole after {within_s:g} s: {_status_text(found)}")
         time.sleep(_POLL_S)
     return time.monotonic() - started
 
 
-def _shortly(found: Mapping[str, Any]) -> str:
+def _status_text(found: Mapping[str, Any]) -> str:
     states = {name: (one["status"], one["replica_states"]) for name, one in found["deployments"].items()}
     return f"{found['status']} {states} {found['message'][-500:]}"

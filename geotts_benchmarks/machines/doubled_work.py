@@ -41,12 +41,14 @@ def doubled_work(seen: Iterable[ClientRequest], journal: Iterable[StartedTurn]) 
     by_request: dict[str, list[StartedTurn]] = defaultdict(list)
     for start in journal:
         by_request[start.request_id].append(start)
-    found = [one for client in known if client.request_id for one in _turns(client, by_request[client.request_id])]
-    found += _beside(known, {name: starts for name, starts in by_request.items() if starts})
+    found = [
+        one for client in known if client.request_id for one in _doubled_turns(client, by_request[client.request_id])
+    ]
+    found += _doubled_requests(known, {name: starts for name, starts in by_request.items() if starts})
     return sorted(found, key=lambda one: one.again)
 
 
-def _turns(client: ClientRequest, starts: Iterable[StartedTurn]) -> Iterable[DoubledWork]:
+def _doubled_turns(client: ClientRequest, starts: Iterable[StartedTurn]) -> Iterable[DoubledWork]:
     """Of the request that a client knows."""
     ends: dict[tuple[int, int], float] = {}
     for rollout, turn, at in client.turns:
@@ -62,7 +64,9 @@ def _turns(client: ClientRequest, starts: Iterable[StartedTurn]) -> Iterable[Dou
             yield DoubledWork("begun again", client.request_id, *turn_of_one, ends[turn_of_one], start.at, by)
 
 
-def _beside(known: Iterable[ClientRequest], by_request: Mapping[str, list[StartedTurn]]) -> Iterable[DoubledWork]:
+def _doubled_requests(
+    known: Iterable[ClientRequest], by_request: Mapping[str, list[StartedTurn]]
+) -> Iterable[DoubledWork]:
     """Requests that no client knows. Of a client that has no id, the first with its hint is its own."""
     named = {client.request_id for client in known if client.request_id}
     mine = {client.asked: client.request_id for client in known if client.asked}

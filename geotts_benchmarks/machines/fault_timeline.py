@@ -45,8 +45,8 @@ def explain_case(one: DoubledWork, faults: Iterable[InjectedFault], logs: Path, 
         "first_s": round(one.first - run_began, 2),
         "again_s": round(one.again - run_began, 2),
         "engine_processes": one.processes,
-        "faults": _around(faults, one.first, one.again, run_began),
-        "log_lines": _lines(_named(one.request_id, logs), run_began),
+        "faults": _faults_around(faults, one.first, one.again, run_began),
+        "log_lines": _line_texts(_lines_about(one.request_id, logs), run_began),
     }
 
 
@@ -55,7 +55,9 @@ def explained_end(seen: ClientRequest, faults: Iterable[InjectedFault], logs: Pa
 
     Of a request without an id, all warnings and errors between its begin and its end are printed.
     """
-    log_lines = _named(seen.request_id, logs) if seen.request_id else _warned(seen.begun, seen.ended, logs)
+    log_lines = (
+        _lines_about(seen.request_id, logs) if seen.request_id else _warnings_between(seen.begun, seen.ended, logs)
+    )
     return {
         "outcome": seen.outcome,
         "detail": seen.detail,
@@ -64,12 +66,12 @@ def explained_end(seen: ClientRequest, faults: Iterable[InjectedFault], logs: Pa
         "accepted_s": round(seen.accepted - run_began, 2) if seen.accepted else None,
         "last_turn_s": round(max(at for *_, at in seen.turns) - run_began, 2) if seen.turns else None,
         "ended_s": round(seen.ended - run_began, 2),
-        "faults": _around(faults, seen.begun, seen.ended, run_began),
-        "log_lines": _lines(log_lines, run_began),
+        "faults": _faults_around(faults, seen.begun, seen.ended, run_began),
+        "log_lines": _line_texts(log_lines, run_began),
     }
 
 
-def _around(faults: Iterable[InjectedFault], first: float, last: float, run_began: float) -> list[str]:
+def _faults_around(faults: Iterable[InjectedFault], first: float, last: float, run_began: float) -> list[str]:
     return [
         f"{fault.kind} {fault.victim} {fault.began - run_began:.1f} to {fault.ended - run_began:.1f} s"
         for fault in faults
@@ -77,13 +79,13 @@ def _around(faults: Iterable[InjectedFault], first: float, last: float, run_bega
     ]
 
 
-def _named(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
+def _lines_about(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
     """The lines of all processes that name the request."""
     name = request_id.encode()
     return _all_lines(logs, lambda line: name in line)
 
 
-def _warned(first: float, last: float, logs: Path) -> Iterator[Mapping[str, Any]]:
+def _warnings_between(first: float, last: float, logs: Path) -> Iterator[Mapping[str, Any]]:
     """The warnings and errors of all processes between two moments of `time.monotonic()`."""
     return (
         line for line in _all_lines(logs, lambda raw: b'"level":"info"' not in raw) if first <= _moment(line) <= last
@@ -98,8 +100,8 @@ def _all_lines(logs: Path, wanted: Callable[[bytes], bool]) -> Iterator[Mapping[
                 yield {**orjson.loads(line), "process": file.stem.rpartition("-")[2]}
 
 
-def _lines(log_lines: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
-    return [_line(line, run_began) for line in sorted(log_lines, key=_moment)][:_MOST_LINES]
+def _line_texts(log_lines: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
+    return [_line_text(line, run_began) for line in sorted(log_lines, key=_moment)][:_MOST_LINES]
 
 
 def _moment(line: Mapping[str, Any]) -> float:
@@ -107,7 +109,7 @@ def _moment(line: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(line["at"]).timestamp() - (time.time() - time.monotonic())
 
 
-def _line(line: Mapping[str, Any], run_began: float) -> str:
+def _line_text(line: Mapping[str, Any], run_began: float) -> str:
     more = f" ({line['seconds']} s)" if "seconds" in line else ""
     why = f": {line['exception'].splitlines()[-1][:300]}" if line.get("exception") else ""
     where = f"{line['service']} {line['process']}"

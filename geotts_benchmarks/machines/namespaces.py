@@ -66,13 +66,13 @@ class Machine:
 
     def kill(self) -> None:
         """SIGKILL for all that runs on this machine, as when its power is cut, until nothing is left."""
-        while pids := {*self.processes(), *self._begun()}:
+        while pids := {*self.processes(), *self._running_ids()}:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
 
-    def _begun(self) -> list[int]:
+    def _running_ids(self) -> list[int]:
         """Ids of what was started here and has not ended. Some may not have entered the namespace yet."""
         return [process.pid for process in self._started if process.poll() is None]
 

@@ -46,7 +46,7 @@ class RayCluster:
         self.folder = folder
         self._cwd = cwd
         self._environment = {**_WORKERS, **environment}
-        self._each = (f"--num-cpus={num_cpus}", f"--num-gpus={num_gpus}")
+        self._resources = (f"--num-cpus={num_cpus}", f"--num-gpus={num_gpus}")
         self._head: Machine | None = None
         self._started: list[subprocess.Popen[Any]] = []
 
@@ -76,7 +76,7 @@ class RayCluster:
         log = self.folder.with_name(f"{self.folder.name}.{len(self._started)}.log")
         with log.open("w") as out:
             process = machine.start(
-                tool("ray"), "start", *role, "--block", f"--node-ip-address={machine.address}", *self._each,
+                tool("ray"), "start", *role, "--block", f"--node-ip-address={machine.address}", *self._resources,
                 f"--object-store-memory={150 * 2**20}", "--disable-usage-stats",
                 cwd=self._cwd, stdout=out, stderr=subprocess.STDOUT, env=self._environment,
             )  # fmt: skip

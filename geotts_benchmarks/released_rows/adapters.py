@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from geotts_benchmarks.released_rows import (
-    readers,
-    rewards_geoagent,
-    rewards_georeasoner,
-    rewards_geovista,
-    rewards_reverse,
-    rewards_thinking_with_map,
-    tools_geoagent,
-    turns_geoagent,
-)
+from geotts_benchmarks.released_rows import readers
 from geotts_benchmarks.released_rows.corpus import READERS, SAMPLING, Corpus, Row
+from geotts_benchmarks.released_rows.geoagent import rewards as geoagent_rewards
+from geotts_benchmarks.released_rows.geoagent import tools as geoagent_tools
+from geotts_benchmarks.released_rows.geoagent import turns as geoagent_turns
+from geotts_benchmarks.released_rows.georeasoner import rewards as georeasoner_rewards
+from geotts_benchmarks.released_rows.geovista import rewards as geovista_rewards
 from geotts_benchmarks.released_rows.geovista import tools as geovista_tools
 from geotts_benchmarks.released_rows.geovista import turns as geovista_turns
+from geotts_benchmarks.released_rows.reverse import rewards as reverse_rewards
 from geotts_benchmarks.released_rows.reverse import tools as reverse_tools
 from geotts_benchmarks.released_rows.reverse import turns as reverse_turns
 from geotts_benchmarks.released_rows.row_result import RowResult, differing_row
 from geotts_benchmarks.released_rows.sampling import judge as sampling
+from geotts_benchmarks.released_rows.thinking_with_map import rewards as thinking_with_map_rewards
 from geotts_benchmarks.released_rows.thinking_with_map import tools as thinking_with_map_tools
 from geotts_benchmarks.released_rows.thinking_with_map import turns as thinking_with_map_turns
 from tts.errors import GeoTTSError, RolloutError, boundary
@@ -34,18 +32,18 @@ Judge = Callable[[Row, Corpus], Awaitable[RowResult]]
 
 ADAPTERS: Mapping[tuple[str, str], Judge] = {
     ("", READERS): readers.judge,
-    ("geoagent", "rewards"): rewards_geoagent.judge,
-    ("geoagent", "tools"): tools_geoagent.judge,
-    ("geoagent", "turns"): turns_geoagent.judge,
-    ("georeasoner", "rewards"): rewards_georeasoner.judge,
-    ("geovista", "rewards"): rewards_geovista.judge,
+    ("geoagent", "rewards"): geoagent_rewards.judge,
+    ("geoagent", "tools"): geoagent_tools.judge,
+    ("geoagent", "turns"): geoagent_turns.judge,
+    ("georeasoner", "rewards"): georeasoner_rewards.judge,
+    ("geovista", "rewards"): geovista_rewards.judge,
     ("geovista", "tools"): geovista_tools.judge,
     ("geovista", "turns"): geovista_turns.judge,
-    ("reverse", "rewards"): rewards_reverse.judge,
+    ("reverse", "rewards"): reverse_rewards.judge,
     ("reverse", "tools"): reverse_tools.judge,
     ("reverse", "turns"): reverse_turns.judge,
     **{(system, SAMPLING): sampling.judge for system in ("geoagent", "geovista", "reverse", "thinking_with_map")},
-    ("thinking_with_map", "rewards"): rewards_thinking_with_map.judge,
+    ("thinking_with_map", "rewards"): thinking_with_map_rewards.judge,
     ("thinking_with_map", "tools"): thinking_with_map_tools.judge,
     ("thinking_with_map", "turns"): thinking_with_map_turns.judge,
 }

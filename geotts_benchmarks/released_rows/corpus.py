@@ -18,7 +18,7 @@ READERS = "readers"
 SAMPLING = "sampling"
 
 
-_TRAINED = frozenset({"lr", "kl_loss", "train_batch_size", "epochs"})
+_TRAINING_SETTINGS = frozenset({"lr", "kl_loss", "train_batch_size", "epochs"})
 SERVED: Mapping[str, Mapping[str, frozenset[str]]] = {
     "geoagent": {"inference": frozenset()},
     "geovista": {"eval": frozenset()},
@@ -27,7 +27,7 @@ SERVED: Mapping[str, Mapping[str, frozenset[str]]] = {
         "eval_limits": frozenset(),
         "eval_photo": frozenset(),
         "eval_crop": frozenset(),
-        "rl": _TRAINED,
+        "rl": _TRAINING_SETTINGS,
     },
     "thinking_with_map": {
         "validation_in_training": frozenset(),

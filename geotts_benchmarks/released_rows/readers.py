@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from geotts_benchmarks.harness import DEFAULT_LOGS
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.corpus_spelling import to_corpus_spelling
-from geotts_benchmarks.released_rows.rewards_geovista import levels
+from geotts_benchmarks.released_rows.geovista.rewards import levels
 from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
 from tts.eval.rows import read_rows
 from tts.rewards.released import (
@@ -30,8 +30,8 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         return _totals(row)
     text, truth = row["text"], row["truth"]
     made: dict[str, Any] = {
-        "thinking_with_map": _scored(thinking_with_map_reward.read_answer(text), truth),
-        "thinking_with_map_verifier": _scored(thinking_with_map_reward.read_verdict(text), truth),
+        "thinking_with_map": _reading_and_score(thinking_with_map_reward.read_answer(text), truth),
+        "thinking_with_map_verifier": _reading_and_score(thinking_with_map_reward.read_verdict(text), truth),
         "reverse_eval": _pair(reverse_reward.read_for_tables(text)),
         "reverse_reward": _reward(text, truth),
         "geoagent": {
@@ -66,7 +66,7 @@ def _totals(row: Row) -> RowResult:
     )
 
 
-def _scored(reading: thinking_with_map_reward.Reading, truth: Row) -> dict[str, Any]:
+def _reading_and_score(reading: thinking_with_map_reward.Reading, truth: Row) -> dict[str, Any]:
     return {**reading._asdict(), "score": thinking_with_map_reward.score(reading, truth).score}
 
 

@@ -35,7 +35,7 @@ def compare_pairs(**pairs: tuple[Any, Any]) -> RowResult:
     """Equal when both sides of every pair (`name=(wanted, made)`) are; else the first pair that differs."""
     for name, (wanted, made) in pairs.items():
         if not is_same(wanted, made):
-            return differing_row(f"{name}: wanted {_short(wanted)}, made {_short(made)}")
+            return differing_row(f"{name}: wanted {_shorten(wanted)}, made {_shorten(made)}")
     return EQUAL
 
 
@@ -54,6 +54,6 @@ def is_same(wanted: JsonValue, made: JsonValue, *, tolerance: float = 1e-6) -> b
     return wanted == made
 
 
-def _short(value: JsonValue) -> str:
+def _shorten(value: JsonValue) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

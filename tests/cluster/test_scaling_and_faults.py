@@ -4,9 +4,9 @@ import pytest
 from support.ports import free_port
 
 from deployments.launch.cluster import serve_configuration
-from geotts_benchmarks import autoscale, faults
-from geotts_benchmarks.autoscale import flaps, scaling_args, step
-from geotts_benchmarks.faults import fault_args
+from geotts_benchmarks.replicas import autoscale, faults
+from geotts_benchmarks.replicas.autoscale import flaps, scaling_args, step
+from geotts_benchmarks.replicas.faults import fault_args
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from geotts_benchmarks.engine_runs import engine
-from geotts_benchmarks.gpu import measure
-from geotts_benchmarks.prefix import compare
-from geotts_benchmarks.random_weights import Shape
+from geotts_benchmarks.real_vllm.engine_runs import engine
+from geotts_benchmarks.real_vllm.gpu import measure
+from geotts_benchmarks.real_vllm.prefix import compare
+from geotts_benchmarks.real_vllm.random_weights import Shape
 from tts.inference.vllm.seam import has_cuda
 
 pytestmark = [

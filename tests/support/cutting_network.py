@@ -1,5 +1,5 @@
 """The network of tests that cuts connections: that of the benchmarks."""
 
-from geotts_benchmarks.cutting_network import CuttingTransport
+from geotts_benchmarks.http_api.cutting_network import CuttingTransport
 
 __all__ = ["CuttingTransport"]

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import yaml
 
-from geotts_benchmarks import fake_endpoint
+from geotts_benchmarks.service_time import fake_endpoint
 from support.docs_blocks import ROOT, Block, blocks_of
 from support.ray_nodes import stop_family
 from tts.package_files import SAMPLES

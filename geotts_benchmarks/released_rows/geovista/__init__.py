@@ -1,1 +1,1 @@
-"""GeoVista: tools and turns of its evaluation."""
+"""GeoVista: tools and turns of its evaluation, and rewards of its training."""

@@ -47,7 +47,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
     size = _SIZE.search(note)
     photo = made_photo(int(size[1]), int(size[2])) if size else made_photo(*_USUAL)
-    earlier = _earlier(row["tool"], note)
+    earlier = _earlier_rounds(row["tool"], note)
     transport = PlayedTransport(as_tavily(row.get("provider") or {"fails": "lost"}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
         played = await played_rollout(
@@ -68,7 +68,7 @@ def _rounds(earlier: list[Message]) -> int:
     return rounds if rounds < _LAST_ROUND else 0
 
 
-def _earlier(tool: str, note: str) -> list[Message]:
+def _earlier_rounds(tool: str, note: str) -> list[Message]:
     """Rounds in which the same tool went well, as many as the note speaks of."""
     found = _ORDINAL.search(note)
     rounds: list[Message] = []

@@ -23,7 +23,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     whole = isinstance(row["assistant"], list)
     if whole and not corpus.texts(SYSTEM):
         return excluded_row("the texts of the loop are not in the corpus")
-    played = await _played(row["assistant"] if whole else [row["assistant"]], corpus)
+    played = await _play_outputs(row["assistant"] if whole else [row["assistant"]], corpus)
     if whole:
         wanted = _without_system(row["last_request"])
         made = _without_system([as_row(message) for message in played.requests[-1].messages])
@@ -38,7 +38,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _played(outputs: list[str], corpus: Corpus) -> PlayedRollout:
+async def _play_outputs(outputs: list[str], corpus: Corpus) -> PlayedRollout:
     transport = PlayedTransport(as_tavily({"status": 200, "reply": _PAGES}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
         return await played_rollout(dialect_for(corpus), toolbox, made_photo(*_PHOTO), outputs)

@@ -56,7 +56,7 @@ def eval_message(message: Message, played: PlayedRollout) -> dict[str, JsonValue
     content: list[JsonValue] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
-            content.append({"type": "image", "image": _shown(part, played)})
+            content.append({"type": "image", "image": _picture_mark(part, played)})
         else:
             content.append({"type": "text", "text": part.text})
     return {"role": message.role, "content": content}
@@ -83,7 +83,7 @@ def pictures_of(played: PlayedRollout) -> list[dict[str, JsonValue]]:
     return found
 
 
-def _shown(part: ImagePart, played: PlayedRollout) -> str:
+def _picture_mark(part: ImagePart, played: PlayedRollout) -> str:
     """A picture by its form and size: a tool's as it made it, a photo as it is scaled for the model."""
     if (data := played.files.get(part.image.sha256)) is not None:
         with Image.open(io.BytesIO(data)) as picture:

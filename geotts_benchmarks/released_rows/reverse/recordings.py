@@ -39,7 +39,7 @@ def recorded_cache(folder: Path, without: str = "") -> ReverseCache:
         if row["path"] != "rl":
             continue
         path = row["image"]
-        if row["tool"] in ("image_search_tool", "text_search_tool") and (made := _made_up(path)) is not None:
+        if row["tool"] in ("image_search_tool", "text_search_tool") and (made := _made_up_results(path)) is not None:
             pictures[path] = (PictureCall(path, 0, box, made),)
             texts.setdefault(path, {} if made else {"": TextCall(path, 0, "", ())})
         elif row["id"] != without and _shows_results(row):
@@ -50,7 +50,7 @@ def recorded_cache(folder: Path, without: str = "") -> ReverseCache:
                 known.setdefault(_query(row), TextCall(path, len(known), _query(row), _results(row, _PAGE)))
         elif row["tool"] == "image_search_tool" and (row.get("meta") or {}).get("iou") is not None:
             pictures.setdefault(path, (PictureCall(path, 0, box, ()),))  # a call was recorded: which is not shown here
-    return ReverseCache(pictures, {path: _numbered(known, corpus) for path, known in texts.items()})
+    return ReverseCache(pictures, {path: _in_call_order(known, corpus) for path, known in texts.items()})
 
 
 def is_known(row: Row, cache: ReverseCache) -> bool:
@@ -72,7 +72,7 @@ def _query(row: Row) -> str:
     return heading[1] if heading is not None else ""
 
 
-def _made_up(path: str) -> tuple[CachedResult, ...] | None:
+def _made_up_results(path: str) -> tuple[CachedResult, ...] | None:
     """What was recorded for the photos whose names say it: nothing readable, or many results; None for others."""
     if _EMPTY in path:
         return ()
@@ -105,7 +105,7 @@ def _recorded_box(corpus: Corpus) -> Box:
     return x0, y0, x1, y1
 
 
-def _numbered(known: Mapping[str, TextCall], corpus: Corpus) -> tuple[TextCall, ...]:
+def _in_call_order(known: Mapping[str, TextCall], corpus: Corpus) -> tuple[TextCall, ...]:
     """In the order of the calls that the schema's rows state."""
     order = {row["query"]: row["call_idx"] for row in _tables(corpus)["text_search_cache.parquet"]["rows"]}
     return tuple(sorted(known.values(), key=lambda call: order.get(call.query, len(order))))

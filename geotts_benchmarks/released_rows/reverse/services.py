@@ -33,7 +33,7 @@ class MadeUpPages:
 
     def __init__(self, row: Row | None, corpus: Corpus) -> None:
         self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}
-        self._known = _known_replies(corpus)
+        self._known_replies = _known_replies(corpus)
         self.requests: list[dict[str, Any]] = []
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Sequence[dict[str, Any]]:
@@ -50,16 +50,16 @@ class MadeUpPages:
 
     def _results(self, query: str) -> list[dict[str, Any]]:
         reply = self._provider.get("reply")
-        if isinstance(reply, dict | list) and (query not in self._known or _answers(reply, query)):
+        if isinstance(reply, dict | list) and (query not in self._known_replies or _is_reply_to(reply, query)):
             return [*pages_of(reply)]
         counts = _counts(reply) if isinstance(reply, str) else {}
         found = counts.get(query, counts.get("", -1))
         if found >= 0:
             return made_pages(query, found)
-        return self._known[query] if query in self._known else made_pages(query, _USUAL)
+        return self._known_replies[query] if query in self._known_replies else made_pages(query, _USUAL)
 
 
-def _answers(reply: Any, query: str) -> bool:
+def _is_reply_to(reply: Any, query: str) -> bool:
     return isinstance(reply, dict) and reply.get("query") == query
 
 
@@ -72,29 +72,29 @@ class MadeUpLens:
 
     def __init__(self, row: Row | None, corpus: Corpus, excluded: Sequence[str] = ()) -> None:
         self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}
-        self._excluded = excluded
-        self._earlier = _earlier_regions(row, corpus)
+        self._excluded_domains = excluded
+        self._earlier_regions = _earlier_regions(row, corpus)
         self.asked = 0
 
     def remember_first(self, arguments: Any) -> None:
         """An earlier row asked for the first of these regions: where the corpus has it not, with the usual reply."""
         boxes = arguments.get("bbox_2d") if isinstance(arguments, dict) else None
         if isinstance(boxes, list) and boxes and isinstance(boxes[0], list):
-            self._earlier.setdefault(tuple(int(side) for side in boxes[0]), made_look_alikes(_USUAL))
+            self._earlier_regions.setdefault(tuple(int(side) for side in boxes[0]), made_look_alikes(_USUAL))
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Sequence[dict[str, Any]]:
         """Hits of the row's reply, or two where it has none; `asked` counts what no earlier row had."""
-        if (known := self._earlier.get(tuple(box))) is not None:
-            return hits_of_organic(known, self._excluded)
+        if (known := self._earlier_regions.get(tuple(box))) is not None:
+            return hits_of_organic(known, self._excluded_domains)
         self.asked += 1
         failure = http_failure(self._provider)
         if failure is not None:
             raise ToolError(failure, kind=ToolErrorKind.BLOCKED)
         reply = self._provider.get("reply")
         if not isinstance(reply, dict | list):
-            return hits_of_organic(made_look_alikes(_USUAL), self._excluded)
+            return hits_of_organic(made_look_alikes(_USUAL), self._excluded_domains)
         try:
-            return hits_of_organic(organic_of(reply), self._excluded)
+            return hits_of_organic(organic_of(reply), self._excluded_domains)
         except (LookupError, TypeError, AttributeError) as error:
             raise ToolError(str(error), kind=ToolErrorKind.UNAVAILABLE) from error
 

@@ -36,9 +36,9 @@ _ORDINALS: Final = {"second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5
 _NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
 _AFTER_GOOD: Final = re.compile(rf"\bThe ({'|'.join(_ORDINALS)}) ")
 _AFTER_BAD: Final = re.compile(rf"After ({'|'.join(_NUMBERS)}) that failed")
-_EXCLUDED: Final = re.compile(r"--exclude_domains (\S+?):?(?:\s|$)")
+_EXCLUDED_DOMAIN: Final = re.compile(r"--exclude_domains (\S+?):?(?:\s|$)")
 _NO_KEY: Final = "no key"
-_CACHED: Final = "cached"
+_CACHED_MARK: Final = "cached"
 _OK: Final = 200
 _FAILED_UPLOAD: Final = "upload of the crop fails"
 _BAD_ARGUMENTS: Final = -0.05
@@ -59,16 +59,18 @@ async def _eval(row: Row, corpus: Corpus) -> RowResult:
         return excluded_row("why the upload failed is not in the row")
     if "fails" in (row.get("provider") or {}):
         return excluded_row("the words of a failing connection are not in the row")
-    excluded = _excluded(row)
+    excluded = _excluded_domains(row)
     pages, lens = MadeUpPages(row, corpus), MadeUpLens(row, corpus, excluded)
-    if _CACHED in row.get("note", "") and row["tool"] == "image_search_tool":
+    if _CACHED_MARK in row.get("note", "") and row["tool"] == "image_search_tool":
         lens.remember_first(row["arguments"])
     tools = eval_tools(None if _has_no_key(row) else pages, lens, excluded)
-    outputs = [*_before(row), _output(row["tool"], row["arguments"])]
+    outputs = [*_earlier_outputs(row), _output(row["tool"], row["arguments"])]
     if (same := _same_query(row, corpus)) is not None:
         outputs.insert(0, _output(row["tool"], {"query": same}))
     played = await play(dialect_for("eval", corpus), "eval", tools, PHOTO, outputs, hide_photo_hosts=bool(excluded))
-    pairs: dict[str, tuple[JsonValue, JsonValue]] = {"messages": (row["messages"], _last(played, len(outputs)))}
+    pairs: dict[str, tuple[JsonValue, JsonValue]] = {
+        "messages": (row["messages"], _last_messages(played, len(outputs)))
+    }
     if row["tool"] == "text_search_tool" and "requests" in row and len(outputs) == 1:
         wanted = [_without_key(request["json"]) for request in row["requests"]]
         pairs["requests"] = ([*wanted], [*pages.requests])
@@ -87,7 +89,7 @@ async def _rl(row: Row, corpus: Corpus) -> RowResult:
     output = _output(row["tool"], row["arguments"])
     played = await play(dialect_for("rl", corpus), "rl", tools, PHOTO, [output])
     answer = played.appended_messages()[1]
-    wanted, found = row["returned"], _recorded(row, known)
+    wanted, found = row["returned"], _recorded_result(row, known)
     meta: dict[str, Any] = {}
     if row["tool"] in _GOOD:
         meta = found.meta if found is not None else {"success": not answer.text.startswith("Error")}
@@ -100,7 +102,7 @@ async def _rl(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-def _recorded(row: Row, known: ReverseCache) -> RecordedResult | None:
+def _recorded_result(row: Row, known: ReverseCache) -> RecordedResult | None:
     """What the search of a row gives its loop; None for other tools and for refusals."""
     search = {"image_search_tool": recorded_pictures, "text_search_tool": recorded_pages}.get(row["tool"])
     if search is None:
@@ -113,23 +115,23 @@ def _recorded(row: Row, known: ReverseCache) -> RecordedResult | None:
         return None
 
 
-def _before(row: Row) -> list[str]:
+def _earlier_outputs(row: Row) -> list[str]:
     """Outputs of the turns before, as the note counts them."""
     note = row.get("note", "")
     if (good := _AFTER_GOOD.search(note)) is not None and row["tool"] in _GOOD:
-        return [_earlier(row["tool"], number) for number in range(_ORDINALS[good[1]])]
+        return [_earlier_output(row["tool"], number) for number in range(_ORDINALS[good[1]])]
     if (bad := _AFTER_BAD.search(note)) is not None:
         return [_output(row["tool"], {})] * _NUMBERS[bad[1]]
     return []
 
 
-def _earlier(tool: str, number: int) -> str:
+def _earlier_output(tool: str, number: int) -> str:
     if tool == "text_search_tool":
         return _output(tool, {"query": f"q{number}"})
     return _output(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
 
 
-def _last(played: PlayedRollout, turns: int) -> list[JsonValue]:
+def _last_messages(played: PlayedRollout, turns: int) -> list[JsonValue]:
     """The messages after the last output; nothing where the run ended with it."""
     if len(played.requests) <= turns:
         return []
@@ -141,9 +143,9 @@ def _output(tool: str, arguments: Any) -> str:
     return f"<tool_call>{json.dumps({'name': tool, 'arguments': arguments}, ensure_ascii=False)}</tool_call>"
 
 
-def _excluded(row: Row) -> tuple[str, ...]:
+def _excluded_domains(row: Row) -> tuple[str, ...]:
     listed = [domain for request in row.get("requests", ()) for domain in request["json"].get("exclude_domains", ())]
-    noted = _EXCLUDED.search(row.get("note", ""))
+    noted = _EXCLUDED_DOMAIN.search(row.get("note", ""))
     return tuple(dict.fromkeys([*listed, *([noted[1]] if noted is not None else [])]))
 
 

@@ -39,7 +39,7 @@ from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _LIMIT: Final = re.compile(r"max_turns (\d+)")
 _LARGE: Final = "above 2,097,152 pixels"
-_COUNTED: Final = {"zoom": ZOOM, "image_search": IMAGE_SEARCH, "text_search": TEXT_SEARCH}
+_COUNTED_TOOLS: Final = {"zoom": ZOOM, "image_search": IMAGE_SEARCH, "text_search": TEXT_SEARCH}
 _IMAGE: Final = "images/part00/photo_0.jpg"  # the photo of the rows of training
 
 
@@ -53,7 +53,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 
 
 async def _turn(row: Row, corpus: Corpus) -> RowResult:
-    played = await _played(row, corpus, [row["assistant"]])
+    played = await _play_outputs(row, corpus, [row["assistant"]])
     answer = with_words(read_for_tables(row["assistant"]))
     appended = played.appended_messages()
     nudge = nudge_of(corpus)
@@ -62,7 +62,7 @@ async def _turn(row: Row, corpus: Corpus) -> RowResult:
         answer=(row["answer"], answer),
         stop=(row["stop"], not appended),
         nudged=(row["nudged"], bool(appended) and appended[-1].role == "user" and appended[-1].text == nudge),
-        counted=(row["counted"], {name: _worked(played, tool) for name, tool in _COUNTED.items()}),
+        counted=(row["counted"], {name: _count_successes(played, tool) for name, tool in _COUNTED_TOOLS.items()}),
         appended=(row["appended"], [eval_message(message, played) for message in appended]),
         prediction_if_last=(row["prediction_if_last"], answer),
     )
@@ -70,9 +70,9 @@ async def _turn(row: Row, corpus: Corpus) -> RowResult:
 
 async def _conversation(row: Row, corpus: Corpus) -> RowResult:
     outputs: Sequence[str] = row["assistant"]
-    played = await _played(row, corpus, outputs, messages=_limit(row))
+    played = await _play_outputs(row, corpus, outputs, messages=_limit(row))
     last = played.requests[-1]
-    messages = [*last.messages, *_final(played, outputs)]
+    messages = [*last.messages, *_final_message(played, outputs)]
     tool_names = {schema.name for schema in last.tools}
     nudges = sum(message.role == "user" and message.text == nudge_of(corpus) for message in last.messages)
     useful = [{"turn": m.turn, "tool": m.result.name, "indices": m.indices} for m in marks_in(messages)]
@@ -85,8 +85,8 @@ async def _conversation(row: Row, corpus: Corpus) -> RowResult:
             row["prediction"],
             with_words(read_for_tables(outputs[min(len(outputs), len(played.requests)) - 1])),
         ),
-        served=(row["prediction"], _served(played)),
-        calls=(row["calls"], sum(_worked(played, tool) for tool in _COUNTED.values())),
+        served=(row["prediction"], _served_point(played)),
+        calls=(row["calls"], sum(_count_successes(played, tool) for tool in _COUNTED_TOOLS.values())),
         nudges=(row["nudges"], nudges),
         max_turns_exceeded=(row["max_turns_exceeded"], _calls_at_the_end(played, outputs)),
         useful=(row["useful"], useful),
@@ -117,7 +117,9 @@ async def _rl(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None) -> PlayedRollout:
+async def _play_outputs(
+    row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None
+) -> PlayedRollout:
     tools = eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
     size = LARGE_PHOTO if _LARGE in row["why"] else PHOTO
     return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, outputs)
@@ -138,19 +140,19 @@ def _calls_at_the_end(played: PlayedRollout, outputs: Sequence[str]) -> bool:
     return last < len(outputs) and bool(calls_written(outputs[last], turn=0))
 
 
-def _final(played: PlayedRollout, outputs: Sequence[str]) -> list[Any]:
+def _final_message(played: PlayedRollout, outputs: Sequence[str]) -> list[Any]:
     """The last output as a message, which no request holds any more."""
     return (
         [text_message("assistant", outputs[len(played.requests) - 1])] if len(played.requests) <= len(outputs) else []
     )
 
 
-def _served(played: PlayedRollout) -> JsonValue:
+def _served_point(played: PlayedRollout) -> JsonValue:
     answer = None if played.finished is None else played.finished.answer
     return None if answer is None or answer.point is None else [answer.point.lat, answer.point.lon]
 
 
-def _worked(played: PlayedRollout, tool: str) -> int:
+def _count_successes(played: PlayedRollout, tool: str) -> int:
     return sum(result.ok and result.name == tool for result in played.results)
 
 

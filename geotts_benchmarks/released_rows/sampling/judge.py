@@ -34,7 +34,7 @@ _MAPS = "maps are those of the services (docs/dialects.md); the rows of the tool
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Run the check of the row's name; a value without a check differs unless a reason is declared for it."""
     system, name = row["id"].partition("/")[0], row["name"]
-    if (reason := _DECLARED.get(f"{system}/{name}")) is not None:
+    if (reason := _DECLARED_REASONS.get(f"{system}/{name}")) is not None:
         return excluded_row(reason)
     check = _CHECKS.get(f"{system}/{name}")
     if check is None:
@@ -50,7 +50,7 @@ async def _field(
     return compare_pairs(value=(row["value"], (await case.first_body(n=n)).get(field, absent)))
 
 
-async def _sampled(row: Row, case: ShippedProfile, corpus: Corpus, *, n: int) -> RowResult:
+async def _is_sampled(row: Row, case: ShippedProfile, corpus: Corpus, *, n: int) -> RowResult:
     return compare_pairs(value=(row["value"], (await case.first_body(n=n))["temperature"] > 0))
 
 
@@ -71,30 +71,30 @@ async def _has_tools(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResul
     return compare_pairs(value=(row["value"], bool((await case.first_body()).get("tools"))))
 
 
-async def _first_only(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
+async def _first_call_only(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Of two calls in a message, the first runs."""
     return compare_pairs(value=(row["value"], len((await case.play([_zoom(_WHOLE) + _zoom(_TINY)])).calls)))
 
 
-async def _all_in_order(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
+async def _calls_in_order(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     played = await case.play([_zoom(_WHOLE) + _zoom(_TINY)])
     boxes = [box for box in (str(_WHOLE), str(_TINY)) for result in played.results if box in result.text]
     made = "all of one message run, in order" if boxes == [str(_WHOLE), str(_TINY)] else str(boxes)
     return compare_pairs(value=(row["value"], made))
 
 
-async def _hermes(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
+async def _call_format(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return compare_pairs(value=(row["value"], "hermes" if (await case.play([_zoom(_WHOLE)])).calls else "none"))
 
 
 async def _text_limit(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Characters of a long result that the model reads, without the mark of what is cut."""
-    return compare_pairs(value=(row["value"], sum(letter in _TEXT for letter in _read(case))))
+    return compare_pairs(value=(row["value"], sum(letter in _TEXT for letter in _text_read(case))))
 
 
 async def _text_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """The side that is kept: `left` is the beginning, `middle` cuts there."""
-    read = _read(case)
+    read = _text_read(case)
     starts, ends = read.startswith(_TEXT[:100]), read.endswith(_TEXT[-100:])
     made = "middle" if starts and ends else "left" if starts else "right"
     return compare_pairs(value=(row["value"], made))
@@ -104,7 +104,7 @@ async def _photo(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return await pictures.photo_of_most_pixels(row, case)
 
 
-async def _as_it_is(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
+async def _photo_as_it_is(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     return await pictures.photo_as_it_is(row, case)
 
 
@@ -167,21 +167,21 @@ def _zoom(box: Sequence[float]) -> str:
     return _ZOOM % [*box]
 
 
-def _read(case: ShippedProfile) -> str:
+def _text_read(case: ShippedProfile) -> str:
     """What the model reads of a result that is far too long."""
     assert isinstance(case.dialect, TextDialect)
     return case.dialect.result_text(made_result(_TEXT))
 
 
 _STEP: Final = {"geovista": 28, "reverse": 28, "thinking_with_map": 32}
-_ALONE: Final[Check] = partial(_field, field="temperature")
+_TEMPERATURE: Final[Check] = partial(_field, field="temperature")
 _TOKENS: Final[Check] = partial(_field, field="max_tokens")
 _CHECKS: Final[Mapping[str, Check]] = {
-    "geoagent/inference/temperature": _ALONE,
+    "geoagent/inference/temperature": _TEMPERATURE,
     "geoagent/inference/max_tokens": _TOKENS,
     "geoagent/inference/turns": partial(_turns, output=_THOUGHT),
-    "geoagent/inference/photo": _as_it_is,
-    "geovista/eval/temperature": _ALONE,
+    "geoagent/inference/photo": _photo_as_it_is,
+    "geovista/eval/temperature": _TEMPERATURE,
     "geovista/eval/max_tokens": _TOKENS,
     "geovista/eval/max_rounds": partial(_turns, output=_zoom([0, 0, 500, 500])),
     "geovista/eval/crops": partial(_calls_of, tool="image_zoom_in_tool"),
@@ -191,13 +191,13 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "geovista/eval/crop/max_pixels": _crop_most,
     "geovista/eval/crop/multiple_of": _crop_step,
     "geovista/eval/boxes": _boxes,
-    "reverse/eval/temperature": _ALONE,
+    "reverse/eval/temperature": _TEMPERATURE,
     "reverse/eval/max_tokens": _TOKENS,
     "reverse/eval/max_turns": partial(_turns, output=_THOUGHT, uncounted=1),  # counted from 0 to that number
     "reverse/eval/context_length": _context,
     "reverse/eval/stop": partial(_field, field="stop"),
     "reverse/eval/tools_in_request": _has_tools,
-    "reverse/eval/calls_per_message": _all_in_order,
+    "reverse/eval/calls_per_message": _calls_in_order,
     "reverse/eval_limits/image_zoom_in_tool": partial(_calls_of, tool="image_zoom_in_tool"),
     "reverse/eval_limits/image_search_tool": partial(_calls_of, tool="image_search_tool"),
     "reverse/eval_limits/text_search_tool": partial(_calls_of, tool="text_search_tool"),
@@ -206,26 +206,26 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "reverse/eval_crop/min_pixels": _crop_least,
     "reverse/eval_crop/max_pixels": _crop_most,
     "reverse/eval_crop/filter": _crop_filter,
-    "reverse/rl/temperature": _ALONE,
+    "reverse/rl/temperature": _TEMPERATURE,
     "reverse/rl/top_p": partial(_field, field="top_p", absent=1.0),
     "reverse/rl/max_response_length": _TOKENS,
     "reverse/rl/max_assistant_turns": partial(_turns, output=_zoom(_WHOLE)),
     "reverse/rl/max_tool_response_length": _text_limit,
     "reverse/rl/tool_response_truncate_side": _text_side,
-    "reverse/rl/max_parallel_calls": _first_only,
+    "reverse/rl/max_parallel_calls": _first_call_only,
     "reverse/rl/image_max_pixels": _photo,
     "thinking_with_map/validation_in_training/top_k": partial(_field, field="top_k", n=4),
     "thinking_with_map/validation_in_training/top_p": partial(_field, field="top_p", n=4),
     "thinking_with_map/validation_in_training/temperature": partial(_field, field="temperature", n=4),
-    "thinking_with_map/validation_in_training/do_sample": partial(_sampled, n=4),
-    "thinking_with_map/released_test_script/temperature": _ALONE,
-    "thinking_with_map/released_test_script/do_sample": partial(_sampled, n=1),
+    "thinking_with_map/validation_in_training/do_sample": partial(_is_sampled, n=4),
+    "thinking_with_map/released_test_script/temperature": _TEMPERATURE,
+    "thinking_with_map/released_test_script/do_sample": partial(_is_sampled, n=1),
     "thinking_with_map/limits/max_response_length": _TOKENS,
     "thinking_with_map/limits/max_model_len": _context,
     "thinking_with_map/limits/max_assistant_turns": partial(_turns, output=_zoom(_WHOLE)),
     "thinking_with_map/limits/max_user_turns": partial(_turns, output=_zoom(_WHOLE)),
-    "thinking_with_map/limits/max_parallel_calls": _first_only,
-    "thinking_with_map/limits/tool_call_format": _hermes,
+    "thinking_with_map/limits/max_parallel_calls": _first_call_only,
+    "thinking_with_map/limits/tool_call_format": _call_format,
     "thinking_with_map/limits/max_tool_response_length": _text_limit,
     "thinking_with_map/limits/tool_response_truncate_side": _text_side,
     "thinking_with_map/photo/crop/min_side": _crop_side,
@@ -235,7 +235,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "thinking_with_map/verifier/max_tokens": verifier.max_tokens,
     "thinking_with_map/verifier/photo_max_side": verifier.photo_max_side,
     "thinking_with_map/verifier/example": verifier.example,
-    "thinking_with_map/demo/temperature": _ALONE,
+    "thinking_with_map/demo/temperature": _TEMPERATURE,
     "thinking_with_map/demo/top_p": partial(_field, field="top_p"),
     "thinking_with_map/demo/top_k": partial(_field, field="top_k"),
     "thinking_with_map/demo/repetition_penalty": partial(_field, field="repetition_penalty", absent=1.0),
@@ -244,7 +244,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "thinking_with_map/demo/crop/min_pixels": _crop_least,
     "thinking_with_map/demo/crop/multiple_of": _crop_step,
 }
-_DECLARED: Final[Mapping[str, str]] = {
+_DECLARED_REASONS: Final[Mapping[str, str]] = {
     "reverse/eval/concurrency": "how many photos are asked at once is the caller's",
     "reverse/eval/request_timeout_s": "a request ends with its deadline, which the caller says",
     "reverse/eval/request_attempts": "how often a lost request is repeated is the operator's: engine.retries",

@@ -44,19 +44,19 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     transport = _transport(row)
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
     output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
-    listed = "amap" if _of_errors(row) else set_of(row["tool"], path)
+    listed = "amap" if _is_about_errors(row) else set_of(row["tool"], path)
     dialect = dialect_for(path, listed, corpus)
     async with played_toolbox(system_for(path), transport, schemas_for(path, corpus)) as toolbox:
         played = await played_rollout(dialect, toolbox, made_photo(*PHOTO[path]), [output])
-    return _compared(row, played, transport)
+    return _compare_call(row, played, transport)
 
 
-def _of_errors(row: Row) -> bool:
+def _is_about_errors(row: Row) -> bool:
     """Whether the row is about a call that no tool answers: such a run has AMap's set, whatever the call names."""
     return str(row["id"]).split("/")[-2] == "errors"
 
 
-def _compared(row: Row, played: PlayedRollout, transport: PlayedTransport | None) -> RowResult:
+def _compare_call(row: Row, played: PlayedRollout, transport: PlayedTransport | None) -> RowResult:
     wanted = row["returned"]
     answers = [message for message in played.appended_messages() if message.role != "assistant"]
     text = "".join(message.text for message in answers)
@@ -68,7 +68,10 @@ def _compared(row: Row, played: PlayedRollout, transport: PlayedTransport | None
     if "reward" in wanted:
         pairs["reward"] = (wanted["reward"], -sum(call_penalty(result) for result in played.results))
     if "requests" in row and transport is not None:
-        pairs["requests"] = ([_plain(r) for r in row["requests"]], [_plain(r) for r in transport.requests])
+        pairs["requests"] = (
+            [_plain_request(r) for r in row["requests"]],
+            [_plain_request(r) for r in transport.requests],
+        )
     return compare_pairs(**pairs)
 
 
@@ -89,7 +92,7 @@ def _image(data: bytes) -> dict[str, Any]:
         return {"width": picture.width, "height": picture.height, "mode": picture.mode}
 
 
-def _plain(request: dict[str, Any]) -> dict[str, Any]:
+def _plain_request(request: dict[str, Any]) -> dict[str, Any]:
     """With the key left out and escapes opened, which the rows write in two ways."""
     url = request["url"].replace("%7C", "|")
     return request | {"url": _KEY.sub("", url)}

@@ -51,7 +51,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 async def _verl(row: Row, corpus: Corpus) -> RowResult:
     before = row["before"]
     found = calls_found(row["assistant"], turn=0)
-    played = await _played(
+    played = await _play_outputs(
         row,
         corpus,
         [row["assistant"]],
@@ -79,7 +79,7 @@ async def _verl(row: Row, corpus: Corpus) -> RowResult:
 async def _demo(row: Row, corpus: Corpus) -> RowResult:
     pieces = taken_apart(row["assistant"])
     called = [piece for piece in pieces if isinstance(piece, CallMessage)]
-    played = await _played(row, corpus, [row["assistant"]], _NO_PLACE)
+    played = await _play_outputs(row, corpus, [row["assistant"]], _NO_PLACE)
     return compare_pairs(
         calls=(row["calls"], [{"name": call.name, "arguments": call.arguments} for call in called]),
         run=(row["run"], [call.name for call in played.calls]),
@@ -90,16 +90,16 @@ async def _demo(row: Row, corpus: Corpus) -> RowResult:
 
 async def _request(row: Row, corpus: Corpus) -> RowResult:
     """A whole request: the outputs in it are said again, and what the engine is asked next is compared."""
-    outputs = [_joined(message) for message in row["request"] if message["role"] == "assistant"]
-    played = await _played(row, corpus, outputs, _NO_PLACE)
+    outputs = [_join_items(message) for message in row["request"] if message["role"] == "assistant"]
+    played = await _play_outputs(row, corpus, outputs, _NO_PLACE)
     messages = as_plain_chat(played.requests[-1].messages, ())
     question = corpus.texts("thinking_with_map")["demo"]["user"]["text"]
     made = [{"role": message.role, "content": _items(message, question)} for message in messages[1:]]
     wanted = [{"role": message["role"], "content": _wanted_items(message)} for message in row["request"][1:]]
-    return compare_pairs(messages=(wanted, made), system=(_system(row), _listed(messages[0].text)))
+    return compare_pairs(messages=(wanted, made), system=(_system(row), _with_one_tool(messages[0].text)))
 
 
-async def _played(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> PlayedRollout:
+async def _play_outputs(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> PlayedRollout:
     path = row["path"]
     first = _first_called(outputs[0], path) if outputs else ""
     dialect = dialect_for(path, set_of(first, path) if first.startswith("google") else "amap", corpus)
@@ -146,21 +146,21 @@ def _demo_messages(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
     return messages
 
 
-def _joined(message: dict[str, Any]) -> str:
+def _join_items(message: dict[str, Any]) -> str:
     return "".join(item["text"] for item in message["content"])
 
 
 def _items(message: Message, question: str) -> list[str]:
     """Texts joined where they stand together; pictures and the question as marks."""
     texts = ["<picture>" if isinstance(part, ImagePart) else part.text for part in message.parts]
-    return _together(["<question>" if text == question else text for text in texts])
+    return _join_neighbours(["<question>" if text == question else text for text in texts])
 
 
 def _wanted_items(message: dict[str, Any]) -> list[str]:
-    return _together(["<picture>" if "image" in item else item["text"] for item in message["content"]])
+    return _join_neighbours(["<picture>" if "image" in item else item["text"] for item in message["content"]])
 
 
-def _together(texts: Sequence[str]) -> list[str]:
+def _join_neighbours(texts: Sequence[str]) -> list[str]:
     joined: list[str] = []
     for text in texts:
         if joined and text != "<picture>" and joined[-1] != "<picture>":
@@ -171,10 +171,10 @@ def _together(texts: Sequence[str]) -> list[str]:
 
 
 def _system(row: Row) -> str:
-    return _listed(_joined(row["request"][0]))
+    return _with_one_tool(_join_items(row["request"][0]))
 
 
-def _listed(system: str) -> str:
+def _with_one_tool(system: str) -> str:
     """The system text with one of its tools only: the rows list one for brevity."""
     lines = system.split("\n")
     tools = [line for line in lines if line.startswith('{"type": "function"')]

@@ -8,9 +8,9 @@ from pathlib import Path
 from support.docs_blocks import ROOT
 
 _PACKAGES = ("tts", "tools", "deployments", "geotts_benchmarks", "geotts_client")
-# Each file here is named after a command, a route, a part of the configuration, a benchmark or a file of the corpus.
+# Each file here is named after a command, a route, a part of the configuration or a file of the corpus.
 _NAMED_AFTER = re.compile(
-    r"deployments/(cli|http/routes)/[^/]+|(tts|deployments)/config/[^/]+|geotts_benchmarks/[^/]+|geotts_benchmarks/released_rows/.+"
+    r"deployments/(cli|http/routes)/[^/]+|(tts|deployments)/config/[^/]+|geotts_benchmarks/released_rows/.+"
 )
 _ONE_IN_EACH_FOLDER = {"__init__.py", "engine.py", "zoom.py"}  # of each engine, of each published system
 _MOST = 2
@@ -21,11 +21,25 @@ def is_re_export(path):
     return (ROOT / path).read_text("utf-8").startswith('"""See `geotts_client.')
 
 
+def is_benchmark(path):
+    """The file of `geotts bench NAME` is `NAME.py`."""
+    return path.startswith("geotts_benchmarks/") and "\ndef command(" in (ROOT / path).read_text("utf-8")
+
+
+def may_repeat(path):
+    return (
+        Path(path).name in _ONE_IN_EACH_FOLDER
+        or _NAMED_AFTER.fullmatch(path) is not None
+        or is_re_export(path)
+        or is_benchmark(path)
+    )
+
+
 def repeated_names(paths):
     """Names that more than two files have."""
     found = defaultdict(list)
     for path in paths:
-        if Path(path).name not in _ONE_IN_EACH_FOLDER and not _NAMED_AFTER.fullmatch(path) and not is_re_export(path):
+        if not may_repeat(path):
             found[Path(path).name].append(path)
     return {name: files for name, files in found.items() if len(files) > _MOST}
 

@@ -38,6 +38,6 @@ def test_only_tests_of_benchmarks_import_benchmarks():
 
 def test_an_import_of_a_benchmark_is_found():
     assert imports_benchmarks("import geotts_benchmarks.harness")
-    assert imports_benchmarks("def f():\n    from geotts_benchmarks.faults import run")
+    assert imports_benchmarks("def f():\n    from geotts_benchmarks.replicas.faults import run")
     assert not imports_benchmarks('"geotts_benchmarks"')
     assert all((_TESTS / place).exists() for place in _OF_BENCHMARKS)

@@ -241,7 +241,7 @@ def test_a_journal_refuses_a_line_with_a_newline_in_it(tmp_path):
 def test_an_evaluation_killed_again_and_again_loses_and_repeats_no_sample(tmp_path):
     """A real process, killed hard five times; the benchmark `score` does it fifty times at random."""
     path = tmp_path / "run.jsonl"
-    program = "import sys; from geotts_benchmarks.score import child; child(sys.argv[1])"
+    program = "import sys; from geotts_benchmarks.library_parts.score import child; child(sys.argv[1])"
     for _ in range(5):
         command = [sys.executable, "-c", program, str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[5]) as process:

@@ -1,0 +1,1 @@
+"""What clients and hosts that misbehave do to everybody else."""

@@ -1,0 +1,1 @@
+"""What less thinking saves, and what it costs: depths, leaders, stop policies."""

@@ -1,0 +1,1 @@
+"""Parts of the library, each by itself: gazetteer, reading of signs, maps, the broker of tools, scoring."""

@@ -1,0 +1,1 @@
+"""GeoAgent: tools, turns and rewards of its evaluation."""

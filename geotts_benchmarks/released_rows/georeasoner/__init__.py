@@ -1,0 +1,1 @@
+"""GeoReasoner: the rewards of its training."""

@@ -1,0 +1,1 @@
+"""Replicas of a service on one machine that are added, removed and killed under load."""

@@ -1,0 +1,1 @@
+"""What a request takes in a run store, and what readers get when the store fails."""

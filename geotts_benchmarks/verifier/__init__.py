@@ -1,0 +1,1 @@
+"""What the verifier adds: the consensus, its weights and radii, its own questions."""
