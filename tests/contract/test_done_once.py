@@ -136,8 +136,8 @@ async def test_turns_that_piled_up_while_the_store_was_away_do_not_cost_the_last
         stop_renewing(gateway)
         slow.back.set()
         await slow.lost.wait()
-        await slow._redis.zadd(slow._leases(""), {job: 1})
-        await slow._redis.zadd(slow._all_leases, {job: 1})
+        await slow._redis.zadd(slow._leases_key(""), {job: 1})
+        await slow._redis.zadd(slow._all_leases_key, {job: 1})
         async with second as (b, _), Client(b) as other:
             whole = [event async for event in other.events(job)]
     assert fold(whole).stop_reason == "answered"

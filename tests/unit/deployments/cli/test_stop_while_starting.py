@@ -17,6 +17,6 @@ class RaisesWhenDeleted:
 
 @pytest.mark.parametrize(("error", "printed"), [(KeyboardInterrupt(), False), (OSError("no space left"), True)])
 def test_only_a_dropped_stop_is_not_printed(error, printed, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "unraisablehook", serve._without_stop)
+    monkeypatch.setattr(sys, "unraisablehook", serve._report_all_but_stops)
     RaisesWhenDeleted(error)
     assert ("RaisesWhenDeleted" in capsys.readouterr().err) is printed
