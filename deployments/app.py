@@ -87,7 +87,9 @@ class GatewayIngress:
         brokers = RemoteBrokers(tools, args.tools)
         model = RemoteModel(workers["rollout"], refs) if workers else make_agent_model(args)
         rollouts, verifier = (
-            _apart(args, workers, refs) if workers else _colocated(args, model, locatability, tools, refs)
+            _remote_workers(args, workers, refs)
+            if workers
+            else _colocated_workers(args, model, locatability, tools, refs)
         )
         ports = Ports(
             locator=asking_locator(args, _locator(args, locatability, refs), model),
@@ -101,7 +103,7 @@ class GatewayIngress:
         )
         self._tools = JoinedTools(LocalToolbox([]), tools, refs, may_send=args.tools.may_send)
         self._args = args
-        self._spread = to_all_replicas(workers)
+        self._tell_all_replicas = to_all_replicas(workers)
         self._metrics = Metrics()
         self._metrics.rooms.rooms = known_rooms
         audit = [AuditLog(Path(args.gateway.audit_log).expanduser(), args)] if args.gateway.audit_log else []
@@ -124,7 +126,7 @@ class GatewayIngress:
             self._args,
             metrics=self._metrics,
             checks=self._checks,
-            spread=self._spread,
+            spread=self._tell_all_replicas,
             toolbox=self._tools,
         )
 
@@ -147,7 +149,7 @@ def _locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs
     return FixedLocator(args.routing.fixed_score) if fixed else RemoteLocator(locatability, refs)
 
 
-def _apart(
+def _remote_workers(
     args: AppArgs, workers: Mapping[str, DeploymentHandle[Any]], refs: PhotoRefs
 ) -> tuple[RemoteRollouts, RemoteVerifier]:
     """Rollouts and verifier in deployments of their own."""
@@ -156,13 +158,13 @@ def _apart(
         refs,
         group_size=args.group_size,
         replicas=_replicas(args),
-        by_photo=_by_photo(args),
+        by_photo=_routes_by_photo(args),
         whole=_shares_prefixes(args),
     )
     return rollouts, RemoteVerifier(workers["verifier"], refs)
 
 
-def _colocated(
+def _colocated_workers(
     args: AppArgs,
     model: ModelClient,
     locatability: DeploymentHandle[Any],
@@ -245,13 +247,13 @@ def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any
 
 
 def _placement(args: AppArgs) -> dict[str, Any]:
-    if not _by_photo(args) and not _by_room(args):
+    if not _routes_by_photo(args) and not _routes_by_room(args):
         return {}
     options: dict[str, Any] = {"request_router_class": ROUTER, "request_routing_stats_period_s": PERIOD_S}
     return {"request_router_config": RequestRouterConfig(**options)}
 
 
-def _by_photo(args: AppArgs) -> bool:
+def _routes_by_photo(args: AppArgs) -> bool:
     """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache, and
     where an observer describes a photo for all of them.
     """
@@ -259,7 +261,7 @@ def _by_photo(args: AppArgs) -> bool:
     return leads or args.observer is not None or args.placement == "photo_hash"
 
 
-def _by_room(args: AppArgs) -> bool:
+def _routes_by_room(args: AppArgs) -> bool:
     """Whether there are several replicas, of an engine that says how much it can still take."""
     engine = args.engine
     limited = engine.slots is not None or (isinstance(engine, ScriptedEngine) and engine.kv_tokens is not None)

@@ -204,7 +204,7 @@ class Verdict(Value):
     )
 
     @model_validator(mode="after")
-    def _abstention_has_no_point(self) -> Verdict:
+    def _check_point(self) -> Verdict:
         if self.abstained != (self.lat is None) or (self.lat is None) != (self.lon is None):
             raise ValueError("a verdict has a point exactly when it does not abstain")
         return self

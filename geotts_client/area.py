@@ -22,7 +22,7 @@ class BBox(Value):
     east: Annotated[float, Field(ge=-180, le=180)]
 
     @model_validator(mode="after")
-    def _ordered(self) -> BBox:
+    def _check_order(self) -> BBox:
         if self.south >= self.north:
             raise ValueError("south must be below north")
         return self

@@ -51,7 +51,7 @@ def measured_area(text: str) -> BBox | Circle | None:
         ValueError: numbers are missing or out of range.
     """
     is_box = text.strip().lower().startswith(_BOX)
-    numbers = _numbers(text.strip()[len(_BOX) :] if is_box else text)
+    numbers = _numbers_in(text.strip()[len(_BOX) :] if is_box else text)
     if is_box and (numbers is None or len(numbers) != 4):
         raise ValueError(f"{text!r} is not an area: write bbox:south,west,north,east in degrees")
     if numbers is None:
@@ -65,7 +65,7 @@ def measured_area(text: str) -> BBox | Circle | None:
     return Circle(centre=LatLon(lat=lat, lon=lon), radius_km=km)
 
 
-def _numbers(text: str) -> list[float] | None:
+def _numbers_in(text: str) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:

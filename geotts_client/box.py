@@ -20,7 +20,7 @@ class Box(Value):
     photo: Annotated[int, Field(ge=0, le=7)] = 0
 
     @model_validator(mode="after")
-    def _not_empty(self) -> Box:
+    def _check_extent(self) -> Box:
         if self.x0 >= self.x1 or self.y0 >= self.y1:
             raise ValueError("a box needs x0 < x1 and y0 < y1")
         return self

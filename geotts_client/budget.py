@@ -33,7 +33,7 @@ class Budget(Value):
     )
 
     @model_validator(mode="after")
-    def _limits_something(self) -> Budget:
+    def _check_has_limit(self) -> Budget:
         if self.tokens is None and self.seconds is None and self.money_usd is None:
             raise ValueError("a budget needs tokens, seconds or money_usd")
         return self
@@ -77,7 +77,7 @@ def budget_of(text: str) -> Budget:
     Raises:
         ValueError: the text is not a budget, and the message has the accepted forms; or a limit is out of range.
     """
-    return Budget.model_validate(_fields_of(text))
+    return Budget.model_validate(_parse_budget(text))
 
 
 def budget_given(given: object) -> object:
@@ -92,10 +92,10 @@ def budget_given(given: object) -> object:
     Raises:
         ValueError: the text is not a budget; the message has the accepted forms.
     """
-    return _fields_of(given) if isinstance(given, str) else given
+    return _parse_budget(given) if isinstance(given, str) else given
 
 
-def _fields_of(text: str) -> object:
+def _parse_budget(text: str) -> object:
     if text.lstrip().startswith("{"):
         try:
             return json.loads(text)
@@ -106,14 +106,14 @@ def _fields_of(text: str) -> object:
         found = _PART.fullmatch(" ".join(part.split()))
         if found is None:
             raise ValueError(f"{part.strip()[:40]!r} is not a budget: {HOW_TO_WRITE}")
-        name, amount = _measured(float(found[1]), (found[2] or "").lower(), found[3].lower())
+        name, amount = _field_and_value(float(found[1]), (found[2] or "").lower(), found[3].lower())
         if name in given:
             raise ValueError(f"{name} is given twice: {HOW_TO_WRITE}")
         given[name] = amount
     return given
 
 
-def _measured(number: float, times: str, unit: str) -> tuple[str, float]:
+def _field_and_value(number: float, times: str, unit: str) -> tuple[str, float]:
     amount = number * _TIMES[times]
     if unit.startswith("token"):
         return "tokens", int(amount)

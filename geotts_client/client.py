@@ -70,7 +70,7 @@ class Client:
     ) -> None:
         self._sender = Sender(url, api_key=api_key, timeout_s=timeout_s, transport=transport)
         self._resume_s = resume_s
-        self._open_streams: set[_Resumed] = set()
+        self._open_streams: set[_ResumedRequest] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,7 +102,7 @@ class Client:
         """
         options = options or LocateOptions()
         path = "check" if isinstance(options, CheckOptions) else "locate"
-        async with aclosing(self._owned(path, await bytes_of(photos), options)) as events:
+        async with aclosing(self._owned_events(path, await bytes_of(photos), options)) as events:
             async for event in events:
                 yield event
 
@@ -119,7 +119,7 @@ class Client:
             RolloutsFailed: no rollout could work. UpstreamRefused: the endpoint of the model refuses.
             GeoTTSError: another error ended the request; also everything that `stream` raises.
         """
-        return await _folded(self.stream(photos, options))
+        return await _fold_stream(self.stream(photos, options))
 
     async def stream_continued(
         self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
@@ -141,7 +141,7 @@ class Client:
             GeoTTSError, TypeError, OSError: also everything that `stream` raises.
         """
         path = f"locate/{request_id}/continue"
-        async with aclosing(self._owned(path, await bytes_of(photos), addition or ContinueOptions())) as events:
+        async with aclosing(self._owned_events(path, await bytes_of(photos), addition or ContinueOptions())) as events:
             async for event in events:
                 yield event
 
@@ -157,7 +157,7 @@ class Client:
         Raises:
             GeoTTSError: everything that `stream_continued` and `locate` raise.
         """
-        return await _folded(self.stream_continued(request_id, addition, photos))
+        return await _fold_stream(self.stream_continued(request_id, addition, photos))
 
     async def check(
         self, photos: Photos, claim: Statement | Sequence[Statement], options: LocateOptions | None = None
@@ -216,7 +216,7 @@ class Client:
             GeoTTSError: there is no such request (NotFound), or the connection failed, as in `stream`.
         """
         request = self._sender.events_after(request_id, after)
-        resumed = _Resumed(self, request, request_id=request_id, after=after, owned=False)
+        resumed = _ResumedRequest(self, request, request_id=request_id, after=after, owned=False)
         async with aclosing(resumed.events()) as events:
             async for event in events:
                 yield event
@@ -274,16 +274,16 @@ class Client:
         """
         return (await self._sender.send(self._sender.build("GET", request_id, f"/files/{sha256}"))).content
 
-    async def _owned(self, path: str, photos: list[bytes], options: AnyOptions) -> AsyncGenerator[Event, None]:
+    async def _owned_events(self, path: str, photos: list[bytes], options: AnyOptions) -> AsyncGenerator[Event, None]:
         """Events of a request that ends when its reader leaves."""
         resumable = options.model_copy(update={"resume_grace_s": max(options.resume_grace_s, self._resume_s)})
         post = self._sender.post(path, photos, resumable, {**SSE, "Idempotency-Key": secrets.token_hex(16)})
-        async with aclosing(_Resumed(self, post).events()) as events:
+        async with aclosing(_ResumedRequest(self, post).events()) as events:
             async for event in events:
                 yield event
 
 
-class _Resumed:
+class _ResumedRequest:
     """One request, read over as many connections as needed. If it is `owned`, it is cancelled when its reader
     leaves.
     """
@@ -293,13 +293,13 @@ class _Resumed:
     ) -> None:
         self._client = client
         self._request = request
-        self._owned = owned
+        self._is_owned = owned
         self._now = asyncio.get_running_loop().time
         self._sender = client._sender
         self._deadline = None if self._sender.timeout_s is None else self._now() + self._sender.timeout_s
         self._id = request_id
         self._last_seq = after
-        self._answered = False  # the server has this request, for all we know
+        self._has_reply = False  # the server has this request, for all we know
         self._done = False
         self._stopped = False
         self._lost_at: float | None = None
@@ -310,7 +310,7 @@ class _Resumed:
         try:
             while not self._done:
                 try:
-                    async with aclosing(self._connection()) as events:
+                    async with aclosing(self._connection_events()) as events:
                         async for event in events:
                             self._lost_at = None
                             self._pause_s = _FIRST_PAUSE_S
@@ -323,7 +323,7 @@ class _Resumed:
 
     async def stop(self) -> None:
         """Cancel the request on the server if it is ours and still runs. Twice is fine."""
-        if self._owned and self._id and not self._done and not self._stopped:
+        if self._is_owned and self._id and not self._done and not self._stopped:
             self._stopped = True
             await self._cancel()
 
@@ -331,19 +331,19 @@ class _Resumed:
         """Wait until it is time to connect again; raises what `error` stands for when there is no use or no time."""
         busy = error if isinstance(error, Overloaded) else None
         self._lost_at = self._now() if self._lost_at is None else self._lost_at
-        patience_s = self._client._resume_s if self._answered else min(self._client._resume_s, _ARRIVE_S)
+        patience_s = self._client._resume_s if self._has_reply else min(self._client._resume_s, _ARRIVE_S)
         left_s = self._lost_at + patience_s - self._now()
-        if self._stopped or left_s <= 0 or (busy and not self._answered):
+        if self._stopped or left_s <= 0 or (busy and not self._has_reply):
             raise busy or self._sender.unreachable(error) from error
         _log.info("the stream was cut after event %d: %s", self._last_seq, type(error).__name__)
         wanted_s = max(self._pause_s, busy.retry_after_s if busy else 0.0)
-        await self._in_time(asyncio.sleep(min(wanted_s, left_s)))
+        await self._await_in_time(asyncio.sleep(min(wanted_s, left_s)))
         self._pause_s = min(_LONGEST_PAUSE_S, 2 * self._pause_s)
 
-    async def _connection(self) -> AsyncGenerator[Event, None]:
+    async def _connection_events(self) -> AsyncGenerator[Event, None]:
         """Events of one connection. Raises httpx.HTTPError when it is cut, also politely."""
-        request = self._sender.events_after(self._id, self._last_seq) if self._answered else self._request
-        response = await self._in_time(self._sender.http.send(request, stream=True))
+        request = self._sender.events_after(self._id, self._last_seq) if self._has_reply else self._request
+        response = await self._await_in_time(self._sender.http.send(request, stream=True))
         try:
             if is_of_a_proxy(response.status_code, response.headers):
                 raise httpx.RemoteProtocolError(f"a proxy answered {response.status_code}")
@@ -351,10 +351,10 @@ class _Resumed:
                 raise refusal(response.status_code, await response.aread(), response.headers)
             # Serve's proxies add an id of their own behind that of the gateway
             self._id = self._id or response.headers.get("x-request-id", "").partition(",")[0]
-            self._answered = bool(self._id)
+            self._has_reply = bool(self._id)
             self._done = response.status_code == 204  # nothing follows the last event we have
             async with aclosing(parse_sse(response.aiter_lines())) as events:
-                while (event := await self._in_time(anext(events, None))) is not None:
+                while (event := await self._await_in_time(anext(events, None))) is not None:
                     self._last_seq = event.seq
                     self._done = event.type == "done"
                     yield event
@@ -363,7 +363,7 @@ class _Resumed:
         if not self._done:
             raise httpx.RemoteProtocolError("the stream of events broke off before the event `done`")
 
-    async def _in_time(self, waiting: Awaitable[T]) -> T:
+    async def _await_in_time(self, waiting: Awaitable[T]) -> T:
         """The time limit is around the waiting only: nothing may be yielded inside a timeout."""
         try:
             async with asyncio.timeout_at(self._deadline):
@@ -379,7 +379,7 @@ class _Resumed:
             _log.info("the request could not be cancelled: %s", error)
 
 
-async def _folded(stream: AsyncGenerator[Event, None]) -> Run:
+async def _fold_stream(stream: AsyncGenerator[Event, None]) -> Run:
     """Read a whole stream and return its run. Raises the error that ended the request."""
     async with aclosing(stream) as events:
         run = fold([event async for event in events])

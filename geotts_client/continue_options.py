@@ -14,10 +14,10 @@ from geotts_client.value import Value
 MAX_FACT = 1000
 _TRUE = ("true", "yes", "1")
 _FALSE = ("", "false", "no", "0")
-_OWN = LocateOptions.model_fields
+_LOCATE_FIELDS = LocateOptions.model_fields
 
 
-def _rejected(given: object) -> object:
+def _parse_not_there(given: object) -> object:
     if isinstance(given, str) and given.strip().lower() in (*_TRUE, *_FALSE):
         return given.strip().lower() in _TRUE
     return given if given is None or isinstance(given, bool) else to_list(given)
@@ -30,7 +30,7 @@ class ContinueOptions(Value):
 
     not_there: Annotated[
         bool | Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_RULED_OUT)] | None,
-        BeforeValidator(_rejected),
+        BeforeValidator(_parse_not_there),
     ] = Field(
         default=None,
         description="where the photo was not taken: `true` for the earlier answer; else a name (`Sofia`), "
@@ -49,7 +49,7 @@ class ContinueOptions(Value):
         description="seconds after which the best answer so far is returned; default: as in the earlier request",
     )
     resume_grace_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
-        default=0.0, description=_OWN["resume_grace_s"].description
+        default=0.0, description=_LOCATE_FIELDS["resume_grace_s"].description
     )
     include: Literal["none", "summary", "full"] | None = Field(
         default=None,

@@ -283,13 +283,13 @@ class Sequencer:
         self, clock: Callable[[], float] = time.monotonic, *, last_seq: int = 0, elapsed_s: float = 0.0
     ) -> None:
         self._clock = clock
-        self._start = clock() - elapsed_s
-        self._last = last_seq
+        self._started_at = clock() - elapsed_s
+        self._last_seq = last_seq
 
     def __call__(self, event: Event) -> Event:
         """A copy of the event with the next `seq` and the time; every call counts."""
-        self._last += 1
-        return event.model_copy(update={"seq": self._last, "t_s": self.elapsed_s()})
+        self._last_seq += 1
+        return event.model_copy(update={"seq": self._last_seq, "t_s": self.elapsed_s()})
 
     def elapsed_s(self) -> float:
         """Read the clock of the request.
@@ -297,4 +297,4 @@ class Sequencer:
         Returns:
             Seconds since this object was made and those of the process before, to 0.1 ms, never negative.
         """
-        return round(max(0.0, self._clock() - self._start), 4)
+        return round(max(0.0, self._clock() - self._started_at), 4)

@@ -30,7 +30,7 @@ class Failover(httpx.AsyncBaseTransport):
     def __init__(self, urls: Sequence[str], inner: httpx.AsyncBaseTransport | None = None) -> None:
         self._urls = tuple(urls)
         self._inner = inner or httpx.AsyncHTTPTransport()
-        self._at = 0
+        self._url_index = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Try each address once, beginning with the last that answered.
@@ -49,17 +49,17 @@ class Failover(httpx.AsyncBaseTransport):
         path = str(request.url)[len(self._urls[0]) :]
         untried = len(self._urls)
         while True:
-            at, untried = self._at, untried - 1
+            at, untried = self._url_index, untried - 1
             request.url = httpx.URL(self._urls[at] + path)
             request.headers["Host"] = request.url.netloc.decode()
             try:
                 return await self._inner.handle_async_request(request)
             except httpx.TransportError as error:
-                if self._at == at:  # others may have moved on already
-                    self._at = (at + 1) % len(self._urls)
+                if self._url_index == at:  # others may have moved on already
+                    self._url_index = (at + 1) % len(self._urls)
                 if not untried or not isinstance(error, _NOT_REACHED):
                     raise
-                _log.info("%s does not answer: %s is asked", self._urls[at], self._urls[self._at])
+                _log.info("%s does not answer: %s is asked", self._urls[at], self._urls[self._url_index])
 
     async def aclose(self) -> None:
         """Close the connections to all addresses."""

@@ -38,22 +38,22 @@ def area_given(given: object) -> object:
     return area_of(given) if isinstance(given, str) else given
 
 
-def _places(given: object) -> object:
+def _parse_places(given: object) -> object:
     return () if given is None or given == "" else to_list(given)
 
 
-def _several(given: object) -> object:
+def _parse_list(given: object) -> object:
     """A form field may hold a list as JSON, or separated by commas."""
     if isinstance(given, str) and not given.lstrip().startswith("["):
         return tuple(part.strip() for part in given.split(",") if part.strip())
-    return _places(given)
+    return _parse_places(given)
 
 
 RuledOutPlaces = Annotated[
-    tuple[Statement | ClaimedPlace, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_places)
+    tuple[Statement | ClaimedPlace, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_parse_places)
 ]
 
-TakenAt = Annotated[tuple[AwareDatetime, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_several)]
+TakenAt = Annotated[tuple[AwareDatetime, ...], Field(max_length=MAX_RULED_OUT), BeforeValidator(_parse_list)]
 
 
 class LocateOptions(Value):

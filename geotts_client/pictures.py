@@ -25,10 +25,10 @@ async def bytes_of(photos: Photos) -> list[bytes]:
         OSError: a file cannot be read.
     """
     several = [photos] if isinstance(photos, bytes | str | Path) or not isinstance(photos, Sequence) else photos
-    return [await _read(photo) for photo in several]
+    return [await _photo_bytes(photo) for photo in several]
 
 
-async def _read(photo: object) -> bytes:
+async def _photo_bytes(photo: object) -> bytes:
     if isinstance(photo, Path):
         return await asyncio.to_thread(photo.read_bytes)
     if isinstance(photo, bytes):

@@ -13,8 +13,8 @@ from geotts_client.trajectory import Trajectory, Turn
 from geotts_client.value import Value
 
 PROBLEM_BASE = "urn:geotts:problem:"
-_ASKED = "with `include=full`: the verifier's own tool calls, one turn for each round; absent if there are none"
-_LEFT = "with `include=full`: what left the machine, to whom and when; null if nothing left"
+_INQUIRY_TEXT = "with `include=full`: the verifier's own tool calls, one turn for each round; absent if there are none"
+_LEFT_MACHINE_TEXT = "with `include=full`: what left the machine, to whom and when; null if nothing left"
 
 
 class LocateResponse(Value):
@@ -23,8 +23,8 @@ class LocateResponse(Value):
     request_id: str
     answer: Answer
     trajectories: tuple[Trajectory, ...] = ()
-    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
-    inquiry: tuple[Turn, ...] = Field(default=(), description=_ASKED, exclude_if=lambda turns: not turns)
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT_MACHINE_TEXT)
+    inquiry: tuple[Turn, ...] = Field(default=(), description=_INQUIRY_TEXT, exclude_if=lambda turns: not turns)
 
 
 class Problem(Value):
@@ -59,8 +59,8 @@ class RunStatus(Value):
     answer: Answer | None = None
     problem: Problem | None = None
     trajectories: tuple[Trajectory, ...] = ()
-    left_machine: LeftMachine | None = Field(default=None, description=_LEFT)
-    inquiry: tuple[Turn, ...] = Field(default=(), description=_ASKED, exclude_if=lambda turns: not turns)
+    left_machine: LeftMachine | None = Field(default=None, description=_LEFT_MACHINE_TEXT)
+    inquiry: tuple[Turn, ...] = Field(default=(), description=_INQUIRY_TEXT, exclude_if=lambda turns: not turns)
 
 
 class Cancelled(Value):

@@ -17,7 +17,7 @@ from geotts_client.events import Failed
 from geotts_client.replies import PROBLEM_BASE, Problem
 
 _PROXY_FAILURES = (500, 502, 504)  # 503 is a refusal, and says when to try again
-_FAILED: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
+_FAILURES_BY_CODE: dict[str, type[RolloutsFailed]] = {kind.code: kind for kind in (RolloutsFailed, UpstreamRefused)}
 
 
 def error_of(failure: Failed) -> GeoTTSError:
@@ -31,7 +31,7 @@ def error_of(failure: Failed) -> GeoTTSError:
     """
     if failure.code == Overloaded.code:
         return Overloaded(failure.detail, retry_after_s=failure.retry_after_s or 1.0)
-    kind = _FAILED.get(failure.code, GeoTTSError)
+    kind = _FAILURES_BY_CODE.get(failure.code, GeoTTSError)
     error = kind(failure.detail, causes=failure.causes, retry_after_s=failure.retry_after_s)
     error.code = failure.code
     error.status = failure.status
@@ -55,10 +55,10 @@ def refusal(status: int, body: bytes, headers: httpx.Headers) -> GeoTTSError:
         causes = problem.causes
     except ValidationError:
         code, detail, errors, causes = "", f"the server answered {status}", (), ()
-    if (failed := _FAILED.get(code)) is not None:
-        return failed(detail, causes=causes, retry_after_s=_seconds(headers.get("retry-after", "")))
+    if (failed := _FAILURES_BY_CODE.get(code)) is not None:
+        return failed(detail, causes=causes, retry_after_s=_parse_seconds(headers.get("retry-after", "")))
     if status in (429, 503):
-        overloaded = Overloaded(detail, retry_after_s=_seconds(headers.get("retry-after", "")))
+        overloaded = Overloaded(detail, retry_after_s=_parse_seconds(headers.get("retry-after", "")))
         overloaded.status = status
         return overloaded
     kind = NotFound if status == 404 else RequestError if status < 500 else GeoTTSError
@@ -80,7 +80,7 @@ def is_of_a_proxy(status: int, headers: httpx.Headers) -> bool:
     return status in _PROXY_FAILURES and "problem+json" not in headers.get("content-type", "")
 
 
-def _seconds(stated: str) -> float:
+def _parse_seconds(stated: str) -> float:
     try:
         return max(0.0, float(stated))
     except ValueError:

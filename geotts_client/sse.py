@@ -26,14 +26,14 @@ async def parse_sse(lines: AsyncIterator[str]) -> AsyncGenerator[Event, None]:
     data: list[str] = []
     async for line in lines:
         if line == "":
-            if data and (event := _event("\n".join(data))) is not None:
+            if data and (event := _parse_event("\n".join(data))) is not None:
                 yield event
             data = []
         elif line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
 
 
-def _event(data: str) -> Event | None:
+def _parse_event(data: str) -> Event | None:
     """None for a kind of event that is not known here."""
     try:
         return EVENT.validate_json(data, extra="ignore")

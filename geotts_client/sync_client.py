@@ -55,7 +55,7 @@ class SyncClient:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="geotts client", daemon=True)
         self._thread.start()
-        self._open: set[AsyncGenerator[Event, None]] = set()
+        self._open_streams: set[AsyncGenerator[Event, None]] = set()
         self._client = Client(url, api_key=api_key, timeout_s=timeout_s, resume_s=resume_s, transport=transport)
 
     def __enter__(self) -> Self:
@@ -70,8 +70,8 @@ class SyncClient:
         """
         if self._loop.is_closed():
             return
-        for events in tuple(self._open):
-            if not _running(events):
+        for events in tuple(self._open_streams):
+            if not _is_running(events):
                 self._wait(events.aclose())
         self._wait(self._client.__aexit__())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -242,13 +242,13 @@ class SyncClient:
         return self._wait(self._client.file(request_id, sha256))
 
     def _iterate(self, events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
-        self._open.add(events)
+        self._open_streams.add(events)
         try:
-            while (event := self._wait(_next(events))) is not None:
+            while (event := self._wait(_next_event(events))) is not None:
                 yield event
         finally:
-            self._open.discard(events)
-            if not self._loop.is_closed() and not _running(events):
+            self._open_streams.discard(events)
+            if not self._loop.is_closed() and not _is_running(events):
                 self._wait(events.aclose())
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -257,7 +257,7 @@ class SyncClient:
             work.close()
             raise RuntimeError("the client is closed")
         ended = threading.Event()
-        future = asyncio.run_coroutine_threadsafe(_telling(work, ended), self._loop)
+        future = asyncio.run_coroutine_threadsafe(_await_and_signal(work, ended), self._loop)
         try:
             return future.result()
         finally:  # does nothing to work that has ended
@@ -265,17 +265,17 @@ class SyncClient:
             ended.wait(_END_S)
 
 
-async def _telling(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+async def _await_and_signal(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
     try:
         return await work
     finally:
         ended.set()
 
 
-async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
+async def _next_event(events: AsyncGenerator[Event, None]) -> Event | None:
     return await anext(events, None)
 
 
-def _running(events: AsyncGenerator[Event, None]) -> bool:
+def _is_running(events: AsyncGenerator[Event, None]) -> bool:
     """Whether a call of another thread is inside."""
     return isinstance(events, AsyncGeneratorType) and events.ag_running

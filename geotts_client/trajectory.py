@@ -142,7 +142,7 @@ def fold(events: Iterable[Event], start: Run | None = None) -> Run:
     for event in events:
         if event.seq and event.seq <= run.last_seq:
             continue
-        changed = _CHANGED[type(event)](run, event)
+        changed = _CHANGES_BY_EVENT[type(event)](run, event)
         if event.seq:
             changed["last_seq"] = event.seq
         run = run.model_copy(update=changed)
@@ -152,86 +152,88 @@ def fold(events: Iterable[Event], start: Run | None = None) -> Run:
 Changed = dict[str, Any]
 
 
-def _set(field: str) -> Callable[[Run, Any], Changed]:
+def _set_field(field: str) -> Callable[[Run, Any], Changed]:
     return lambda run, event: {field: event}
 
 
-def _trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
+def _change_trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
     before = run.rollouts.get(rollout_id) or Trajectory(rollout_id=rollout_id)
     return {"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}}
 
 
-def _turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
+def _change_turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
     """Change the turn of an event, and its trajectory with it."""
     trajectory = run.rollouts.get(e.rollout_id)
-    turns = _changed(trajectory.turns if trajectory is not None else (), e.turn, change)
-    return _trajectory(run, e.rollout_id, turns=turns, **update)
+    turns = _change_turn_at(trajectory.turns if trajectory is not None else (), e.turn, change)
+    return _change_trajectory(run, e.rollout_id, turns=turns, **update)
 
 
-def _tool(run: Run, e: ToolCalled | ToolResulted, change: Callable[[Turn], Changed]) -> Changed:
+def _change_asking_turn(run: Run, e: ToolCalled | ToolResulted, change: Callable[[Turn], Changed]) -> Changed:
     """Change the turn of the rollout that asked, or the round of the verifier."""
     if e.asker == "verifier":
-        return {"inquiry": _changed(run.inquiry, e.turn, change)}
-    return _turn(run, e, change)
+        return {"inquiry": _change_turn_at(run.inquiry, e.turn, change)}
+    return _change_turn(run, e, change)
 
 
-def _changed(turns: tuple[Turn, ...], index: int, change: Callable[[Turn], Changed]) -> tuple[Turn, ...]:
+def _change_turn_at(turns: tuple[Turn, ...], index: int, change: Callable[[Turn], Changed]) -> tuple[Turn, ...]:
     """Turns with one changed, which is created at the end if it is new."""
     at = next((i for i, turn in enumerate(turns) if turn.index == index), len(turns))
     turn = turns[at] if at < len(turns) else Turn(index=index)
     return (*turns[:at], turn.model_copy(update=change(turn)), *turns[at + 1 :])
 
 
-def _text(run: Run, e: Text) -> Changed:
-    return _turn(run, e, lambda turn: {"text": turn.text + e.text})
+def _add_text(run: Run, e: Text) -> Changed:
+    return _change_turn(run, e, lambda turn: {"text": turn.text + e.text})
 
 
-def _called(run: Run, e: ToolCalled) -> Changed:
-    return _tool(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
+def _add_call(run: Run, e: ToolCalled) -> Changed:
+    return _change_asking_turn(run, e, lambda turn: {"calls": (*turn.calls, e.call)})
 
 
-def _resulted(run: Run, e: ToolResulted) -> Changed:
-    return _tool(run, e, lambda turn: {"results": (*turn.results, e.result)})
+def _add_result(run: Run, e: ToolResulted) -> Changed:
+    return _change_asking_turn(run, e, lambda turn: {"results": (*turn.results, e.result)})
 
 
-def _hypothesised(run: Run, e: Hypothesised) -> Changed:
-    return _turn(run, e, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
+def _add_hypothesis(run: Run, e: Hypothesised) -> Changed:
+    return _change_turn(run, e, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
 
 
-def _turn_finished(run: Run, e: TurnFinished) -> Changed:
+def _finish_turn(run: Run, e: TurnFinished) -> Changed:
     fields = {name: getattr(e, name) for name in ("usage", "cues", "problem", "cut")}
-    return _turn(run, e, lambda _: {"finished": True, **fields}, usage=e.usage)
+    return _change_turn(run, e, lambda _: {"finished": True, **fields}, usage=e.usage)
 
 
-def _resumed(run: Run, e: RolloutResumed) -> Changed:
+def _resume_rollout(run: Run, e: RolloutResumed) -> Changed:
     trajectory = run.rollouts.get(e.rollout_id) or Trajectory(rollout_id=e.rollout_id)
     kept = tuple(turn for turn in trajectory.turns if turn.finished and turn.index <= e.from_turn)
     usage = kept[-1].usage if kept else Usage()
     moved = "; ".join(part for part in (trajectory.moved, e.moved) if part)
-    return _trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage, moved=moved)
+    return _change_trajectory(run, e.rollout_id, turns=kept, resumed=trajectory.resumed + 1, usage=usage, moved=moved)
 
 
-def _finished(run: Run, e: RolloutFinished) -> Changed:
+def _finish_rollout(run: Run, e: RolloutFinished) -> Changed:
     ended = {name: getattr(e, name) for name in ("stop_reason", "answer", "usage", "error", "failure", "answer_draws")}
-    return _trajectory(run, e.rollout_id, **ended)
+    return _change_trajectory(run, e.rollout_id, **ended)
 
 
-_CHANGED: dict[type, Callable[[Run, Any], Changed]] = {
-    Accepted: _set("accepted"),
-    Routed: _set("routed"),
-    RolloutStarted: lambda run, e: _trajectory(run, e.rollout_id, seed=e.seed, source=e.source, direction=e.direction),
-    Text: _text,
-    ToolCalled: _called,
-    ToolResulted: _resulted,
-    Hypothesised: _hypothesised,
-    TurnFinished: _turn_finished,
-    RolloutResumed: _resumed,
-    RolloutFinished: _finished,
-    Consensus: _set("consensus"),
+_CHANGES_BY_EVENT: dict[type, Callable[[Run, Any], Changed]] = {
+    Accepted: _set_field("accepted"),
+    Routed: _set_field("routed"),
+    RolloutStarted: lambda run, e: _change_trajectory(
+        run, e.rollout_id, seed=e.seed, source=e.source, direction=e.direction
+    ),
+    Text: _add_text,
+    ToolCalled: _add_call,
+    ToolResulted: _add_result,
+    Hypothesised: _add_hypothesis,
+    TurnFinished: _finish_turn,
+    RolloutResumed: _resume_rollout,
+    RolloutFinished: _finish_rollout,
+    Consensus: _set_field("consensus"),
     Escalated: lambda run, e: {"escalations": (*run.escalations, e), "verifier_text": ""},
     VerifierText: lambda run, e: {"verifier_text": run.verifier_text + e.text},
     Answered: lambda run, e: {"answer": e.answer},
-    Failed: _set("failure"),
-    LeftMachine: _set("left_machine"),
+    Failed: _set_field("failure"),
+    LeftMachine: _set_field("left_machine"),
     Done: lambda run, e: {"stop_reason": e.stop_reason},
 }

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-_set = object.__setattr__
+_set_attribute = object.__setattr__
 
 
 class Value(BaseModel):
@@ -33,10 +33,10 @@ class Value(BaseModel):
             return super().model_copy(update=update, deep=True)
         changed = update or {}
         copied = type(self).__new__(type(self))
-        _set(copied, "__dict__", {**self.__dict__, **changed})
-        _set(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changed.keys())
-        _set(copied, "__pydantic_extra__", None)
-        _set(copied, "__pydantic_private__", None)
+        _set_attribute(copied, "__dict__", {**self.__dict__, **changed})
+        _set_attribute(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changed.keys())
+        _set_attribute(copied, "__pydantic_extra__", None)
+        _set_attribute(copied, "__pydantic_private__", None)
         return copied
 
     def jsonable(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def convert_brands(source: Path) -> None:
             continue
         for item in group["items"]:
             places = item.get("locationSet", {}).get("include", [])
-            codes = {_country(place) for place in places}
+            codes = {_country_code(place) for place in places}
             if places and None not in codes and len(codes) <= 6:
                 tags = item.get("tags", {})
                 for name in {item["displayName"], tags.get("name", ""), tags.get("brand", "")} - {""}:
@@ -45,7 +45,7 @@ def convert_brands(source: Path) -> None:
     _write("brands.tsv.gz", "".join(f"{name}\t{codes}\n" for name, codes in rows))
 
 
-def _country(place: object) -> str | None:
+def _country_code(place: object) -> str | None:
     """ISO code of a location of the index; None for circles and regions of the world."""
     if not isinstance(place, str):
         return None

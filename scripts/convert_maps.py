@@ -40,15 +40,15 @@ _LETTERS = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x40
 def convert_countries(source: Path) -> None:
     """Natural Earth 1:10 million: arcs with their kind, rings of the land, and where a country's name goes."""
     topology = json.loads(source.read_text())
-    arcs = [_simplified(line, _TOLERANCE) for line in _arcs(topology)]
+    arcs = [_simplify_line(line, _TOLERANCE) for line in _arcs_of(topology)]
     shapes = topology["objects"]["countries"]["geometries"]
-    rings = [ring for shape in topology["objects"]["land"]["geometries"] for ring in _rings(shape)]
-    kinds = _kinds(shapes, len(arcs))
+    rings = [ring for shape in topology["objects"]["land"]["geometries"] for ring in _rings_of(shape)]
+    kinds = _arc_kinds(shapes, len(arcs))
     labels = [label for shape in shapes if (label := _label(shape, arcs)) is not None]
     labels.sort(key=lambda label: -label[3])
     _write(
         "countries",
-        **_packed(arcs),
+        **_pack_lines(arcs),
         kind=np.array(list(kinds), np.int8),
         ring_start=np.cumsum([0] + [len(ring) for ring in rings]).astype(np.int32),
         ring_arcs=np.array([arc for ring in rings for arc in ring], np.int32),
@@ -60,12 +60,12 @@ def convert_countries(source: Path) -> None:
 def convert_waters(source: Path) -> None:
     """Natural Earth 1:50 million: the great rivers and lakes."""
     topology = json.loads(source.read_text())
-    arcs = _arcs(topology)
+    arcs = _arcs_of(topology)
     for name in ("rivers", "lakes"):
         lines: list[list[int]] = []
         for shape in topology["objects"][name]["geometries"]:
-            lines += _rings(shape) if "Polygon" in shape["type"] else _lines(shape)
-        _write(name, **_packed([_simplified(_joined(line, arcs), 0.01) for line in lines]))
+            lines += _rings_of(shape) if "Polygon" in shape["type"] else _lines_of(shape)
+        _write(name, **_pack_lines([_simplify_line(_join_arcs(line, arcs), 0.01) for line in lines]))
 
 
 def convert_fonts(source: Path) -> None:
@@ -83,34 +83,34 @@ def convert_fonts(source: Path) -> None:
         print(f"{name}.ttf: {(DATA / f'{name}.ttf').stat().st_size:,} bytes")
 
 
-def _arcs(topology: dict[str, Any]) -> list[np.ndarray]:
+def _arcs_of(topology: dict[str, Any]) -> list[np.ndarray]:
     scale, shift = (np.array(topology["transform"][key]) for key in ("scale", "translate"))
-    return [_unwrapped(np.cumsum(np.array(arc)[:, :2], axis=0) * scale + shift) for arc in topology["arcs"]]
+    return [_unwrap_longitudes(np.cumsum(np.array(arc)[:, :2], axis=0) * scale + shift) for arc in topology["arcs"]]
 
 
-def _unwrapped(line: np.ndarray) -> np.ndarray:
+def _unwrap_longitudes(line: np.ndarray) -> np.ndarray:
     """Continuous across the antimeridian: longitudes may leave -180…180."""
     return np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
 
 
-def _rings(shape: dict[str, Any]) -> list[list[int]]:
+def _rings_of(shape: dict[str, Any]) -> list[list[int]]:
     polygons = {"Polygon": [shape["arcs"]], "MultiPolygon": shape["arcs"]}.get(shape["type"], [])
     return [ring for polygon in polygons for ring in polygon]
 
 
-def _lines(shape: dict[str, Any]) -> list[list[int]]:
+def _lines_of(shape: dict[str, Any]) -> list[list[int]]:
     return {"LineString": [shape["arcs"]], "MultiLineString": shape["arcs"]}.get(shape["type"], [])
 
 
-def _joined(numbers: Iterable[int], arcs: list[np.ndarray]) -> np.ndarray:
-    return _unwrapped(np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in numbers]))
+def _join_arcs(numbers: Iterable[int], arcs: list[np.ndarray]) -> np.ndarray:
+    return _unwrap_longitudes(np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in numbers]))
 
 
-def _kinds(shapes: list[dict[str, Any]], count: int) -> Iterator[int]:
+def _arc_kinds(shapes: list[dict[str, Any]], count: int) -> Iterator[int]:
     """What an arc is: coast has one owner; a border with a land that has no ISO code is disputed."""
     owners: dict[int, set[int]] = defaultdict(set)
     for number, shape in enumerate(shapes):
-        for ring in _rings(shape):
+        for ring in _rings_of(shape):
             for arc in ring:
                 owners[arc if arc >= 0 else ~arc].add(number)
     coded = {i for i, s in enumerate(shapes) if s.get("id") or s["properties"]["name"] == "Kosovo"}
@@ -124,7 +124,7 @@ def _label(shape: dict[str, Any], arcs: list[np.ndarray]) -> tuple[str, float, f
     if not shape.get("id") and shape["properties"]["name"] != "Kosovo":
         return None
     polygons = {"Polygon": [shape["arcs"]], "MultiPolygon": shape["arcs"]}.get(shape["type"], [])
-    outlines = [_joined(rings[0], arcs) for rings in polygons]
+    outlines = [_join_arcs(rings[0], arcs) for rings in polygons]
     parts = [part for line in outlines if len(line) >= 4 and (part := Polygon(line).buffer(0)).geom_type == "Polygon"]
     if not parts:
         return None
@@ -143,13 +143,13 @@ def _label(shape: dict[str, Any], arcs: list[np.ndarray]) -> tuple[str, float, f
     )
 
 
-def _simplified(line: np.ndarray, tolerance: float) -> np.ndarray:
+def _simplify_line(line: np.ndarray, tolerance: float) -> np.ndarray:
     kept = shapely.get_coordinates(LineString(line).simplify(tolerance, preserve_topology=False))
     closed = bool((line[0] == line[-1]).all())
     return line if len(kept) < (4 if closed else 2) else kept
 
 
-def _packed(lines: list[np.ndarray]) -> dict[str, np.ndarray]:
+def _pack_lines(lines: list[np.ndarray]) -> dict[str, np.ndarray]:
     steps = [np.round(line / STEP).astype(np.int32) for line in lines]
     deltas = np.concatenate([np.diff(line, axis=0) for line in steps])
     assert np.abs(deltas).max() < 2**15, "a difference does not fit into two bytes"

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 ROOT = Path(__file__).parents[1]
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;\\]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-_OWN = "geotts"
+_OWN_PACKAGE = "geotts"
 
 
 class Locked(BaseModel):
@@ -56,7 +56,7 @@ def bill_of(lock: Path) -> Bom:
     """The bill of the project with what a lock holds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     packages = list(locked_packages(lock.read_text()))
-    own = Component(name=_OWN, version=project["version"], type=ComponentType.APPLICATION, bom_ref=_OWN)
+    own = Component(name=_OWN_PACKAGE, version=project["version"], type=ComponentType.APPLICATION, bom_ref=_OWN_PACKAGE)
     components = {package.name: _component(package) for package in packages}
     bom = Bom(components=components.values())
     bom.metadata.component = own

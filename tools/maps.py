@@ -94,7 +94,7 @@ def maps_tools(provider: MapsProvider) -> list[Tool]:
     def tool(name: str, style: Style, description: str) -> Tool:
         async def show(arguments: MapArguments, context: ToolContext) -> Observation:
             point = arguments.point()
-            made = await provider.picture(
+            picture = await provider.picture(
                 point,
                 style=style,
                 zoom=arguments.zoom,
@@ -102,16 +102,16 @@ def maps_tools(provider: MapsProvider) -> list[Tool]:
                 height=_SIDE_PX,
                 context=context.request,
             )
-            sha256 = hashlib.sha256(made.data).hexdigest()
-            label = f"{style} around {point}, zoom {made.zoom:g}"
+            sha256 = hashlib.sha256(picture.data).hexdigest()
+            label = f"{style} around {point}, zoom {picture.zoom:g}"
             image = ImageRef(
-                sha256=sha256, width=made.width, height=made.height, media_type=made.media_type, label=label
+                sha256=sha256, width=picture.width, height=picture.height, media_type=picture.media_type, label=label
             )
             return Observation(
-                text=f"A {label}. {made.note}",
-                facts=(ViewFact(image=image, point=point, zoom=made.zoom, source=provider.name),),
+                text=f"A {label}. {picture.note}",
+                facts=(ViewFact(image=image, point=point, zoom=picture.zoom, source=provider.name),),
                 images=(image,),
-                attachments=(Attachment(sha256=sha256, media_type=made.media_type, data=made.data),),
+                attachments=(Attachment(sha256=sha256, media_type=picture.media_type, data=picture.data),),
             )
 
         spec = ToolSpec(name, description, provider=provider.name, needs_network=provider.needs_network)

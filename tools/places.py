@@ -209,32 +209,32 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         places = await provider.search(
             arguments.query, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        places = _inside(_in_country(places, arguments.country), context.options.within)
-        return _found(arguments.query, arguments.country, places, with_points=True)
+        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
+        return _places_observation(arguments.query, arguments.country, places, with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.autocomplete(
             arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
         )
-        places = _inside(_in_country(places, arguments.country), context.options.within)
-        return _found(arguments.query, arguments.country, places, with_points=False)
+        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
+        return _places_observation(arguments.query, arguments.country, places, with_points=False)
 
     async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
         place = await provider.detail(arguments.poi_id, context=context.request)
-        return _found(
-            arguments.poi_id, None, _inside([place] if place else [], context.options.within), with_points=True
+        return _places_observation(
+            arguments.poi_id, None, _places_inside([place] if place else [], context.options.within), with_points=True
         )
 
     async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
         places = await provider.geocode(
             arguments.address, country=arguments.country, limit=_LIMIT, context=context.request
         )
-        places = _inside(_in_country(places, arguments.country), context.options.within)
-        return _found(arguments.address, arguments.country, places, with_points=True)
+        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
+        return _places_observation(arguments.address, arguments.country, places, with_points=True)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
-        return _found(str(arguments.point()), None, places, with_points=True)
+        return _places_observation(str(arguments.point()), None, places, with_points=True)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
         fact = await countries.country_at(arguments.point())
@@ -274,12 +274,12 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
     ]
 
 
-def _in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceFact]:
+def _places_in_country(places: Sequence[PlaceFact], country: str | None) -> list[PlaceFact]:
     """Without places that are known to lie elsewhere: some providers only prefer the country, or ignore it."""
     return [place for place in places if country is None or place.country_code in ("", country.upper())]
 
 
-def _inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:
+def _places_inside(places: list[PlaceFact], within: Area | None) -> list[PlaceFact]:
     """Those inside the area the caller asked for, where there are any. A name that is only known
     outside is found there: that is how an agent learns that the photo contradicts the area."""
     if within is None:
@@ -293,15 +293,17 @@ def _lies_inside(place: PlaceFact, within: Area) -> bool:
     return place.point is None or lies_in(place.point, within)
 
 
-def _found(query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool) -> Observation:
+def _places_observation(
+    query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool
+) -> Observation:
     if not places:
         where = f" in {country.upper()}" if country else ""
         raise ToolError(f"no place called {query!r}{where} is known", kind=ToolErrorKind.NOT_FOUND)
     facts = places if with_points else [place.model_copy(update={"point": None}) for place in places]
-    return Observation(text="\n".join(_line(place) for place in facts), facts=tuple(facts))
+    return Observation(text="\n".join(_place_line(place) for place in facts), facts=tuple(facts))
 
 
-def _line(place: PlaceFact) -> str:
+def _place_line(place: PlaceFact) -> str:
     parts = [
         place.name,
         place.place_kind,

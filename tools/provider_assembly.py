@@ -136,8 +136,8 @@ def build_catalog(
     """
     catalog = Catalog(tools=[])
     maker = _Maker(config, offline, store, environment, record, scrubber or Scrubber(), catalog, transport)
-    places = _chosen(config, maker.places, RoutedPlaces)
-    maps = _chosen(config, maker.maps, RoutedMaps)
+    places = _choose_provider(config, maker.places, RoutedPlaces)
+    maps = _choose_provider(config, maker.maps, RoutedMaps)
     regions = maker.regions(public_url)
     catalog.shelf = None if regions is None else regions.shelf
     web = [found for name in config.providers if (found := maker.web(name)) is not None]
@@ -158,11 +158,13 @@ def build_catalog(
     return catalog
 
 
-def _chosen(config: ToolsConfig, make: Callable[[ProviderName], T | None], route: Callable[[T, T], T]) -> T | None:
+def _choose_provider(
+    config: ToolsConfig, make: Callable[[ProviderName], T | None], route: Callable[[T, T], T]
+) -> T | None:
     """The first provider that has the ability; beside it the first one for China only, if both are configured."""
     able = [(name, found) for name in config.providers if (found := make(name)) is not None]
-    china = [found for name, found in able if _only_china(name)]
-    world = [found for name, found in able if not _only_china(name)]
+    china = [found for name, found in able if _is_only_china(name)]
+    world = [found for name, found in able if not _is_only_china(name)]
     if not world and (embedded := make("offline")) is not None:
         world = [embedded]
     if china and world:
@@ -170,7 +172,7 @@ def _chosen(config: ToolsConfig, make: Callable[[ProviderName], T | None], route
     return next(iter((*world, *china)), None)
 
 
-def _only_china(name: ProviderName) -> bool:
+def _is_only_china(name: ProviderName) -> bool:
     return name in PROVIDERS and PROVIDERS[name].only_china
 
 

@@ -68,7 +68,7 @@ def make_regions(
     if any(PROVIDERS[name].regions_by_url for name in names):
         chosen = config.region_search.upload
         if not isinstance(chosen, GatewayUpload):
-            upload = _store(chosen, client_for, environment)
+            upload = _make_store(chosen, client_for, environment)
         elif public_url is None:
             raise ConfigError(f"{names[0]} fetches pictures by URL: set gateway.public_url, or an upload to a store")
         else:
@@ -79,13 +79,13 @@ def make_regions(
                 scrubber=scrubber,
                 record=record,
             )
-    providers = [_provider(name, parts_of(name), upload) for name in names]
+    providers = [_make_provider(name, parts_of(name), upload) for name in names]
     settings = config.region_search
     hide = None if settings.blur is None else Blur(settings.blur)
     return Regions(RegionSearch(providers, max_side_px=settings.max_side_px, hide=hide), shelf)
 
 
-def _provider(name: ProviderName, parts: ProviderParts, upload: RegionUpload | None) -> RegionProvider:
+def _make_provider(name: ProviderName, parts: ProviderParts, upload: RegionUpload | None) -> RegionProvider:
     provider = PROVIDERS[name]
     if upload is not None and provider.regions_by_url is not None:
         return provider.regions_by_url(parts, upload)
@@ -93,7 +93,7 @@ def _provider(name: ProviderName, parts: ProviderParts, upload: RegionUpload | N
     return provider.regions(parts)
 
 
-def _store(
+def _make_store(
     config: StoreUpload | S3Upload, client_for: Callable[[str], SafeHttpClient], environment: Mapping[str, str]
 ) -> StoredRegions:
     places: Places = (

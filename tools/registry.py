@@ -82,36 +82,36 @@ class ToolFile:
     local: bool = False
 
 
-def _read_text(parts: ToolParts) -> Sequence[Tool]:
+def _reading_tools(parts: ToolParts) -> Sequence[Tool]:
     return [] if parts.perception is None else [read_text_tool(parts.perception)]
 
 
-def _places(parts: ToolParts) -> Sequence[Tool]:
+def _place_tools(parts: ToolParts) -> Sequence[Tool]:
     return [] if parts.places is None or parts.countries is None else places_tools(parts.places, parts.countries)
 
 
-def _maps(parts: ToolParts) -> Sequence[Tool]:
+def _map_tools(parts: ToolParts) -> Sequence[Tool]:
     return [] if parts.maps is None else maps_tools(parts.maps)
 
 
-def _image_search(parts: ToolParts) -> Sequence[Tool]:
+def _image_search_tools(parts: ToolParts) -> Sequence[Tool]:
     """Recordings answer in place of live services."""
     if parts.recordings is not None:
         return [image_search_tool(parts.recordings)]
     return [] if parts.regions is None else [region_search_tool(parts.regions)]
 
 
-def _web_search(parts: ToolParts) -> Sequence[Tool]:
+def _web_search_tools(parts: ToolParts) -> Sequence[Tool]:
     return [] if parts.web is None else [web_search_tool(parts.web)]
 
 
 TOOL_FILES: Final = (
     ToolFile(("image_zoom",), lambda parts: [zoom_tool()], local=True),
-    ToolFile(("read_text",), _read_text, local=True),
-    ToolFile(PLACE_TOOLS, _places),
-    ToolFile(MAP_TOOLS, _maps),
-    ToolFile(("image_search",), _image_search),
-    ToolFile(("web_search",), _web_search),
+    ToolFile(("read_text",), _reading_tools, local=True),
+    ToolFile(PLACE_TOOLS, _place_tools),
+    ToolFile(MAP_TOOLS, _map_tools),
+    ToolFile(("image_search",), _image_search_tools),
+    ToolFile(("web_search",), _web_search_tools),
 )
 
 
@@ -137,7 +137,7 @@ def make_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
     Raises:
         ConfigError: a tool of another package cannot be used.
     """
-    added = [tool for name in ADDED_TOOLS if (tool := _added(name, parts)).spec.local is local]
+    added = [tool for name in ADDED_TOOLS if (tool := _make_added_tool(name, parts)).spec.local is local]
     return [*make_own_tools(parts, local=local), *added]
 
 
@@ -153,7 +153,7 @@ def make_own_tools(parts: ToolParts, *, local: bool) -> list[Tool]:
     return [tool for file in TOOL_FILES if file.local is local for tool in file.make(parts)]
 
 
-def _added(name: str, parts: ToolParts) -> Tool:
+def _make_added_tool(name: str, parts: ToolParts) -> Tool:
     make: Callable[[ToolParts], Tool] = ADDED_TOOLS[name]
     tool = make(parts)
     if tool.spec.name != name or name in {own for file in TOOL_FILES for own in file.names}:

@@ -148,7 +148,7 @@ def web_search_tool(provider: WebProvider) -> Tool:
         ttl_s=86400.0,
     )
     splitting: Splitting[WebSearchArguments] = Splitting(
-        split=lambda arguments: [WebSearchArguments(query=query) for query in arguments.queries()], join=_joined
+        split=lambda arguments: [WebSearchArguments(query=query) for query in arguments.queries()], join=_join_results
     )
     return FunctionTool(spec, WebSearchArguments, search, splitting)
 
@@ -231,7 +231,7 @@ def search_of_regions(
     return FunctionTool(spec, ImageSearchArguments, run, Splitting(split=lambda arguments: [arguments], join=join))
 
 
-def _joined(
+def _join_results(
     arguments: WebSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
 ) -> Observation:
     return number_results(parts, _RESULTS_A_QUERY, context)
@@ -257,7 +257,7 @@ def number_results(parts: Sequence[Observation | ToolError], limit: int, context
         shown = [hit for hit in hits if not (context.options.hide_photo_hosts and tells_of_photo(hit))][:limit]
         facts += [hit.model_copy(update={"number": len(facts) + i}) for i, hit in enumerate(shown, 1)]
     if facts:
-        return Observation(text="\n\n".join(_entry(fact) for fact in facts), facts=tuple(facts))
+        return Observation(text="\n\n".join(_entry_text(fact) for fact in facts), facts=tuple(facts))
     for part in parts:
         if isinstance(part, ToolError):
             raise part
@@ -276,5 +276,5 @@ def tells_of_photo(hit: WebFact) -> bool:
     return hit.same_picture or is_photo_host(hit.url)
 
 
-def _entry(fact: WebFact) -> str:
+def _entry_text(fact: WebFact) -> str:
     return "\n".join(part for part in (f"[{fact.number}] {fact.title}", fact.snippet, fact.url) if part)

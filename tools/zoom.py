@@ -25,7 +25,7 @@ class BoxArguments(Arguments):
     photo: Annotated[int, Field(ge=0, le=7, description="which photo, counted from 0")] = 0
 
     @model_validator(mode="after")
-    def _ordered(self) -> BoxArguments:
+    def _check_bbox(self) -> BoxArguments:
         left, top, right, bottom = self.bbox
         if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
             raise ValueError(
@@ -61,7 +61,7 @@ class BoxArguments(Arguments):
         return box
 
 
-async def _zoom(arguments: BoxArguments, context: ToolContext) -> Observation:
+async def _zoom_in(arguments: BoxArguments, context: ToolContext) -> Observation:
     box = arguments.box(context)
     photo = context.photos[box.photo]
     left, top, right, bottom = box.pixels(photo.width, photo.height)
@@ -85,4 +85,4 @@ def zoom_tool() -> Tool:
         local=True,
         provider="photo",
     )
-    return FunctionTool(spec, BoxArguments, _zoom)
+    return FunctionTool(spec, BoxArguments, _zoom_in)

@@ -58,11 +58,11 @@ def answer_from(
         route=route,
         stop_reason=stop_reason,
         rollouts=tuple(_status(trajectory) for trajectory in run.trajectories),
-        undone=tuple(_undone(run)),
+        undone=tuple(_unfinished_work(run)),
         usage=usage + beside,
-        usage_by_model=_by_model(run.trajectories),
+        usage_by_model=_usage_by_model(run.trajectories),
         timing=timing,
-        file_claims=tuple(_compared(claim, verdict) for claim in file_claims),
+        file_claims=tuple(_claim_with_distance(claim, verdict) for claim in file_claims),
         file_checks=file_checks(file_claims, verdict) if check_files else (),
         warnings=(*identity.notes, *unread, *verdict.warnings, *moved_warnings(run), *failure_warnings(run)),
         provenance=Provenance(
@@ -81,11 +81,11 @@ def answer_from(
             request_id=run.accepted.request_id,
         ),
         changed=None if continued is None else change_of(continued, verdict),
-        budget=None if budget is None else _used_of(budget, usage, beside, timing),
+        budget=None if budget is None else _budget_use(budget, usage, beside, timing),
     )
 
 
-def _by_model(trajectories: Sequence[Trajectory]) -> tuple[ModelUsage, ...]:
+def _usage_by_model(trajectories: Sequence[Trajectory]) -> tuple[ModelUsage, ...]:
     """In the order of the first rollout of each model; empty unless the rollouts are of several."""
     models = dict.fromkeys(trajectory.source for trajectory in trajectories)
     if len(models) < 2:
@@ -94,7 +94,7 @@ def _by_model(trajectories: Sequence[Trajectory]) -> tuple[ModelUsage, ...]:
     return tuple(ModelUsage(model=model, rollouts=len(each), usage=sum(each, Usage())) for model, each in own.items())
 
 
-def _used_of(budget: Budget, usage: Usage, beside: Usage, timing: Timing) -> BudgetUse:
+def _budget_use(budget: Budget, usage: Usage, beside: Usage, timing: Timing) -> BudgetUse:
     """What was used of each thing that the budget limits. Other models than those of rollouts cost money, too."""
     return BudgetUse(
         budget=budget,
@@ -127,7 +127,7 @@ def _status(trajectory: Trajectory) -> RolloutStatus:
     )
 
 
-_CUT = {
+_CUT_REASONS = {
     StopReason.DEADLINE: "the time was up",
     StopReason.BUDGET: "its budget was used up",
     StopReason.QUORUM: "the others already agreed",
@@ -135,11 +135,11 @@ _CUT = {
 }
 
 
-def _undone(run: Run) -> list[str]:
+def _unfinished_work(run: Run) -> list[str]:
     """What was planned and did not come to its end."""
     planned = run.routed.plan.n_planned if run.routed else 0
     planned += sum(escalation.added for escalation in run.escalations)
-    undone = [text for trajectory in run.trajectories if (text := _cut_short(trajectory))]
+    undone = [text for trajectory in run.trajectories if (text := _cut_reason(trajectory))]
     if (missing := planned - len(run.trajectories)) > 0:
         enough = all(t.stop_reason is StopReason.ANSWERED for t in run.trajectories)
         planned_ones = f"{missing} planned rollout{' was' if missing == 1 else 's were'}"
@@ -148,17 +148,17 @@ def _undone(run: Run) -> list[str]:
     return undone
 
 
-def _cut_short(trajectory: Trajectory) -> str:
+def _cut_reason(trajectory: Trajectory) -> str:
     """Why a rollout did not come to its end; empty when it did."""
     turns = f"after {trajectory.usage.turns} turn{'' if trajectory.usage.turns == 1 else 's'}"
     if trajectory.stop_reason is StopReason.FAILED:
         return f"rollout {trajectory.rollout_id} failed {turns}"
-    if trajectory.stop_reason in _CUT:
-        return f"rollout {trajectory.rollout_id} stopped early, {turns}: {_CUT[trajectory.stop_reason]}"
+    if trajectory.stop_reason in _CUT_REASONS:
+        return f"rollout {trajectory.rollout_id} stopped early, {turns}: {_CUT_REASONS[trajectory.stop_reason]}"
     return ""
 
 
-def _compared(claim: FileClaim, verdict: Verdict) -> FileClaim:
+def _claim_with_distance(claim: FileClaim, verdict: Verdict) -> FileClaim:
     """The claim with its distance from the answer, when both name a point."""
     if claim.point is None or verdict.point is None:
         return claim

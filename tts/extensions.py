@@ -36,30 +36,30 @@ class Registry(Mapping[str, T]):
 
     def __init__(self, group: Group, own: Mapping[str, T] | None = None) -> None:
         self._group = group
-        self._own = own or {}
-        self._loaded: dict[str, T] = {}
+        self._own_entries = own or {}
+        self._loaded_entries: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
         """Raises KeyError for an unknown name, ConfigError for what cannot be imported."""
-        added = _added(self._group)
-        if name in self._own:
+        added = _added_entry_points(self._group)
+        if name in self._own_entries:
             if name in added:
                 raise ConfigError(f"{_owner(added[name])} brings {name!r} in {self._group}, which GeoTTS has itself")
-            return self._own[name]
-        if name not in self._loaded:
+            return self._own_entries[name]
+        if name not in self._loaded_entries:
             point = added[name]
             with boundary(ConfigError, f"loading {point.value} of {_owner(point)} ({self._group})"):
-                self._loaded[name] = point.load()
-        return self._loaded[name]
+                self._loaded_entries[name] = point.load()
+        return self._loaded_entries[name]
 
     def __contains__(self, name: object) -> bool:
         """Whether there is one of this name; nothing is imported."""
-        return name in self._own or name in _added(self._group)
+        return name in self._own_entries or name in _added_entry_points(self._group)
 
     def __iter__(self) -> Iterator[str]:
         """All names; nothing is imported for them."""
-        yield from self._own
-        yield from (name for name in _added(self._group) if name not in self._own)
+        yield from self._own_entries
+        yield from (name for name in _added_entry_points(self._group) if name not in self._own_entries)
 
     def __len__(self) -> int:
         """How many there are."""
@@ -67,7 +67,7 @@ class Registry(Mapping[str, T]):
 
 
 @lru_cache
-def _added(group: Group) -> Mapping[str, EntryPoint]:
+def _added_entry_points(group: Group) -> Mapping[str, EntryPoint]:
     """By name. Raises ConfigError when two packages bring the same."""
     found: dict[str, EntryPoint] = {}
     for point in entry_points(group=group):

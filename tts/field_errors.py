@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from geotts_client.options import STOP_PATTERN
 
-_OF_PATTERN: Mapping[str, str] = {
+_PATTERN_TEXTS: Mapping[str, str] = {
     STOP_PATTERN: "must be none, quorum[:k], first:m, beta[:p], worth[:p] or loss[:points], "
     "such as quorum:3 or loss:1.0",
     r"^https?://": "must be a URL that starts with http:// or https://",
@@ -24,7 +24,7 @@ def field_error_text(wrong: ErrorDetails, model: type[BaseModel], noun: str = "f
         near = get_close_matches(str(wrong["loc"][-1]), sorted(_names_beside(wrong["loc"], model)), n=1)
         return f"no such {noun}" + (f"; did you mean {near[0]}?" if near else "")
     if wrong["type"] == "string_pattern_mismatch":
-        return _OF_PATTERN.get(str(wrong.get("ctx", {}).get("pattern", "")), wrong["msg"])
+        return _PATTERN_TEXTS.get(str(wrong.get("ctx", {}).get("pattern", "")), wrong["msg"])
     return wrong["msg"]
 
 

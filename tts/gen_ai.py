@@ -62,10 +62,10 @@ def rollout_span(parent: TraceContext | None, request_id: str, rollout_id: int, 
 
 def traced_generation(model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
     """The deltas of `model.generate(request)`, with a `chat` span from the question to the end of the reply."""
-    return _traced(model, request) if GEN_AI.on else model.generate(request)
+    return _trace_deltas(model, request) if GEN_AI.on else model.generate(request)
 
 
-async def _traced(model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
+async def _trace_deltas(model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
     call = _Chat(model, request)
     try:
         async with closing(model.generate(request)) as deltas:
@@ -81,13 +81,17 @@ class _Chat:
     """One model call while it runs. Its span is never the current one: a generator is left and entered again."""
 
     def __init__(self, model: ModelClient, request: ModelRequest) -> None:
-        self._common: dict[str, AttributeValue] = {OPERATION: "chat", PROVIDER: _provider(model), MODEL: model.name}
-        self._started = time.perf_counter()
+        self._common_attributes: dict[str, AttributeValue] = {
+            OPERATION: "chat",
+            PROVIDER: _provider(model),
+            MODEL: model.name,
+        }
+        self._started_at = time.perf_counter()
         self._text: list[str] = []
-        self._first = True
+        self._is_first = True
         self.whole = False
         self._usage = Usage()
-        attributes = {**self._common, "gen_ai.conversation.id": request.session_id, **_sampling(request)}
+        attributes = {**self._common_attributes, "gen_ai.conversation.id": request.session_id, **_sampling(request)}
         if GEN_AI.content:
             attributes["gen_ai.input.messages"] = _content(
                 [{"role": one.role, "parts": [{"type": "text", "content": one.text}]} for one in request.messages]
@@ -96,9 +100,9 @@ class _Chat:
 
     def record(self, delta: Delta) -> None:
         """Note a piece of the reply."""
-        if self._first and (delta.text or delta.tool_calls):
-            self._first = False
-            waited_s = time.perf_counter() - self._started
+        if self._is_first and (delta.text or delta.tool_calls):
+            self._is_first = False
+            waited_s = time.perf_counter() - self._started_at
             self._span.set_attribute("gen_ai.response.time_to_first_chunk", round(waited_s, 4))
         if GEN_AI.content and delta.text:
             self._text.append(delta.text)
@@ -125,7 +129,7 @@ class _Chat:
         self._span.end()
         for kind, count in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
             if count:
-                _tokens.record(count, {**self._common, "gen_ai.token.type": kind})
+                _tokens.record(count, {**self._common_attributes, "gen_ai.token.type": kind})
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Literal
 import orjson
 from opentelemetry import trace
 
-_OURS = ("geotts", "tts", "tools", "deployments")
+_OWN_LOGGERS = ("geotts", "tts", "tools", "deployments")
 _FIELDS = ("request_id", "route", "status", "seconds", "bytes_out", "tenant")
 
 TraceOf = Callable[[str], str | None]  # the trace of a request, by the request's id
@@ -57,7 +57,7 @@ def configure_logs(form: Literal["text", "json"], service: str, trace_of: TraceO
         return
     handler = logging.StreamHandler(sys.__stderr__)
     handler.setFormatter(JsonFormatter(service, trace_of))
-    for name in _OURS:
+    for name in _OWN_LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(logging.INFO)

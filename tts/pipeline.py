@@ -96,13 +96,13 @@ class Solution:
         self._ports = ports
         self._egress = egress or RequestEgress(ports, request.id)
         before_s = 0.0 if resumed is None else resumed.elapsed_s
-        self._number = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
+        self._sequencer = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
         self._seed = request_seed(self._request)
-        self._beside = Usage()  # of models asked by locator and verifier, and GPU time of what was cut off
+        self._other_usage = Usage()  # of models asked by locator and verifier, and GPU time of what was cut off
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
-        self._blind: int | None = None  # rollouts that do not know the claim, once others test it
+        self._n_blind: int | None = None  # rollouts that do not know the claim, once others test it
         self._parent: TraceContext | None = None
         self._marks: dict[str, float] = {}
 
@@ -114,12 +114,12 @@ class Solution:
     @property
     def usage(self) -> Usage:
         """What its rollouts have used so far, and what else was used for it."""
-        return sum((trajectory.usage for trajectory in self._run.trajectories), self._beside)
+        return sum((trajectory.usage for trajectory in self._run.trajectories), self._other_usage)
 
     @property
-    def _spent(self) -> Usage:
+    def _budget_usage(self) -> Usage:
         """What counts against budgets: all of the rollouts, and the money for the models of locator and verifier."""
-        return sum((one.usage for one in self._run.trajectories), Usage(cost_usd=self._beside.cost_usd))
+        return sum((one.usage for one in self._run.trajectories), Usage(cost_usd=self._other_usage.cost_usd))
 
     async def run(self, send: Send[Item | Checkpoint]) -> None:
         """Send numbered events, attachments for the files of the request, and the checkpoints of its rollouts."""
@@ -142,7 +142,7 @@ class Solution:
             try:
                 verdict, stop = await self._think()
             finally:
-                self._beside += Usage(gpu_s=max(0.0, UNREPORTED_GPU_TIME.take(self._request.id)))
+                self._other_usage += Usage(gpu_s=max(0.0, UNREPORTED_GPU_TIME.take(self._request.id)))
             await self._emit(Answered(answer=self._answer(verdict, stop)))
         except GeoTTSError as error:
             await self._emit(failed_event(error))
@@ -151,21 +151,21 @@ class Solution:
 
     async def _think(self) -> tuple[Verdict, StopReason]:
         """Roll out and verify, and once more a little harder as long as that is called for and affordable."""
-        ensemble = self._ensemble()
+        ensemble = self._first_ensemble()
         plan, routing, cut = await self._begin(ensemble)
         while True:
             failed = why_nothing_worked(self._run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
                 raise failed
-            asked = self._to_verify(routing)  # of rollouts that only lacked tools there is nothing to verify
-            verdict = await self._verify(asked) if failed is None else fallback_verdict(asked, failed.detail)
-            final = cut is StopReason.DEADLINE or self._blind is not None  # a claim is tested when nothing is added
-            harder = None if final else self._harder(ensemble, plan, verdict)
+            request = self._verify_request(routing)  # of rollouts that only lacked tools there is nothing to verify
+            verdict = await self._verify(request) if failed is None else fallback_verdict(request, failed.detail)
+            final = cut is StopReason.DEADLINE or self._n_blind is not None  # a claim is tested when nothing is added
+            harder = None if final else self._harder_plan(ensemble, plan, verdict)
             if harder is None and failed is not None:
                 raise failed
             if harder is None:
                 stop = cut if cut in _REQUEST_STOPS else why_ended(self._run)
-                return await self._tested(ensemble, plan, routing, verdict), stop
+                return await self._test_claim(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
             cut = await self._roll_out(ensemble, plan, routing)
@@ -173,56 +173,56 @@ class Solution:
     async def _begin(self, ensemble: Ensemble) -> _RolledOut:
         if self._resumed_request is not None:
             return await self._resume_rollouts(ensemble, self._resumed_request)
-        return await (self._led if self._ports.watch.leader else self._routed)(ensemble)
+        return await (self._roll_out_with_leader if self._ports.watch.leader else self._rate_and_roll_out)(ensemble)
 
     async def _resume_rollouts(self, ensemble: Ensemble, resumed: ResumedRequest) -> _RolledOut:
         """Read the photos again, and continue the rollouts of the process that was lost."""
-        routing = await self._rated()
+        routing = await self._rate_or_unrated()
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
         plan = resumed.plan or await self._decide(routing, opened)
         group, total = self._group(plan, routing), resumed.n_planned(plan)
-        self._blind = None if resumed.tests is None else total
-        cut = await ensemble.resume(group, resumed, total, self._until(group))
+        self._n_blind = None if resumed.tests is None else total
+        cut = await ensemble.resume(group, resumed, total, self._rollout_deadline(group))
         self._mark("rollouts_s")
         return plan, routing, cut
 
-    async def _routed(self, ensemble: Ensemble) -> _RolledOut:
+    async def _rate_and_roll_out(self, ensemble: Ensemble) -> _RolledOut:
         """Rate the photos, plan, and roll out."""
         routing = await self._route()
         plan = await self._decide(routing)
         return plan, routing, await self._roll_out(ensemble, plan, routing)
 
-    async def _led(self, ensemble: Ensemble) -> _RolledOut:
+    async def _roll_out_with_leader(self, ensemble: Ensemble) -> _RolledOut:
         """Roll out from the first moment; the photos are rated beside the leader, and planned for when they are."""
         opening = self._ports.router.opening(self._options)
-        planned: list[tuple[Plan, Routing]] = []
+        plans: list[tuple[Plan, Routing]] = []
         automatic = self._options.depth is Depth.AUTO and opening.n_planned > 1
 
         async def join(routing: Routing) -> GroupPlan:
-            planned.append((await self._decide(routing, opening), routing))
-            return GroupPlan(self._group(planned[0][0], routing), planned[0][0].n_planned)
+            plans.append((await self._decide(routing, opening), routing))
+            return GroupPlan(self._group(plans[0][0], routing), plans[0][0].n_planned)
 
         group = self._group(opening, UNRATED)
         width = self._ports.watch.width if automatic else "full"
-        async with run_beside(self._rated_after_leader()) as rating:
+        async with run_beside(self._rate_after_leader()) as rating:
             company = LeaderPhase(
                 rate=rating,
                 join=join,
                 rule=LeaderRule.for_request(self._options, self._ports.watch, opening.n_planned, self._deadline, width),
                 planned=None if automatic else GroupPlan(group, opening.n_planned),
             )
-            cut = await ensemble.run_with_leader(group, company, self._until(group))
-            if not planned:
+            cut = await ensemble.run_with_leader(group, company, self._rollout_deadline(group))
+            if not plans:
                 needed = (automatic or self._request.states_something) and cut is not StopReason.DEADLINE
                 await join(await rating() if needed else UNRATED)
         self._mark("rollouts_s")
-        return *planned[0], cut
+        return *plans[0], cut
 
-    async def _rated_after_leader(self) -> Routing:
+    async def _rate_after_leader(self) -> Routing:
         await self._rollouts_started.wait(at_most_s=_LEADER_FIRST_S)  # the threads that rate would keep the leader back
-        return await self._rated()
+        return await self._rate_or_unrated()
 
-    async def _rated(self) -> Routing:
+    async def _rate_or_unrated(self) -> Routing:
         """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
         try:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
@@ -235,59 +235,59 @@ class Solution:
         await self._emit(Routed(locatability=routing.locatability, plan=plan))
         return plan
 
-    async def _tested(self, blind: Ensemble, plan: Plan, routing: Routing, verdict: Verdict) -> Verdict:
+    async def _test_claim(self, blind: Ensemble, plan: Plan, routing: Routing, verdict: Verdict) -> Verdict:
         """The verdict, with the check of a claim by rollouts that know of it, where there is one and time for it."""
         if self._resumed_request is not None and self._resumed_request.tests is not None:
-            return await self._tested_on(self._resumed_request, self._resumed_request.tests, blind, routing, verdict)
+            return await self._resume_test(self._resumed_request, self._resumed_request.tests, blind, routing, verdict)
         if not self._request.claimed or self._deadline.remaining_s() < 2.0 * blind.longest_s + self._verifier_s:
             return verdict
-        testing = self._ports.router.testing(plan, self._options, started=blind.n_started, spent=self._spent)
+        testing = self._ports.router.testing(plan, self._options, started=blind.n_started, spent=self._budget_usage)
         if testing is None:
             return verdict
         await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
-        self._blind = len(self._run.trajectories)
+        self._n_blind = len(self._run.trajectories)
         group = replace(self._group(testing, routing), testing=in_question(self._request.claimed, verdict))
-        await self._testing_ensemble(blind).run(group, testing.n_planned, self._until(group))
-        return await self._verify(self._to_verify(routing))
+        await self._testing_ensemble(blind).run(group, testing.n_planned, self._rollout_deadline(group))
+        return await self._verify(self._verify_request(routing))
 
-    async def _tested_on(
+    async def _resume_test(
         self, resumed: ResumedRequest, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
     ) -> Verdict:
         """The test goes on that a lost process began."""
         group = replace(self._group(tests.plan, routing), testing=in_question(self._request.claimed, verdict))
-        await self._testing_ensemble(blind).resume(group, resumed, tests.added, self._until(group))
-        return await self._verify(self._to_verify(routing))
+        await self._testing_ensemble(blind).resume(group, resumed, tests.added, self._rollout_deadline(group))
+        return await self._verify(self._verify_request(routing))
 
     def _testing_ensemble(self, blind: Ensemble) -> Ensemble:
         """Rollouts that test a claim never stop each other: each of them is asked for."""
         watch = ConsensusWatch(StopPolicy.parse("none"), self._options.target_radius_km, self._ports.watch.guesses)
-        return self._watched_by(watch, numbered_from=blind.n_started)
+        return self._make_ensemble(watch, numbered_from=blind.n_started)
 
-    def _ensemble(self) -> Ensemble:
+    def _first_ensemble(self) -> Ensemble:
         watch, radius_km = self._ports.watch, self._options.target_radius_km
         policy = StopPolicy.parse(self._options.stop or watch.stop)
         self._watch = ConsensusWatch(policy, radius_km, watch.guesses, led=watch.leader, experience=watch.experience)
-        return self._watched_by(self._watch)
+        return self._make_ensemble(self._watch)
 
-    def _watched_by(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:
+    def _make_ensemble(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:
         sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
         rollouts, settings, most = self._ports.rollouts, self._ports.watch, self._options.max_tokens_total
         return Ensemble(rollouts, settings, watch, sink, partial(rollout_seed, self._seed), most, numbered_from)
 
-    def _harder(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
+    def _harder_plan(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
         """The next plan and why it is needed; None when it is not, or when there is no time for it."""
         agreement = partial(self._watch.agreement, self._run.trajectories)
         why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
-        harder = self._ports.router.escalate(plan, self._options, started=ensemble.n_started, spent=self._spent)
+        harder = self._ports.router.escalate(plan, self._options, started=ensemble.n_started, spent=self._budget_usage)
         return None if harder is None else (harder, why)
 
     async def _route(self) -> Routing:
         context = self._paid_context(self._deadline.remaining_s())
         with span("route"):
             routing = await self._ports.locator.rate(self._request.photos, context)
-        self._beside += routing.usage
+        self._other_usage += routing.usage
         self._descriptions |= {description.photo_sha256: description.text for description in routing.described}
         self._mark("routed_s")
         return routing
@@ -296,11 +296,11 @@ class Solution:
         """Run the planned rollouts; why they were stopped, None when all ended by themselves."""
         group = self._group(plan, routing)
         rule = LeaderRule.for_request(self._options, self._ports.watch, plan.n_planned, self._deadline)
-        cut = await ensemble.run(group, plan.n_planned, self._until(group), rule)
+        cut = await ensemble.run(group, plan.n_planned, self._rollout_deadline(group), rule)
         self._mark("rollouts_s")
         return cut
 
-    def _until(self, group: GroupRequest) -> Deadline:
+    def _rollout_deadline(self, group: GroupRequest) -> Deadline:
         return Deadline(group.context.remaining_s + min(_GRACE_S, 0.5 * self._verifier_s))
 
     def _group(self, plan: Plan, routing: Routing) -> GroupRequest:
@@ -317,20 +317,20 @@ class Solution:
             followed=self._request.followed,
             continued=self._request.continued,
             kept=self._request.kept,
-            diverse_first_calls=self._blind is None and has_diverse_calls(self._options, self._ports.watch),
+            diverse_first_calls=self._n_blind is None and has_diverse_calls(self._options, self._ports.watch),
             may_begin=self._may_begin,
             when_sent=self._rollouts_started.reach,
         )
 
-    def _to_verify(self, routing: Routing) -> VerifyRequest:
+    def _verify_request(self, routing: Routing) -> VerifyRequest:
         return VerifyRequest(
             context=self._paid_context(max(0.05, self._deadline.remaining_s())),
             photos=self._request.photos,
             options=self._options,
-            trajectories=self._run.trajectories[: self._blind],
+            trajectories=self._run.trajectories[: self._n_blind],
             readings=routing.readings,
             claimed=self._request.claimed,
-            testing=() if self._blind is None else self._run.trajectories[self._blind :],
+            testing=() if self._n_blind is None else self._run.trajectories[self._n_blind :],
             inquiry=self._run.inquiry,
         )
 
@@ -349,7 +349,7 @@ class Solution:
                                 verdict = piece
                                 record_verdict(piece)
                             elif isinstance(piece, Usage):
-                                self._beside += piece
+                                self._other_usage += piece
                             elif isinstance(piece, VerdictText):
                                 await self._emit(VerifierText(text=piece.text))
                             else:
@@ -362,7 +362,7 @@ class Solution:
         return verdict or fallback_verdict(request, problem or "the verifier gave no verdict")
 
     async def _emit(self, event: Event) -> None:
-        numbered = self._number(event)
+        numbered = self._sequencer(event)
         self._run = fold([numbered], self._run)
         if event.type == "hypothesis":
             self._marks.setdefault("first_hypothesis_s", numbered.t_s)
@@ -374,10 +374,10 @@ class Solution:
         return answer_from(
             verdict,
             self._run,
-            beside=self._beside,
+            beside=self._other_usage,
             identity=self._ports.identity,
             stop_reason=stop,
-            marks={**self._marks, "total_s": self._number.elapsed_s()},
+            marks={**self._marks, "total_s": self._sequencer.elapsed_s()},
             file_claims=self._request.file_claims,
             check_files=self._options.claims,
             continued=self._request.continued,
@@ -386,7 +386,7 @@ class Solution:
         )
 
     def _mark(self, name: str) -> None:
-        self._marks[name] = self._number.elapsed_s()
+        self._marks[name] = self._sequencer.elapsed_s()
 
     def _context(self, remaining_s: float) -> RequestContext:
         seen = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process
@@ -395,5 +395,5 @@ class Solution:
     def _paid_context(self, remaining_s: float) -> RequestContext:
         """With the money that is left for the models of locator and verifier."""
         money_usd = self._ports.router.money_usd(self._options)
-        left_usd = None if money_usd is None else max(0.0, money_usd - self._spent.cost_usd)
+        left_usd = None if money_usd is None else max(0.0, money_usd - self._budget_usage.cost_usd)
         return self._context(remaining_s).model_copy(update={"money_left_usd": left_usd})

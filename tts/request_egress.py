@@ -38,7 +38,7 @@ class RequestEgress:
         self._id = request_id
         self._outgoing: list[Outgoing] = []
         self._unwritten = [Departure(request_id, outgoing) for outgoing in before]
-        self._complete = complete
+        self._is_complete = complete
 
     async def to_event(self) -> LeftMachine | None:
         """The event; None when nothing left. Never raises. `complete` is false if a process was lost that may have sent
@@ -46,9 +46,9 @@ class RequestEgress:
         found = [*self._unwritten, *EGRESS.take(self._id)]
         self._unwritten.clear()
         self._outgoing += [departure.outgoing for departure in found if departure.outgoing is not None]
-        self._complete &= all(departure.outgoing is not None for departure in found)
+        self._is_complete &= all(departure.outgoing is not None for departure in found)
         await write_down(self._file, found)
-        complete = self._complete or not self._may_send
+        complete = self._is_complete or not self._may_send
         if not (self._engines or self._outgoing) and complete:
             return None
         in_order = tuple(sorted(self._outgoing, key=lambda one: one.at))

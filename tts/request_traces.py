@@ -7,7 +7,7 @@ from __future__ import annotations
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span, SpanProcessor
 
-_KEPT = 4096
+_MAX_TRACES = 4096
 
 
 class RequestTraces(SpanProcessor):
@@ -22,7 +22,7 @@ class RequestTraces(SpanProcessor):
         if not isinstance(request_id, str):
             return
         self._traces[request_id] = f"{span.get_span_context().trace_id:032x}"
-        if len(self._traces) > _KEPT:
+        if len(self._traces) > _MAX_TRACES:
             del self._traces[next(iter(self._traces))]
 
     def trace_of(self, request_id: str) -> str | None:

@@ -59,19 +59,19 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _ = _COMMANDS[cmd_name]
-        return _installed(cmd_name) if not module else _of(module)
+        return _installed_command(cmd_name) if not module else _command_of_module(module)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
-def _of(module: str) -> click.Command:
+def _command_of_module(module: str) -> click.Command:
     command: click.Command = importlib.import_module(module).command
     return command
 
 
-def _installed(name: str) -> click.Command:
+def _installed_command(name: str) -> click.Command:
     """The command that another package brings. Raises ConfigError where none does."""
     for found in entry_points(group="geotts.commands", name=name):
         command: click.Command = found.load()
@@ -106,7 +106,7 @@ def main() -> None:
     except ValidationError as error:
         code = fail("\n".join(_wrong_fields(error)), EXIT_USAGE)
     except GeoTTSError as error:
-        code = fail(_with_cause(error), EXIT_FAILED)
+        code = fail(_detail_with_cause(error), EXIT_FAILED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -118,7 +118,7 @@ def _wrong_fields(error: ValidationError) -> Iterator[str]:
         yield f"{name}: {message}" if name else message
 
 
-def _with_cause(error: GeoTTSError) -> str:
+def _detail_with_cause(error: GeoTTSError) -> str:
     """The detail, and the first line of what it came from: here nobody but the user of this machine reads it."""
     cause = str(error.__cause__ or "").strip().partition("\n")[0]
     return error.detail if not cause or cause in error.detail else f"{error.detail}: {mask_secrets(cause)}"

@@ -131,9 +131,9 @@ def command(
     if allowance.has_no_replies or not any(
         record.run is not None and has_reply_or_overflow(record.run) for record in records
     ):
-        return fail(_why_not(records), EXIT_FAILED)
-    found = _assessed(run, records, args, dataset, install=not no_install)
-    _show(found, html, as_json=as_json)
+        return fail(_failure_reason(records), EXIT_FAILED)
+    found = _assess_run(run, records, args, dataset, install=not no_install)
+    _show_acceptance(found, html, as_json=as_json)
     if found.left and allowance.spent_limit:
         STDERR.print(
             f"the {allowance.spent_limit} is used up, and {found.left} photos are left: run the same command again for "
@@ -151,12 +151,12 @@ def _print_cost(args: AppArgs, photos: int) -> None:
         STDERR.print(f"it may cost up to {photos * most:.2f} US dollars (limits.max_cost_usd {most:g} a photo)")
 
 
-def _why_not(records: list[Record]) -> str:
+def _failure_reason(records: list[Record]) -> str:
     failures = [record.failure for record in records if record.failure]
     return f"the engine could not be run: {failures[-1] if failures else 'no photo was located'}"
 
 
-def _assessed(run: AcceptRun, records: list[Record], args: AppArgs, dataset: str, *, install: bool) -> Acceptance:
+def _assess_run(run: AcceptRun, records: list[Record], args: AppArgs, dataset: str, *, install: bool) -> Acceptance:
     own = [record for record in records if OWN in record.tags]
     origin = f"geotts accept, n = {run.rollouts}, {len(own)} photos, {datetime.now(UTC):%Y-%m-%d}"
     answered = {record.sample for record in own if not record.failure}
@@ -177,7 +177,7 @@ def _assessed(run: AcceptRun, records: list[Record], args: AppArgs, dataset: str
     )
 
 
-def _show(found: Acceptance, html: Path | None, *, as_json: bool) -> None:
+def _show_acceptance(found: Acceptance, html: Path | None, *, as_json: bool) -> None:
     if html is not None:
         try:
             html.write_text(acceptance_page(found))

@@ -61,7 +61,7 @@ class AcceptRun:
             todo = [sample for sample in self.samples if sample.id not in before.done - before.failed]
             STDERR.print(f"{len(self.samples)} photos, {len(self.samples) - len(todo)} done before → {file}")
             if todo:
-                asyncio.run(self._follow(todo, journal, setup, allowance))
+                asyncio.run(self._locate_samples(todo, journal, setup, allowance))
 
     def records(self) -> list[Record]:
         """What the file holds of these photos."""
@@ -70,7 +70,9 @@ class AcceptRun:
         mine = {sample.id for sample in self.samples}
         return [record for record in read_records(self.file) if record.sample in mine]
 
-    async def _follow(self, todo: list[Sample], journal: Journal, setup: RunSetup, allowance: Allowance) -> None:
+    async def _locate_samples(
+        self, todo: list[Sample], journal: Journal, setup: RunSetup, allowance: Allowance
+    ) -> None:
         ports = local_ports(self.args)
         solver = LocalSolver(ports, deadline_s=self.args.gateway.default_deadline_s)
         try:

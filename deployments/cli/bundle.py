@@ -61,7 +61,7 @@ def command() -> None:
 @shared_options.api_key
 def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_key: str | None) -> None:
     """Fetch the bundle of REQUEST_ID from a service, check it, and write it to a file. With --sign-with, sign it."""
-    data = _fetched(request_id, url, api_key)
+    data = _fetch_bundle(request_id, url, api_key)
     entries = checked_entries(data)
     if sign_with is not None:
         data = pack(sign_files(entries, sign_with.read_bytes()))
@@ -69,7 +69,7 @@ def fetch(request_id: str, output: Path, sign_with: Path | None, url: str, api_k
     click.echo(f"{output}: root hash {root_hash(entries)}")
 
 
-def _fetched(request_id: str, url: str, api_key: str | None) -> bytes:
+def _fetch_bundle(request_id: str, url: str, api_key: str | None) -> bytes:
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     address = f"{url.rstrip('/')}/locate/{request_id}/bundle"
     try:

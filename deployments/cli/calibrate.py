@@ -86,25 +86,25 @@ def command(
         for line in _accuracy_lines(by_sources):
             STDERR.print(line, soft_wrap=True)
     cases = thin_out_cases(every)
-    whole = verdict_columns([*cases, *(made_up_cases(made_up, world) if made_up else ())], world, reliability)
+    columns = verdict_columns([*cases, *(made_up_cases(made_up, world) if made_up else ())], world, reliability)
     origin = origin or ", ".join(path.stem for path in runs)
     if regions_of is not None:
-        only_regions = with_regions(load(regions_of), whole, origin=origin)
+        only_regions = with_regions(load(regions_of), columns, origin=origin)
         only_regions.write(out)
-        STDERR.print(f"{out}: {_fitted_regions(only_regions)}", soft_wrap=True)
+        STDERR.print(f"{out}: {_regions_text(only_regions)}", soft_wrap=True)
         return
-    made = with_regions(fit(whole.spreads, whole.errors_km.tolist(), origin=origin, stated=stated), whole)
-    how = _command(runs, made_up=made_up, stated=stated, sources=sources, agreement=agreement)
+    calibration = with_regions(fit(columns.spreads, columns.errors_km.tolist(), origin=origin, stated=stated), columns)
+    how = _command_text(runs, made_up=made_up, stated=stated, sources=sources, agreement=agreement)
     about = {"command": how, "fitted_on": datetime.now(UTC).date(), "kind_of_n": fitted_kind_of_cases(every)}
-    made.model_copy(update=about).write(out)
-    STDERR.print(f"{out}: from {made.runs} runs with an answer; {_fitted_regions(made)}", soft_wrap=True)
+    calibration.model_copy(update=about).write(out)
+    STDERR.print(f"{out}: from {calibration.runs} runs with an answer; {_regions_text(calibration)}", soft_wrap=True)
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
-    if splits and len(whole.spreads) < 2 * MIN_RUNS:
-        few = f"{made.runs} runs are too few to check the file on half of them: it is not checked"
+    if splits and len(columns.spreads) < 2 * MIN_RUNS:
+        few = f"{calibration.runs} runs are too few to check the file on half of them: it is not checked"
         STDERR.print(styled_text((few, "yellow")))
     elif splits:
-        found = mean_of([held_out(whole, seed=seed, stated=stated) for seed in range(splits)])
-        summary = {"kind_of_n": kind, "runs": made.runs, "splits": splits, **found.model_dump(), **summary}
+        found = mean_of([held_out(columns, seed=seed, stated=stated) for seed in range(splits)])
+        summary = {"kind_of_n": kind, "runs": calibration.runs, "splits": splits, **found.model_dump(), **summary}
     if summary:
         click.echo(orjson.dumps(summary).decode())
 
@@ -121,7 +121,7 @@ def _accuracy_lines(found: AccuracyBySources) -> list[str]:
     return [head, *(f"  {way}: {', '.join(f'{share:.1f}' for share in shares)}" for way, shares in ways.items())]
 
 
-def _command(
+def _command_text(
     runs: Sequence[Path], *, made_up: int, stated: bool, sources: Path | None = None, agreement: bool = False
 ) -> str:
     options = [*([f"--made-up {made_up}"] if made_up else []), *(["--stated"] if stated else [])]
@@ -129,7 +129,7 @@ def _command(
     return " ".join(["geotts calibrate", *(path.name for path in runs), *options])
 
 
-def _fitted_regions(made: Calibration) -> str:
+def _regions_text(made: Calibration) -> str:
     if made.regions is None:
         return f"no regions: fewer than {MIN_CASES} runs with several peaks, or none smaller than circles"
     return f"regions from {made.regions.cases} runs with several peaks"

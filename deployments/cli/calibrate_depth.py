@@ -44,7 +44,7 @@ def command(reason: Path, rag: Path, out: Path) -> None:
     pairs = [(without[record.sample], record) for record in searches if record.sample in without]
     parts, targets, labels = [], [], []
     for plain, searched in pairs:
-        rated = _rated(plain, searched)
+        rated = _joined_rating(plain, searched)
         if rated is None:
             continue
         reason_km, retrieval_km = _error_km(plain), _error_km(searched)
@@ -57,7 +57,7 @@ def command(reason: Path, rag: Path, out: Path) -> None:
     STDERR.print(f"{out}: fitted on {predictor.runs} photos, {sum(labels)} of which needed depth")
 
 
-def _rated(*records: Record) -> Locatability | None:
+def _joined_rating(*records: Record) -> Locatability | None:
     """The ratings of one photo as one; None where it was not rated. The first run's numbers win."""
     routes = [record.answer.route for record in records if record.answer is not None]
     ratings = [route.locatability for route in routes if route is not None and route.locatability.parts]

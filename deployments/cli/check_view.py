@@ -12,7 +12,7 @@ from tts.domain.claim import CheckedPlace, ClaimCheck
 from tts.report.plain_words import VERDICTS, plain
 
 _COLOURS = {"supported": "green", "contradicted": "red", "not_decidable": "yellow"}
-_SHOWN = 6
+_MAX_EVIDENCE = 6
 
 
 def check_panel(check: ClaimCheck) -> RenderableType:
@@ -27,7 +27,7 @@ def check_panel(check: ClaimCheck) -> RenderableType:
     for heading, evidence in (("for it", check.evidence_for), ("against it", check.evidence_against)):
         if evidence:
             lines.append(RichText(f"\n{heading}:", "dim"))
-            lines += [RichText(_evidence_text(item)) for item in evidence[:_SHOWN]]
+            lines += [RichText(_evidence_text(item)) for item in evidence[:_MAX_EVIDENCE]]
     return Panel(Group(*lines), border_style=colour, expand=False)
 
 

@@ -112,13 +112,13 @@ def profile_options(command: F, *, to_run: bool = True) -> F:
             metavar=metavar,
             is_eager=True,
             expose_value=False,
-            callback=partial(_remember, to_run),
+            callback=partial(_remember_profile, to_run),
             help=text,
         )(command)
     return command
 
 
-def _remember(to_run: bool, context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+def _remember_profile(to_run: bool, context: click.Context, parameter: click.Parameter, value: str | None) -> None:
     context.meta.setdefault(_PROFILE, {"to_run": to_run})[parameter.name] = value or ""
 
 

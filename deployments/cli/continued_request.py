@@ -15,7 +15,7 @@ from tts.domain.events import Event
 from tts.domain.request import LocateOptions
 
 ANSWER = "answer"  # what `--not-there` says for the earlier answer
-_KEPT = frozenset({"within", "deadline_s", "include"})
+_KEPT_OPTIONS = frozenset({"within", "deadline_s", "include"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def continued_request_of(
         raise click.BadParameter(f"give either `{ANSWER}` or names of places, not both", param_hint="--not-there")
     if fact is not None and len(fact) > MAX_FACT:
         raise click.BadParameter(f"a fact has at most {MAX_FACT} characters", param_hint="--fact")
-    if strange := sorted(fields.keys() - _KEPT):
+    if strange := sorted(fields.keys() - _KEPT_OPTIONS):
         names = ", ".join("--" + name.replace("_", "-") for name in strange)
         raise click.BadParameter(
             f"{names}: the earlier request decides this; leave it out, or send a new request", param_hint="--continue"

@@ -56,7 +56,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
         _try_next(service.url, chosen[0], running=keep)
         if keep:
             STDERR.print(styled_text((f"The service keeps running at {service.url}", "bold"), " (Ctrl-C stops it)"))
-            _wait()
+            _wait_for_interrupt()
         STDERR.print("stopping the service …")
     return failed
 
@@ -102,17 +102,17 @@ async def _locate(url: str, photos: tuple[Path, ...], n_parallel: int, args: App
     async with Client(url) as client:
         for path in photos:
             options = LocateOptions(n_parallel=n_parallel, depth="deep", seed=1)
-            _, run = await follow(Input(_shown(path), path), options, client.stream, quiet=False)
+            _, run = await follow(Input(_path_text(path), path), options, client.stream, quiet=False)
             if run.answer is None:
                 failed = 1
                 if run.failure is None:  # which would have been told
-                    STDERR.print(styled_text((_shown(path), "bold red"), ": no answer came"))
+                    STDERR.print(styled_text((_path_text(path), "bold red"), ": no answer came"))
                 continue
             _STDOUT.print(answer_panel(run.answer, lambda point, span_km: map_of(args, point, span_km)))
     return failed
 
 
-def _shown(path: Path) -> str:
+def _path_text(path: Path) -> str:
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -123,18 +123,18 @@ def _try_next(url: str, photo: Path, *, running: bool) -> None:
     here = Path(click.get_current_context().command_path.split()[0]).name
     binary = Path(".venv/bin") / here if Path(".venv/bin", here).exists() else Path(here)
     lines = [
-        f"{binary} locate {_shown(photo)} --html report.html",
+        f"{binary} locate {_path_text(photo)} --html report.html",
         f"{binary} locate YOUR-PHOTO.jpg",
         f"{binary} doctor",
         f"{binary} serve",
     ]
-    ask = f"curl -N -F image=@{_shown(photo)} -H 'Accept: text/event-stream' {url}/locate"
+    ask = f"curl -N -F image=@{_path_text(photo)} -H 'Accept: text/event-stream' {url}/locate"
     lines.append(ask if running else f"{ask}    # while it serves")
     for line in lines:
         STDERR.print(f"  {line}", markup=False, soft_wrap=True)
 
 
-def _wait() -> None:
+def _wait_for_interrupt() -> None:
     try:
         while True:
             time.sleep(3600)

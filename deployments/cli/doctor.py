@@ -38,11 +38,11 @@ def command(args: AppArgs, as_json: bool) -> int:
         click.echo(orjson.dumps(findings, option=orjson.OPT_SERIALIZE_DATACLASS))
     else:
         for finding in findings:
-            _print(TextConsole(), finding)
+            _print_finding(TextConsole(), finding)
     return EXIT_FAILED if any(finding.state == "problem" for finding in findings) else 0
 
 
-def _print(console: TextConsole, finding: Finding) -> None:
+def _print_finding(console: TextConsole, finding: Finding) -> None:
     mark, colour = _MARKS[finding.state]
     console.print(Text.assemble((mark, colour), " ", (finding.what, "bold"), "  ", finding.detail), soft_wrap=True)
     if finding.state != "ok":

@@ -19,7 +19,7 @@ _WAYS = [
 ]  # fmt: skip
 
 
-def _of_a_service(command: Any) -> Any:
+def _add_service_options(command: Any) -> Any:
     for option in _WAYS:
         command = option(command)
     return command
@@ -31,30 +31,30 @@ def command() -> None:
 
 
 @command.command("list")
-@_of_a_service
+@_add_service_options
 def show(url: str, api_key: str | None) -> None:
     """Show the role, the address and the state of each endpoint."""
-    _print(_ask("GET", url, api_key))
+    _print_states(_request_states("GET", url, api_key))
 
 
 @command.command()
 @click.argument("endpoint")
-@_of_a_service
+@_add_service_options
 def drain(endpoint: str, url: str, api_key: str | None) -> None:
     """Send no new conversation to ENDPOINT (its address, up to and including /v1). Running conversations continue to
     their end."""
-    _print(_ask("POST", url, api_key, {"url": endpoint, "draining": True}))
+    _print_states(_request_states("POST", url, api_key, {"url": endpoint, "draining": True}))
 
 
 @command.command()
 @click.argument("endpoint")
-@_of_a_service
+@_add_service_options
 def undrain(endpoint: str, url: str, api_key: str | None) -> None:
     """Send new conversations to ENDPOINT again."""
-    _print(_ask("POST", url, api_key, {"url": endpoint, "draining": False}))
+    _print_states(_request_states("POST", url, api_key, {"url": endpoint, "draining": False}))
 
 
-def _ask(method: str, url: str, key: str | None, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def _request_states(method: str, url: str, key: str | None, body: dict[str, Any] | None = None) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         reply = httpx.request(
@@ -71,9 +71,9 @@ def _ask(method: str, url: str, key: str | None, body: dict[str, Any] | None = N
     return states
 
 
-def _print(states: dict[str, Any]) -> None:
+def _print_states(states: dict[str, Any]) -> None:
     for one in states["endpoints"]:
-        click.echo(f"{one['role']}  {one['url']}  {_state(one)}")
+        click.echo(f"{one['role']}  {one['url']}  {_state_text(one)}")
     drained = [one for one in states["endpoints"] if one["draining"]]
     if drained and len(drained) == len(states["endpoints"]):
         click.echo("all endpoints are drained, so the service uses all of them", err=True)
@@ -81,6 +81,6 @@ def _print(states: dict[str, Any]) -> None:
         click.echo("some replicas did not answer; they get the change within seconds", err=True)
 
 
-def _state(one: dict[str, str]) -> str:
+def _state_text(one: dict[str, str]) -> str:
     by = {"operator": "draining", "file": "draining, by the deployed file", "": ""}[one["draining"]]
     return ", ".join(part for part in (by, one["state"] if one["state"] != "ok" or not by else "") if part)

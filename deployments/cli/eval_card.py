@@ -31,12 +31,12 @@ def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool, 
     (`verifier.calibration`), or else from the default one.
     """
     world = make_world(args.data_dir)
-    cards = [_card(given, world, args) for given in runs]
+    cards = [_make_card(given, world, args) for given in runs]
     if as_json:
         for found in cards:
             click.echo(found.json_bytes().decode())
         return
-    names = " ".join(map(_shown, runs))
+    names = " ".join(map(_without_folders, runs))
     made_on = datetime.now(UTC).date().isoformat()
     picture = None if out is None else out.with_suffix(".svg")
     command = f"geotts eval card {names}" + ("" if out is None else f" -o {out.name}")
@@ -50,7 +50,7 @@ def card(args: AppArgs, runs: tuple[str, ...], out: Path | None, as_json: bool, 
     STDERR.print(f"{out} and {picture}: {len(cards)} runs", soft_wrap=True, markup=False)
 
 
-def _card(given: str, world: World, args: AppArgs) -> Card:
+def _make_card(given: str, world: World, args: AppArgs) -> Card:
     name, _, path = given.rpartition("=")
     source = Path(path)
     named = args.verifier.calibration
@@ -63,7 +63,7 @@ def _card(given: str, world: World, args: AppArgs) -> Card:
     return card_of(name or source.stem, card_rows(source, world, calibration), origin)
 
 
-def _shown(given: str) -> str:
+def _without_folders(given: str) -> str:
     """As it is written on a page that others read: without the folders of this machine."""
     name, _, path = given.rpartition("=")
     return f"'{name}={Path(path).name}'" if name else Path(path).name

@@ -33,19 +33,19 @@ def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) ->
     `geotts eval rewards --system geoagent --conclusions OUT`. The system prompt is that of --prompt. Without it,
     it is the one that `geotts profile import geoagent` found, or else one of GeoTTS.
     """
-    words = _imported() if prompt is None else prompt.read_text()
+    words = _imported_prompt() if prompt is None else prompt.read_text()
     if words is None:
         words = OWN_WORDS
         STDERR.print("  the second reader gets the prompt of GeoTTS: the authors' prompt was not imported")
-    asyncio.run(_all(list(cases_of(run_file)), make_model(args), words, out))
+    asyncio.run(_read_all_cases(list(cases_of(run_file)), make_model(args), words, out))
 
 
-def _imported() -> str | None:
+def _imported_prompt() -> str | None:
     file = user_profiles() / "geoagent" / TEXTS_FILE
     return read_texts(file).get(READER_TEXT) if file.is_file() else None
 
 
-async def _all(cases: list[Case], model: ModelClient, words: str, out: Path) -> None:
+async def _read_all_cases(cases: list[Case], model: ModelClient, words: str, out: Path) -> None:
     readable = 0
     with out.open("wb") as file:
         for count, case in enumerate(cases, 1):

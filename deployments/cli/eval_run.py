@@ -41,7 +41,7 @@ _LONGEST_WHY = 1000
 _LINE_EVERY_S = 10.0
 
 
-class _Show(Protocol):
+class _ShowRecord(Protocol):
     def __call__(self, record: Record | None) -> None: ...
 
 
@@ -183,15 +183,17 @@ async def _run(
     if url is None:
         ports = local_ports(args)
         try:
-            return await _follow(LocalSolver(ports, deadline_s=deadline_s), todo, journal, setup, concurrency)
+            return await _locate_samples(LocalSolver(ports, deadline_s=deadline_s), todo, journal, setup, concurrency)
         finally:
             await close_each(ports.rollouts, ports.verifier)
     timeout_s = (setup.options.wanted_s or deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
-        return await _follow(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
+        return await _locate_samples(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
 
 
-async def _follow(solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int) -> list[str]:
+async def _locate_samples(
+    solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int
+) -> list[str]:
     failures = []
     with running_figures(len(todo)) as show:
         async for record in run_samples(todo, solver, journal, setup, concurrency=concurrency):
@@ -206,50 +208,50 @@ class _Tally:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._started = time.monotonic()
+        self._started_at = time.monotonic()
         self._names = PlaceNames(Countries())
-        self._recent: deque[float] = deque(maxlen=64)
+        self._recent_ends: deque[float] = deque(maxlen=64)
         self.done = 0
         self.failures = 0
-        self._countries = 0
-        self._abstained = 0
-        self._within = dict.fromkeys(TABLE_KM[1:], 0)
+        self._right_countries = 0
+        self._abstentions = 0
+        self._hits_by_km = dict.fromkeys(TABLE_KM[1:], 0)
 
     def add(self, record: Record) -> None:
         self.done += 1
-        self._recent.append(time.monotonic())
+        self._recent_ends.append(time.monotonic())
         if record.failure:
             self.failures += 1
             return
-        self._countries += right_country(record, self._names)
+        self._right_countries += right_country(record, self._names)
         point = record.answer.point if record.answer is not None else None
         if point is None:
-            self._abstained += 1
+            self._abstentions += 1
             return
         error_km = distance_km(point, record.truth.point)
-        for threshold in self._within:
-            self._within[threshold] += error_km < max(threshold, record.truth.slack_km)
+        for threshold in self._hits_by_km:
+            self._hits_by_km[threshold] += error_km < max(threshold, record.truth.slack_km)
 
     def text(self) -> str:
         answered = max(1, self.done - self.failures)
-        shares = " ".join(f"@{t:g} {100 * count / answered:.1f}" for t, count in self._within.items())
+        shares = " ".join(f"@{t:g} {100 * count / answered:.1f}" for t, count in self._hits_by_km.items())
         failed = f" · {self.failures} failed" if self.failures else ""
         return (
-            f"{self.done}/{self._total} {shares} % · country {100 * self._countries / answered:.0f} % · "
-            f"abstained {100 * self._abstained / answered:.0f} %{failed} · {self._remaining_text()}"
+            f"{self.done}/{self._total} {shares} % · country {100 * self._right_countries / answered:.0f} % · "
+            f"abstained {100 * self._abstentions / answered:.0f} %{failed} · {self._remaining_text()}"
         )
 
     def _remaining_text(self) -> str:
         """Time left at the pace of the last photos."""
-        if len(self._recent) < 2:
+        if len(self._recent_ends) < 2:
             return "…"
-        pace_s = (self._recent[-1] - self._recent[0]) / (len(self._recent) - 1)
+        pace_s = (self._recent_ends[-1] - self._recent_ends[0]) / (len(self._recent_ends) - 1)
         seconds = int(pace_s * (self._total - self.done))
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
 
 
 @contextmanager
-def running_figures(total: int, label: str = "") -> Iterator[_Show]:
+def running_figures(total: int, label: str = "") -> Iterator[_ShowRecord]:
     """A bar with running figures and time left on a terminal, a line every ten seconds otherwise."""
     tally = _Tally(total)
     if not STDERR.is_terminal:

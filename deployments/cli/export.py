@@ -48,7 +48,7 @@ def command(
     chosen = FORMATS[form]
     if output is None and chosen.binary and sys.stdout.isatty():
         raise click.UsageError(f"{form} is a binary format: name a file or a folder with -o, or redirect the output")
-    items = [_with_outlines(item, args.data_dir) for source in sources for item in _items(source, url, api_key)]
+    items = [_add_outlines(item, args.data_dir) for source in sources for item in _located_photos(source, url, api_key)]
     if output is not None and output.is_dir():
         written = _write_each(items, chosen, output)
         STDERR.print(f"{written} {'file' if written == 1 else 'files'} in {output}", markup=False, soft_wrap=True)
@@ -60,14 +60,14 @@ def command(
         _write(output, data)
 
 
-def _items(source: str, url: str, api_key: str | None) -> list[LocatedPhoto]:
+def _located_photos(source: str, url: str, api_key: str | None) -> list[LocatedPhoto]:
     if not _REQUEST.fullmatch(source):
         return read_located(Path(source).expanduser())
     with SyncClient(url, api_key=api_key) as client:
         return [located_from(source, fold(client.events(source)))]
 
 
-def _with_outlines(item: LocatedPhoto, data_dir: str | None) -> LocatedPhoto:
+def _add_outlines(item: LocatedPhoto, data_dir: str | None) -> LocatedPhoto:
     """With the outlines of countries and regions, where the map data is built here."""
     return item.model_copy(update={"outlines": answer_outlines(item.answer, data_dir)})
 

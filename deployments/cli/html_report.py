@@ -17,17 +17,17 @@ class HtmlReports:
 
     def __init__(self, path: Path, count: int, args: AppArgs) -> None:
         self._path = path
-        self._count = count
+        self._n_reports = count
         self._limits = args.gateway.photo
         self._cartographer = DataStore(args.data_dir).cartographer()
-        self._written = 0
+        self._n_written = 0
 
     def write(self, item: Input | PhotoGroup, raw: bytes, run: Run) -> Path:
         """Raises OSError when the file cannot be written."""
-        self._written += 1
+        self._n_written += 1
         path = self._path
-        if self._count > 1:
-            path = path.with_name(f"{path.stem}-{self._written}{path.suffix or '.html'}")
+        if self._n_reports > 1:
+            path = path.with_name(f"{path.stem}-{self._n_written}{path.suffix or '.html'}")
         photo = load_photo(raw, self._limits)
         path.write_text(report_page(run, self._cartographer, photo, title=Path(item.label).name), encoding="utf-8")
         return path

@@ -181,7 +181,7 @@ def command(
     """
     remote = None if local else url
     if continues is not None:
-        return _continued(continues, photos, not_there, fact, form, remote, api_key, args.data_dir)
+        return _continue_request(continues, photos, not_there, fact, form, remote, api_key, args.data_dir)
     if fact is not None:
         raise click.BadParameter("needs --continue; for a new request, use --hint", param_hint="--fact")
     if fields["budget"] is not None and (fields["n_parallel"] is not None or fields["depth"] != Depth.AUTO):
@@ -196,17 +196,17 @@ def command(
     if remote is None and profile_in_use() is not None:
         warn_of(unused_keys(args, os.environ))
     reports = HtmlReports(html, len(inputs), args) if html is not None else None
-    asked = inputs if options.within_km is None else [_together(inputs)]
+    asked = inputs if options.within_km is None else [_photo_group(inputs)]
     return asyncio.run(locate_inputs(asked, options, args, form, remote, api_key, reports))
 
 
-def _together(inputs: list[Input]) -> PhotoGroup:
+def _photo_group(inputs: list[Input]) -> PhotoGroup:
     if not 2 <= len(inputs) <= MAX_PHOTOS:
         raise click.BadParameter(f"needs 2 to {MAX_PHOTOS} photos, not {len(inputs)}", param_hint="--within-km")
     return PhotoGroup(tuple(inputs))
 
 
-def _continued(
+def _continue_request(
     request_id: str, photos: tuple[str, ...], not_there: tuple[str, ...], fact: str | None, form: str | None,
     url: str | None, api_key: str | None, data_dir: str | None,
 ) -> int:  # fmt: skip
@@ -217,17 +217,17 @@ def _continued(
     given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}
     further = collect(photos) if photos else []
     addition = continued_request_of(request_id, not_there, fact, further, given)
-    return asyncio.run(_continue_at(addition, form, url, api_key, data_dir))
+    return asyncio.run(_continue_at_service(addition, form, url, api_key, data_dir))
 
 
-async def _continue_at(
+async def _continue_at_service(
     addition: ContinuedRequest, form: str | None, url: str, api_key: str | None, data_dir: str | None
 ) -> int:
     options = LocateOptions(include=addition.options.include or "summary")
     async with Client(url, api_key=api_key) as client:
         _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)
     _print_answer(addition.label, run, options, form, None, data_dir)
-    _name_request(run, form)
+    _print_request_id(run, form)
     return int(run.answer is None)
 
 
@@ -257,13 +257,13 @@ async def locate_inputs(
             failed += run.answer is None
             _print_answer(item.label, run, options, form, picture, args.data_dir)
             if url is not None:
-                _name_request(run, form)
+                _print_request_id(run, form)
             if reports is not None and run.answer is not None:
-                failed += not await _reported(reports, item, raw, run)
+                failed += not await _write_report(reports, item, raw, run)
     return EXIT_FAILED if failed else 0
 
 
-async def _reported(reports: HtmlReports, item: Input | PhotoGroup, photos: Photos, run: Run) -> bool:
+async def _write_report(reports: HtmlReports, item: Input | PhotoGroup, photos: Photos, run: Run) -> bool:
     """Whether the report with the first photo was written. The result is printed in both cases."""
     raw = photos if isinstance(photos, bytes) else photos[0]
     try:
@@ -281,7 +281,7 @@ async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: b
     raw: Photos = b""
     run = Run()
     try:
-        with boundary(FatalError, "the photo"), _readable():
+        with boundary(FatalError, "the photo"), _mark_unreadable():
             raw = item.read()
             with view:
                 async with closing(source(raw, options)) as events:
@@ -305,7 +305,7 @@ class _Unreadable(RequestError):
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _mark_unreadable() -> Iterator[None]:
     """Around a photo: one that cannot be read does not keep the next from its answer."""
     try:
         yield
@@ -329,7 +329,7 @@ async def _local_events(
                 yield item
 
 
-def _name_request(run: Run, form: str | None) -> None:
+def _print_request_id(run: Run, form: str | None) -> None:
     """The id under which the service keeps the request, for `--continue`, `geotts export` and `geotts bundle`."""
     if form is None and run.accepted is not None and run.answer is not None:
         _STDOUT.print(styled_text(("request ", "dim"), run.accepted.request_id))

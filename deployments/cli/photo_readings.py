@@ -24,18 +24,18 @@ def photo_readings(args: AppArgs, samples: Sequence[Sample]) -> dict[str, tuple[
     if args.routing_method == "fixed" or not samples:
         return {}
     STDERR.print(f"reading the signs in {len(samples)} photos, for the calibration")
-    return asyncio.run(_read(samples))
+    return asyncio.run(_read_photos(samples))
 
 
-async def _read(samples: Sequence[Sample]) -> dict[str, tuple[Reading, ...]]:
+async def _read_photos(samples: Sequence[Sample]) -> dict[str, tuple[Reading, ...]]:
     locator = CuesLocator(LocalPerception())
     found = {}
     for sample in samples:
-        photo = await asyncio.to_thread(_load, sample)
+        photo = await asyncio.to_thread(_load_photo, sample)
         routing = await locator.rate((photo,), RequestContext(id=sample.id, remaining_s=_PATIENCE_S))
         found[sample.id] = routing.readings
     return found
 
 
-def _load(sample: Sample) -> Photo:
+def _load_photo(sample: Sample) -> Photo:
     return load_photo(sample.load())

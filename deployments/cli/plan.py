@@ -69,7 +69,7 @@ def command(
     """
     planner = make_planner(args)
     if runs:
-        planner = planner.with_table(fit_budget(_read(runs), origin=origin or "", command=_command(runs)))
+        planner = planner.with_table(fit_budget(_read_runs(runs), origin=origin or "", command=_command_text(runs)))
     elif policy is not None:
         planner = planner.with_table(policy_table(make_world(args.data_dir), policy))
     elif out is not None:
@@ -85,26 +85,26 @@ def command(
     if plot is not None:
         plot.write_text(frontier_svg(planner, band_of(target_radius_km), choice), encoding="utf-8")
     if choice is not None:
-        _show(choice, as_json)
+        _show_choice(choice, as_json)
         if not as_json:
-            _list(planner, target_radius_km, choice)
+            _print_frontier(planner, target_radius_km, choice)
     elif as_json:
         click.echo(planner.table.json_bytes())
     else:
-        _list(planner, target_radius_km)
+        _print_frontier(planner, target_radius_km)
 
 
-def _read(runs: Sequence[Path]) -> dict[str, list[Record]]:
+def _read_runs(runs: Sequence[Path]) -> dict[str, list[Record]]:
     return {
         str(path): records_of_parquet(path) if path.suffix == ".parquet" else read_records(path) for path in runs
     }  # fmt: skip
 
 
-def _command(runs: Sequence[Path]) -> str:
+def _command_text(runs: Sequence[Path]) -> str:
     return "geotts plan " + " ".join(f"--runs {Path(*path.parts[-2:])}" for path in runs)
 
 
-def _show(choice: BudgetChoice, as_json: bool) -> None:
+def _show_choice(choice: BudgetChoice, as_json: bool) -> None:
     if as_json:
         click.echo(choice.json_bytes())
         return
@@ -113,20 +113,20 @@ def _show(choice: BudgetChoice, as_json: bool) -> None:
     parts += [f"a mixture of {choice.models} models" if choice.kind_of_n is KindOfN.MIXTURE else choice.kind_of_n]
     parts += [f"{row.answer_draws} answers drawn of each"] if row.answer_draws > 1 else []
     parts += [f"{row.questions} questions of the verifier"] if row.questions else []
-    _line("plan", f"{', '.join(parts)}; stop {row.stop}")
+    _print_line("plan", f"{', '.join(parts)}; stop {row.stop}")
     fitted_on = f"{row.photos} answers of {choice.runs} (kind of N: {choice.fitted_on})"
-    _line("right", f"{choice.right} within {choice.radius_km:g} km, in {fitted_on}")
-    _line("tokens", _amount(cost.tokens, "", 0))
-    _line("seconds", _amount(cost.seconds, " s", 1))
-    _line("money", _amount(cost.money_usd, " USD", 4))
-    _line("why", choice.sentence)
+    _print_line("right", f"{choice.right} within {choice.radius_km:g} km, in {fitted_on}")
+    _print_line("tokens", _amount_text(cost.tokens, "", 0))
+    _print_line("seconds", _amount_text(cost.seconds, " s", 1))
+    _print_line("money", _amount_text(cost.money_usd, " USD", 4))
+    _print_line("why", choice.sentence)
 
 
-def _line(name: str, text: str) -> None:
+def _print_line(name: str, text: str) -> None:
     _STDOUT.print(f"{name:8}{text}", soft_wrap=True, markup=False)
 
 
-def _amount(amount: Amount | None, unit: str, digits: int) -> str:
+def _amount_text(amount: Amount | None, unit: str, digits: int) -> str:
     if amount is None:
         return "not known for this engine"
     return (
@@ -134,7 +134,7 @@ def _amount(amount: Amount | None, unit: str, digits: int) -> str:
     )
 
 
-def _list(planner: BudgetPlanner, radius_km: float, choice: BudgetChoice | None = None) -> None:
+def _print_frontier(planner: BudgetPlanner, radius_km: float, choice: BudgetChoice | None = None) -> None:
     """The origin of the table and its frontier."""
     table = planner.table
     about = f"{table.origin} (engine {table.engine}; kind of N: {table.kind_of_n})"

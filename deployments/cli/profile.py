@@ -62,7 +62,7 @@ def import_texts(
         raise ConfigError(f"there is no system {system!r}; there are: {', '.join(sorted(DIALECTS))}")
     target = (folder or user_profiles()) / name
     if checkout is None:
-        _write(name, {"": _from_files(system_text, task_text)}, target, {"source": "text files"})
+        _write_texts(name, {"": _texts_from_files(system_text, task_text)}, target, {"source": "text files"})
         return
     if name not in IMPORTERS:
         known = ", ".join(sorted(found.replace("_", "-") for found in IMPORTERS))
@@ -71,13 +71,13 @@ def import_texts(
             "--task-text"
         )
     commit, licence = commit_of(checkout), licence_of(checkout)
-    _say(f"commit   {commit or 'unknown'}{_of_commit(name, commit)}")
+    _say(f"commit   {commit or 'unknown'}{_commit_note(name, commit)}")
     _say(f"licence  {licence or 'none stated: ask the authors before you distribute the texts'}")
     about = {"source": str(checkout.resolve()), "commit": commit, "licence": licence}
-    _write(name, IMPORTERS[name](checkout), target, about)
+    _write_texts(name, IMPORTERS[name](checkout), target, about)
 
 
-def _write(system: str, found: Mapping[str, ImportedTexts], target: Path, about: Mapping[str, str]) -> None:
+def _write_texts(system: str, found: Mapping[str, ImportedTexts], target: Path, about: Mapping[str, str]) -> None:
     """Write the texts of each released loop to a folder of its own, with a list of what they are."""
     hashes: dict[str, dict[str, str]] = {}
     for path, texts in found.items():
@@ -86,13 +86,13 @@ def _write(system: str, found: Mapping[str, ImportedTexts], target: Path, about:
         if texts.chat_template:
             _say(f"a chat template is in {folder / TEMPLATE_FILE}: for `vllm serve --chat-template`, if you want it")
         hashes[path or "texts"] = texts.hashes()
-        _compare(f"{system}/{path}".rstrip("/"), texts.hashes())
+        _compare_hashes(f"{system}/{path}".rstrip("/"), texts.hashes())
     manifest = json.dumps({**about, "sha256": hashes}, ensure_ascii=False, indent=2)
     (target / "imported.json").write_text(manifest + "\n", encoding="utf-8")
     click.echo(str(target))
 
 
-def _compare(loop: str, hashes: Mapping[str, str]) -> None:
+def _compare_hashes(loop: str, hashes: Mapping[str, str]) -> None:
     """Say which texts are those that were published."""
     known = KNOWN_TEXTS.get(loop)
     if known is None:
@@ -105,18 +105,18 @@ def _compare(loop: str, hashes: Mapping[str, str]) -> None:
         _say(f"! {loop} {name}: not found; GeoTTS uses its own text")
 
 
-def _of_commit(system: str, commit: str) -> str:
+def _commit_note(system: str, commit: str) -> str:
     published = KNOWN_COMMITS.get(system, "")
     return "" if not published or commit == published else f" (the rules follow {published[:12]})"
 
 
-def _from_files(system_text: Path | None, task_text: Path | None) -> ImportedTexts:
+def _texts_from_files(system_text: Path | None, task_text: Path | None) -> ImportedTexts:
     if system_text is None and task_text is None:
         raise ConfigError("give a checkout of the authors' repository, or --system-text and --task-text")
-    return ImportedTexts(system=_read(system_text), task=_read(task_text))
+    return ImportedTexts(system=_read_text(system_text), task=_read_text(task_text))
 
 
-def _read(path: Path | None) -> str:
+def _read_text(path: Path | None) -> str:
     try:
         return "" if path is None else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -62,7 +62,7 @@ def command(
     plan_only: bool, verbose: bool,
 ) -> None:  # fmt: skip
     """Run the service until Ctrl-C. Builds missing data first."""
-    args, plan = _on_gpus(args, gpus, fp8=fp8, joins=address is not None)
+    args, plan = _configure_gpus(args, gpus, fp8=fp8, joins=address is not None)
     for line in plan_lines(args, plan):
         STDERR.print(line, soft_wrap=True)
     _warn_of_tools(args)
@@ -86,8 +86,8 @@ def command(
             store.ensure(progress)
     STDERR.print("starting …")
     stop = threading.Event()
-    _on_signals(partial(_give_up, stop))
-    sys.unraisablehook = _without_stop
+    _handle_signals(partial(_give_up, stop))
+    sys.unraisablehook = _report_all_but_stops
     try:
         _run_until_stopped(
             serve_configuration(args, ray_address=address, log_to_driver=verbose, stopped=stop.is_set),
@@ -106,7 +106,7 @@ def _run_until_stopped(
 
     try:
         with start as service:
-            _on_signals(lambda *_: stop.set())
+            _handle_signals(lambda *_: stop.set())
             _say_ready(service, with_keys=with_keys)
             while not stop.wait(_WATCH_S):
                 service.watch.check()
@@ -128,7 +128,7 @@ def _say_ready(service: ServedApplication, *, with_keys: bool) -> None:
     )
 
 
-def _on_gpus(args: AppArgs, gpus: str | None, *, fp8: bool, joins: bool) -> tuple[AppArgs, GpuPlan | None]:
+def _configure_gpus(args: AppArgs, gpus: str | None, *, fp8: bool, joins: bool) -> tuple[AppArgs, GpuPlan | None]:
     """The configuration for the GPUs of `--gpus`, else for those of this machine, and its plan; else as it is."""
     used = profile_in_use()
     profile = used[1] if used else None
@@ -154,7 +154,7 @@ def _warn_of_tools(args: AppArgs) -> None:
     warn_of(found for found in region_search_findings(args) if found.state != "ok")
 
 
-def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handler)
 
@@ -162,12 +162,12 @@ def _on_signals(handler: Callable[[int, FrameType | None], object]) -> None:
 def _give_up(stop: threading.Event, *_: object) -> None:
     """Before it is ready: leave the start wherever it is, and take down what there is. Asked twice, at once."""
     stop.set()
-    _on_signals(signal.default_int_handler)
+    _handle_signals(signal.default_int_handler)
     STDERR.print("stopping …")
     raise KeyboardInterrupt
 
 
-def _without_stop(dropped: sys.UnraisableHookArgs) -> None:
+def _report_all_but_stops(dropped: sys.UnraisableHookArgs) -> None:
     """Python prints what it drops, such as an exception in a fork. A stop is not lost there:
     `serve_configuration` asks for it."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):

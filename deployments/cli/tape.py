@@ -93,7 +93,7 @@ def check(folder: Path, photos: Mapping[str, str] | None) -> None:
     tools.settings.tape.path takes each of these layouts. With --photos, `named` is the number of photos in the
     tables that your table names.
     """
-    click.echo(orjson.dumps(_counts(folder, photos or {})).decode())
+    click.echo(orjson.dumps(_count_contents(folder, photos or {})).decode())
 
 
 @command.command("convert-cache")
@@ -136,7 +136,7 @@ def photos_table(folder: Path, table: Path, prefix: str) -> None:
     click.echo(f"{table}: {len(files)} photos", err=True)
 
 
-def _counts(folder: Path, photos: Mapping[str, str]) -> dict[str, int]:
+def _count_contents(folder: Path, photos: Mapping[str, str]) -> dict[str, int]:
     if has_tables(folder):
         cache = read_tables(folder, photos)
         paths = cache.recorded_paths()

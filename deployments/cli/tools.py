@@ -60,11 +60,11 @@ def call_tool(
     as_json: bool, save: Path | None,
 ) -> int:  # fmt: skip
     """Call a tool: `geotts tools call poi_keyword_search query=Coimbra`. A VALUE is JSON, or else text."""
-    call = ToolCall(id="cli", name=name, arguments=dict(_argument(text) for text in arguments))
+    call = ToolCall(id="cli", name=name, arguments=dict(_parse_argument(text) for text in arguments))
     photos = (load_photo(photo.read_bytes()),) if photo else ()
     options = LocateOptions(allow_region_search=allow_region_search)
     context = ToolContext(RequestContext(id="cli", remaining_s=60.0), photos, options)
-    outcome = asyncio.run(_called(args, call, context))
+    outcome = asyncio.run(_call_tool(args, call, context))
     click.echo(orjson.dumps(outcome.result.jsonable(), option=orjson.OPT_INDENT_2) if as_json else outcome.result.text)
     for attachment in outcome.attachments if save else ():
         assert save is not None
@@ -75,12 +75,12 @@ def call_tool(
     return 0 if outcome.result.ok else 1
 
 
-async def _called(args: AppArgs, call: ToolCall, context: ToolContext) -> ToolOutcome:
+async def _call_tool(args: AppArgs, call: ToolCall, context: ToolContext) -> ToolOutcome:
     async with aclosing(local_tools(without_gateway(args))) as tools:
         return await tools.toolbox.call(call, context)
 
 
-def _argument(text: str) -> tuple[str, Any]:
+def _parse_argument(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE")

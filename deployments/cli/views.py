@@ -39,7 +39,7 @@ from tts.report.plain_words import ENDS, plain, plural
 
 SmallMap = Callable[[LatLon, float], list[str]]
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_DONE = {StopReason.ANSWERED: ("✓", "green"), StopReason.FAILED: ("✗", "red")}
+_END_MARKS = {StopReason.ANSWERED: ("✓", "green"), StopReason.FAILED: ("✗", "red")}
 _NO_ANSWER = {
     StopReason.QUORUM: "stopped early: the others already agreed",
     StopReason.DEADLINE: "no answer before the time was up",
@@ -78,7 +78,7 @@ class PlainView:
         self._sources: dict[int, str] = {}
 
     def __enter__(self) -> PlainView:
-        self._line(clean(self._label))
+        self._print_line(clean(self._label))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,25 +87,25 @@ class PlainView:
     def show(self, event: Event) -> None:
         """Print a line for a plan, tool call, tool result, hypothesis or end of a rollout; skip other events."""
         if isinstance(event, Routed):
-            self._line(f"  plan: {plan_text(event.plan)}")
+            self._print_line(f"  plan: {plan_text(event.plan)}")
         elif isinstance(event, RolloutStarted):
             self._sources[event.rollout_id] = event.source
         elif isinstance(event, ToolCalled):
-            self._line(f"  [{self._asker(event)}] {call_text(event)}")
+            self._print_line(f"  [{self._asker_text(event)}] {call_text(event)}")
         elif isinstance(event, ToolResulted):
-            self._line(f"  [{self._asker(event)}]   → {clean(event.result.text, 120)}")
+            self._print_line(f"  [{self._asker_text(event)}]   → {clean(event.result.text, 120)}")
         elif isinstance(event, Hypothesised):
-            self._line(f"  [{self._lane(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
+            self._print_line(f"  [{self._lane_text(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
-            self._line(f"  [{self._lane(event.rollout_id)}] {_ended(event)}")
+            self._print_line(f"  [{self._lane_text(event.rollout_id)}] {_end_line(event)}")
 
-    def _asker(self, event: ToolCalled | ToolResulted) -> str:
-        return "comparison" if event.asker == "verifier" else self._lane(event.rollout_id)
+    def _asker_text(self, event: ToolCalled | ToolResulted) -> str:
+        return "comparison" if event.asker == "verifier" else self._lane_text(event.rollout_id)
 
-    def _lane(self, rollout_id: int) -> str:
+    def _lane_text(self, rollout_id: int) -> str:
         return lane_text(rollout_id, self._sources.get(rollout_id, ""))
 
-    def _line(self, text: str) -> None:
+    def _print_line(self, text: str) -> None:
         self._console.print(RichText(text), soft_wrap=True)
 
 
@@ -128,9 +128,9 @@ class LiveView:
         self._console = console
         self._label = label
         self._run = Run()
-        self._doing: dict[int, str] = {}
-        self._asked = ""
-        self._started = time.monotonic()
+        self._latest_lines: dict[int, str] = {}
+        self._verifier_line = ""
+        self._started_at = time.monotonic()
         self._live = Live(get_renderable=self._draw, console=console, refresh_per_second=10, transient=True)
 
     def __enter__(self) -> LiveView:
@@ -144,18 +144,18 @@ class LiveView:
         """Add an event to the run that is drawn, and print the plan above the live part."""
         self._run = fold([event], self._run)
         if isinstance(event, Accepted):
-            self._started = time.monotonic()
+            self._started_at = time.monotonic()
         elif isinstance(event, Routed):
             self._console.print(RichText(f"{clean(self._label, 80)}: {plan_text(event.plan)}"), soft_wrap=True)
         elif isinstance(event, Text):
             text = self._run.rollouts[event.rollout_id].turns[-1].text
-            self._doing[event.rollout_id] = clean(text.strip().rsplit("\n", 1)[-1])
+            self._latest_lines[event.rollout_id] = clean(text.strip().rsplit("\n", 1)[-1])
         elif isinstance(event, ToolCalled | ToolResulted):
             text = call_text(event) if isinstance(event, ToolCalled) else f"→ {clean(event.result.text)}"
             if event.asker == "verifier":
-                self._asked = text
+                self._verifier_line = text
             else:
-                self._doing[event.rollout_id] = text
+                self._latest_lines[event.rollout_id] = text
 
     def _draw(self) -> RenderableType:
         parts: list[RenderableType] = [RichText(f"{clean(self._label, 80)}  ", style="bold") + self._status()]
@@ -163,12 +163,12 @@ class LiveView:
         for _ in range(3):
             lanes.add_column(no_wrap=True, overflow="ellipsis")
         for trajectory in self._run.trajectories:
-            lanes.add_row(*self._lane(trajectory))
+            lanes.add_row(*self._lane_row(trajectory))
         if calls := sum(len(turn.calls) for turn in self._run.inquiry):
             lanes.add_row(
                 RichText("? comparison", "cyan"),
                 RichText(plural(calls, "call"), "dim"),
-                RichText(self._asked, "dim"),
+                RichText(self._verifier_line, "dim"),
             )
         parts.append(lanes)
         if candidates := _candidates(self._run):
@@ -176,7 +176,7 @@ class LiveView:
         return Group(*parts)
 
     def _status(self) -> RichText:
-        took = time.monotonic() - self._started
+        took = time.monotonic() - self._started_at
         if self._run.routed is None:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
         plan = self._run.routed.plan
@@ -184,20 +184,20 @@ class LiveView:
         of = of_models(len(self._run.trajectories), models)
         return RichText(f"{plan.depth}, {plan.n_planned} attempts{of}, {took:.1f} s", style="dim")
 
-    def _lane(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
+    def _lane_row(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
         i = trajectory.rollout_id
         name = lane_text(i, trajectory.source)
         if trajectory.stop_reason is None:
             frame = _SPINNER[int(time.monotonic() * 10) % len(_SPINNER)]
             return (
                 RichText(f"{frame} {name}", "cyan"),
-                self._counts(trajectory),
-                RichText(self._doing.get(i, "…"), "dim"),
+                self._counts_text(trajectory),
+                RichText(self._latest_lines.get(i, "…"), "dim"),
             )
-        mark, colour = _DONE.get(trajectory.stop_reason, ("•", "yellow"))
-        return RichText(f"{mark} {name}", colour), self._counts(trajectory), RichText(end_text(trajectory))
+        mark, colour = _END_MARKS.get(trajectory.stop_reason, ("•", "yellow"))
+        return RichText(f"{mark} {name}", colour), self._counts_text(trajectory), RichText(end_text(trajectory))
 
-    def _counts(self, trajectory: Trajectory) -> RichText:
+    def _counts_text(self, trajectory: Trajectory) -> RichText:
         calls = sum(len(turn.calls) for turn in trajectory.turns)
         return RichText(f"{plural(len(trajectory.turns), 'step')} {plural(calls, 'call')}", "dim")
 
@@ -241,7 +241,7 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
         lines.append(RichText("\n" + clean(plain(reasons), 600)))
     lines += [_evidence_line(evidence) for evidence in answer.evidence[:6]]
     lines += _remarks(answer)
-    lines.append(RichText(_cost(answer), "dim"))
+    lines.append(RichText(_cost_text(answer), "dim"))
     body: RenderableType = Group(*lines)
     if small_map is not None and answer.point is not None and answer.radius_km is not None:
         span = min(12000.0, max(400.0, 5 * answer.radius_km.p90))
@@ -344,7 +344,7 @@ def end_text(event: RolloutFinished | Trajectory) -> str:
     return belief_text(event.answer)
 
 
-def _ended(event: RolloutFinished) -> str:
+def _end_line(event: RolloutFinished) -> str:
     """How a rollout ended, and with what."""
     text = end_text(event)
     if event.stop_reason in (StopReason.ANSWERED, StopReason.FAILED):
@@ -375,17 +375,17 @@ def km(distance: float) -> str:
     return f"{distance:.1f} km" if distance < 10 else f"{distance:,.0f} km"
 
 
-def _cost(answer: Answer) -> str:
+def _cost_text(answer: Answer) -> str:
     usage = answer.usage
     return (
         f"\n{plain(answer.n.text)} · {plural(usage.turns, 'step')}, {plural(usage.tool_calls, 'tool call')}"
         f", {usage.completion_tokens} tokens of text, {answer.timing.total_s:.1f} s{_remote_text(usage)}"
-        + "".join(_model_cost(one) for one in answer.usage_by_model)
+        + "".join(_model_cost_text(one) for one in answer.usage_by_model)
         + ("" if answer.budget is None else f"\nbudget: {answer.budget}")
     )
 
 
-def _model_cost(used: ModelUsage) -> str:
+def _model_cost_text(used: ModelUsage) -> str:
     usage = used.usage
     money = f", {money_text(usage.cost_usd)}" if usage.cost_usd else ""
     work = f"{plural(usage.turns, 'step')}, {usage.completion_tokens} tokens of text{money}"

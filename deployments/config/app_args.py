@@ -55,7 +55,7 @@ class AppArgs(PipelineConfig):
     )
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check_gateways(self) -> Self:
         gateway = self.deployments.gateway
         gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
         store = self.gateway.run_store
@@ -71,7 +71,7 @@ class AppArgs(PipelineConfig):
         return self
 
     @model_validator(mode="after")
-    def _pictures_can_be_fetched(self) -> Self:
+    def _check_public_url(self) -> Self:
         url = self.gateway.public_url
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
             raise ValueError("gateway.public_url is not an http(s) URL, such as https://geotts.example.org")
@@ -84,7 +84,7 @@ class AppArgs(PipelineConfig):
         return self
 
     @model_validator(mode="after")
-    def _light_enough_to_colocate(self) -> Self:
+    def _check_colocation(self) -> Self:
         if self.colocate and self._heavy_engine is not None:
             raise ValueError(
                 f"colocate: the engine {self._heavy_engine} would compute in the gateway's process and block it: "
@@ -105,7 +105,7 @@ class AppArgs(PipelineConfig):
         return self.colocate
 
     @model_validator(mode="after")
-    def _shared_where_it_must_be(self) -> Self:
+    def _check_shared_cache(self) -> Self:
         tools = self.deployments.tools
         several = tools.replicas > 1 or (tools.autoscale is not None and tools.autoscale.max_replicas > 1)
         if several and self.tools.needs_network and self.tools.cache.startswith("memory"):
@@ -132,7 +132,7 @@ class AppArgs(PipelineConfig):
         return {key: engine.gpu_memory for key, engine in engines if isinstance(engine, VllmEngine)}
 
     @model_validator(mode="after")
-    def _shares_gpu_memory(self) -> Self:
+    def _check_gpu_memory(self) -> Self:
         """Engines of one replica share its GPUs, and replicas with a fraction of a GPU share that GPU: together, the
         engines take no more of the memory than there is."""
         wanted = self.gpu_memory_of_engines

@@ -34,7 +34,7 @@ class AutoscaleConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _ordered(self) -> AutoscaleConfig:
+    def _check_order(self) -> AutoscaleConfig:
         if self.min_replicas > self.max_replicas:
             raise ValueError("min_replicas is above max_replicas: raise max_replicas, or lower min_replicas")
         return self

@@ -40,7 +40,7 @@ def load_config(
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}") from error
         except yaml.YAMLError as error:
-            raise ConfigError(f"cannot read {path}: {_where(error)}") from None
+            raise ConfigError(f"cannot read {path}: {_yaml_error_text(error)}") from None
         if isinstance(tree, dict) and tree.get("kind") == "RayService":
             tree = yaml.safe_load(str(tree.get("spec", {}).get("serveConfigV2", ""))) or {}
         if isinstance(tree, dict) and "applications" in tree:
@@ -50,10 +50,10 @@ def load_config(
     if profile is not None:
         profile = with_chosen_loop(profile, _deep_merge(_deep_merge(tree, profile), overrides or {}))
         tree = {**_deep_merge(tree, profile), "engine": profile["engine"]}
-    return _validated(_deep_merge(tree, overrides or {}), str(path or "configuration"))
+    return _validate_tree(_deep_merge(tree, overrides or {}), str(path or "configuration"))
 
 
-def _where(error: yaml.YAMLError) -> str:
+def _yaml_error_text(error: yaml.YAMLError) -> str:
     """The error and its position, without the text of the line, which may be a secret."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return f"line {error.problem_mark.line + 1}: {error.problem}"
@@ -73,10 +73,10 @@ def replace_nodes(args: AppArgs, changes: dict[str, Any]) -> AppArgs:
     Raises:
         ConfigError: naming every wrong key.
     """
-    return _validated({**args.model_dump(), **changes}, "configuration")
+    return _validate_tree({**args.model_dump(), **changes}, "configuration")
 
 
-def _validated(tree: dict[str, Any], name: str) -> AppArgs:
+def _validate_tree(tree: dict[str, Any], name: str) -> AppArgs:
     try:
         return AppArgs.model_validate(tree)
     except ValidationError as error:

@@ -29,7 +29,7 @@ class TileSource(Value):
 
     @field_validator("url")
     @classmethod
-    def _is_a_template(cls, url: str) -> str:
+    def _check_template(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or any(name not in url for name in _FIELDS):
             raise ValueError("a tile URL must be http(s)://host/… with {z}, {x} and {y}")

@@ -32,12 +32,12 @@ _COST = "the model does not see the system text, the tools and the photo, but st
 def context_finding(engine: OpenAIEngine, args: AppArgs) -> Finding | None:
     """Asks the endpoint: one short answer where it may cut in silence. None where it cannot be asked."""
     try:
-        needed = _first_turn(args)
-        traits, outcome = asyncio.run(_asked(engine, needed))
+        needed = _first_turn_tokens(args)
+        traits, outcome = asyncio.run(_check_context(engine, needed))
     except GeoTTSError:
         return None  # the finding about the endpoint says what is wrong with it
     found = _finding(needed, traits, outcome)
-    return found if outcome is None else replace(found, detail=f"{found.detail}; {_taken(outcome.usage)}")
+    return found if outcome is None else replace(found, detail=f"{found.detail}; {_cost_text(outcome.usage)}")
 
 
 def _finding(needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None) -> Finding:
@@ -61,7 +61,7 @@ def _finding(needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None)
     return Finding(what, "missing", unknown, "the beginning of long conversations may be lost", mend)
 
 
-def _taken(usage: Usage) -> str:
+def _cost_text(usage: Usage) -> str:
     """What the try cost, as far as the endpoint counts."""
     tokens = usage.prompt_tokens + usage.completion_tokens
     counted = f"{tokens} tokens" if tokens else "an unknown number of tokens"
@@ -69,7 +69,7 @@ def _taken(usage: Usage) -> str:
     return f"to find out took {counted}{money}"
 
 
-async def _asked(engine: OpenAIEngine, needed: int) -> tuple[EndpointTraits, CanaryOutcome | None]:
+async def _check_context(engine: OpenAIEngine, needed: int) -> tuple[EndpointTraits, CanaryOutcome | None]:
     model = OpenAIModel(engine)
     try:
         outcome = await model.check_context(needed, Deadline(_PATIENCE_S))
@@ -78,7 +78,7 @@ async def _asked(engine: OpenAIEngine, needed: int) -> tuple[EndpointTraits, Can
         await model.aclose()
 
 
-def _first_turn(args: AppArgs) -> int:
+def _first_turn_tokens(args: AppArgs) -> int:
     """About how many tokens the first turn takes: its texts, the tools sent with it, and a shipped sample photo."""
     dialect = make_dialect(args.dialect, args)
     try:

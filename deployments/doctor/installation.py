@@ -40,12 +40,13 @@ _MIN_FREE_GB = 2.0
 def check_installation(args: AppArgs) -> list[Finding]:
     """All findings, in the order a person would ask."""
     checks: tuple[Callable[[AppArgs], Iterator[Finding]], ...] = (
-        _python, _packages, _seam, _optional, _tesseract, _data, _machine, _ports, _engine, _tools,
+        _python_findings, _package_findings, _seam_findings, _optional_findings, _tesseract_findings,
+        _data_findings, _machine_findings, _port_findings, _engine_findings, _tool_findings,
     )  # fmt: skip
     return [replace(found, detail=mask_secrets(found.detail)) for check in checks for found in check(args)]
 
 
-def _python(args: AppArgs) -> Iterator[Finding]:
+def _python_findings(args: AppArgs) -> Iterator[Finding]:
     fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
     yield Finding(
         "Python",
@@ -56,7 +57,7 @@ def _python(args: AppArgs) -> Iterator[Finding]:
     )
 
 
-def _packages(args: AppArgs) -> Iterator[Finding]:
+def _package_findings(args: AppArgs) -> Iterator[Finding]:
     found = {name: _version(name) for name in _PACKAGES}
     missing = [name for name, version in found.items() if version is None]
     detail = ", ".join(f"{name} {version}" for name, version in found.items() if version)
@@ -66,7 +67,7 @@ def _packages(args: AppArgs) -> Iterator[Finding]:
         yield Finding("packages", "ok", detail)
 
 
-def _seam(args: AppArgs) -> Iterator[Finding]:
+def _seam_findings(args: AppArgs) -> Iterator[Finding]:
     """Nothing where Ray and uvicorn are the versions whose internals are known."""
     for other in other_versions():
         gone = [*missing_names(), *missing_attributes()]
@@ -79,7 +80,7 @@ def _seam(args: AppArgs) -> Iterator[Finding]:
         )
 
 
-def _optional(args: AppArgs) -> Iterator[Finding]:
+def _optional_findings(args: AppArgs) -> Iterator[Finding]:
     for module, what, cost, extra in (
         ("vllm", "vLLM", "no models in this process; an OpenAI-compatible endpoint still works", "vllm"),
         ("torch", "PyTorch", "no visual locatability score; cues are used", "segmentation"),
@@ -92,7 +93,7 @@ def _optional(args: AppArgs) -> Iterator[Finding]:
             yield Finding(what, "off", "not installed", cost, f"pip install 'geotts[{extra}]'")
 
 
-def _tesseract(args: AppArgs) -> Iterator[Finding]:
+def _tesseract_findings(args: AppArgs) -> Iterator[Finding]:
     models = installed_models()
     if models.missing_languages:
         packages = " ".join(f"tesseract-ocr-{code}" for code in models.missing_languages)
@@ -104,7 +105,7 @@ def _tesseract(args: AppArgs) -> Iterator[Finding]:
         yield Finding("Tesseract models", "ok", f"{len(models.languages)} in {models.folder}")
 
 
-def _data(args: AppArgs) -> Iterator[Finding]:
+def _data_findings(args: AppArgs) -> Iterator[Finding]:
     store = DataStore(args.data_dir)
     for status in store.status():
         if status.state == "ready":
@@ -119,7 +120,7 @@ def _data(args: AppArgs) -> Iterator[Finding]:
         )
 
 
-def _machine(args: AppArgs) -> Iterator[Finding]:
+def _machine_findings(args: AppArgs) -> Iterator[Finding]:
     memory = psutil.virtual_memory().available / 2**30
     detail = f"{os.cpu_count()} cores, {memory:.1f} GiB of memory free"
     short = memory < 3
@@ -137,7 +138,7 @@ def _machine(args: AppArgs) -> Iterator[Finding]:
         )
 
 
-def _ports(args: AppArgs) -> Iterator[Finding]:
+def _port_findings(args: AppArgs) -> Iterator[Finding]:
     what = f"port {args.gateway.port}"
     yield from drained_findings(f"http://{args.gateway.host}:{args.gateway.port}")
     if reason := why_not_bound(args.gateway.host, args.gateway.port):
@@ -148,7 +149,7 @@ def _ports(args: AppArgs) -> Iterator[Finding]:
         yield Finding(what, "ok", "free, for the service")
 
 
-def _engine(args: AppArgs) -> Iterator[Finding]:
+def _engine_findings(args: AppArgs) -> Iterator[Finding]:
     for endpoint in endpoints_of(args):
         answers = endpoint_finding(endpoint)
         yield answers
@@ -158,19 +159,19 @@ def _engine(args: AppArgs) -> Iterator[Finding]:
             yield lossy
     yield from terms_findings(args)
     if not args.engines:
-        yield from _own_engine("engine", args.engine)
+        yield from _own_engine_findings("engine", args.engine)
         return
     total = sum(member.share for member in args.engines)
     shares = ", ".join(f"{member.name} {100 * member.share / total:.0f} %" for member in args.engines)
     yield Finding("shares of the engines", "ok", shares)
     for member in args.engines:
-        yield from _own_engine(f"engine {member.name}", member.engine)
+        yield from _own_engine_findings(f"engine {member.name}", member.engine)
     if args.verifier.sources is None:
         cost = "every source counts the same"
         yield Finding("reliability of sources", "off", "not known", cost, "set verifier.sources (geotts calibrate)")
 
 
-def _own_engine(what: str, engine: Engine) -> Iterator[Finding]:
+def _own_engine_findings(what: str, engine: Engine) -> Iterator[Finding]:
     """An engine that is no endpoint."""
     if isinstance(engine, OpenAIEngine):
         return
@@ -183,7 +184,7 @@ def _own_engine(what: str, engine: Engine) -> Iterator[Finding]:
     yield Finding(what, "ok", f"{engine.name}: {engine.model_dump_json(exclude_defaults=True)}")
 
 
-def _tools(args: AppArgs) -> Iterator[Finding]:
+def _tool_findings(args: AppArgs) -> Iterator[Finding]:
     for note in tools_note(args, make_dialect(args.dialect, args)):
         yield Finding("tools", "missing", note, "the model looks things up in a gazetteer of towns", "set --providers")
     yield from providers_without_keys(args, os.environ)

@@ -36,10 +36,10 @@ def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding("dialect", "problem", error.detail, "the service does not start", "correct dialect_settings")
         return
-    yield Finding("dialect", "ok", _speaking(dialect))
-    yield Finding("limits", "ok", _limits(args, dialect))
-    yield from _sampling(dialect)
-    yield from _tools(dialect, args)
+    yield Finding("dialect", "ok", _dialect_text(dialect))
+    yield Finding("limits", "ok", _limits_text(args, dialect))
+    yield from _sampling_findings(dialect)
+    yield from _tool_findings(dialect, args)
     template = profile.chat_template
     if template != "engine" and not os.path.isfile(template):
         yield Finding(
@@ -55,12 +55,12 @@ def explain(name: str, profile: Profile, args: AppArgs) -> Iterator[Finding]:
 
 def endpoint_finding(endpoint: Endpoint) -> Finding:
     """Whether the endpoint answers and has the model."""
-    engine, known = endpoint.engine, endpoint.use
+    engine, use = endpoint.engine, endpoint.use
     what = "endpoint" if endpoint.role == "engine" else f"endpoint of {endpoint.role}"
     key = os.environ.get(engine.api_key_env, "")
-    cost, mend = endpoint.cost, f"start it, or name another with {known.address}"
-    if not _on_this_machine(engine.base_url):
-        mend = f"check its address, up to and including /v1, and your connection, or name another with {known.address}"
+    cost, mend = endpoint.cost, f"start it, or name another with {use.address}"
+    if not _is_on_this_machine(engine.base_url):
+        mend = f"check its address, up to and including /v1, and your connection, or name another with {use.address}"
     try:
         listed = listed_models(engine)
     except httpx.HTTPStatusError as error:
@@ -76,14 +76,14 @@ def endpoint_finding(endpoint: Endpoint) -> Finding:
         return Finding(what, "problem", f"{engine.base_url} lists no models", cost, mend)
     if engine.model and engine.model not in listed:
         there = f"it has {', '.join(listed[:5]) or 'none'}"
-        return Finding(what, "problem", f"{engine.model} is not there; {there}", cost, f"name one with {known.model}")
+        return Finding(what, "problem", f"{engine.model} is not there; {there}", cost, f"name one with {use.model}")
     if not listed:
         return Finding(what, "problem", f"{engine.base_url} lists no models", cost, mend)
-    others = f", the first of {len(listed)}: name another with {known.model}" if not engine.model and listed[1:] else ""
+    others = f", the first of {len(listed)}: name another with {use.model}" if not engine.model and listed[1:] else ""
     return Finding(what, "ok", f"{engine.base_url} serves {engine.model or listed[0]}{others}")
 
 
-def _on_this_machine(url: str) -> bool:
+def _is_on_this_machine(url: str) -> bool:
     return is_loopback(urlsplit(url).hostname or "")
 
 
@@ -109,7 +109,7 @@ def vllm_finding(engine: VllmEngine) -> Finding:
     return Finding("engine", "ok", f"vllm: {engine.model_dump_json(exclude_defaults=True)}")
 
 
-def _speaking(dialect: Dialect) -> str:
+def _dialect_text(dialect: Dialect) -> str:
     if not isinstance(dialect, TextDialect):
         return dialect.name
     settings = dialect.settings
@@ -121,7 +121,7 @@ def _speaking(dialect: Dialect) -> str:
     return f"{dialect.name}: {how}{words}, tools in {place}, boxes as {boxes}, points in {dialect.datum}"
 
 
-def _limits(args: AppArgs, dialect: Dialect) -> str:
+def _limits_text(args: AppArgs, dialect: Dialect) -> str:
     limits = args.limits.tighten(dialect.limits)
     per_tool = ", ".join(f"{tool} {n}" for tool, n in dialect.calls_per_tool.items())
     covers = "tool results included" if dialect.counts_observations else "what it writes"
@@ -129,7 +129,7 @@ def _limits(args: AppArgs, dialect: Dialect) -> str:
     return f"{text}; {per_tool}" if per_tool else text
 
 
-def _sampling(dialect: Dialect) -> Iterator[Finding]:
+def _sampling_findings(dialect: Dialect) -> Iterator[Finding]:
     for n, what in ((1, "sampling alone"), (4, "sampling in a fan-out")):
         drawn = dialect.sampling(rollout_id=n - 1, n=n, seed=0, turn=0, max_tokens=2**20)
         how = "greedy" if drawn.temperature == 0 else f"temperature {drawn.temperature:g}, top_p {drawn.top_p:g}"
@@ -142,7 +142,7 @@ def _sampling(dialect: Dialect) -> Iterator[Finding]:
         yield Finding(what, "ok", f"{how}{top_k}, at most {drawn.max_tokens} tokens a turn{first}")
 
 
-def _tools(dialect: Dialect, args: AppArgs) -> Iterator[Finding]:
+def _tool_findings(dialect: Dialect, args: AppArgs) -> Iterator[Finding]:
     """Which of the tools the model was trained with some configured provider serves."""
     trained = {tool.name for tool in dialect.served} if isinstance(dialect, TextDialect) else set()
     try:

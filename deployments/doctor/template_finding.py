@@ -49,13 +49,13 @@ def _rendered_template(client: httpx.Client, kind: ServerKind, model: str) -> Te
     question = next(looking)
     while True:
         try:
-            question = looking.send(_answer(client, question))
+            question = looking.send(_ask_server(client, question))
         except StopIteration as end:
             template: TemplateTraits | None = end.value
             return template
 
 
-def _answer(client: httpx.Client, question: Question) -> Any:
+def _ask_server(client: httpx.Client, question: Question) -> Any:
     reply = client.request(question.method, question.path, json=question.body)
     try:
         return reply.json() if reply.is_success else None

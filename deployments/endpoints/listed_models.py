@@ -46,11 +46,11 @@ def check_endpoint(engine: OpenAIEngine) -> None:
             continue
         if not engine.model and len(listed) > 1:
             raise ConfigError(
-                f"{mask_secrets(url)} lists {len(listed)} models: name one with --model ({_some(listed)})"
+                f"{mask_secrets(url)} lists {len(listed)} models: name one with --model ({_first_names(listed)})"
             )
     if len(silent) == len(urls):
         raise FatalError(f"the engine could not be run: {'; '.join(silent)}: start it, or name another with --endpoint")
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", …" if names[5:] else "")

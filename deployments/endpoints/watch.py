@@ -27,9 +27,9 @@ from tts.net.url_secrets import bare_url
 EVERY_S = 5.0
 _PATIENCE_S = 3.0
 _OK = "ok"
-_DRAINED = " is being drained"
-_DRAINING = f"{_DRAINED}: it gets no new conversations"
-_STILL_USED = f"{_DRAINED}, and is used all the same, because no other endpoint of its engine is in use"
+_DRAINED_TEXT = " is being drained"
+_DRAINING = f"{_DRAINED_TEXT}: it gets no new conversations"
+_STILL_USED = f"{_DRAINED_TEXT}, and is used all the same, because no other endpoint of its engine is in use"
 _log = logging.getLogger("geotts.gateway")
 
 
@@ -42,13 +42,13 @@ class EndpointWatch:
         shared: EndpointStates = STATES,
         spread: Callable[[Orders], Awaitable[object]] | None = None,
     ) -> None:
-        self._shared = shared
-        self._spread = spread
+        self._endpoint_states = shared
+        self._tell_all_replicas = spread
         self._endpoints = {endpoint.role: endpoint for endpoint in endpoints_of(args)}
         self._all_remote = all(isinstance(use.engine, OpenAIEngine) for use in engine_uses(args))
         self._replies: dict[str, str] = {}  # `ok` or what is wrong, by role, whoever drains it
-        self._logged: dict[str, str] = {}
-        self._asked = asyncio.Event()
+        self._logged_states: dict[str, str] = {}
+        self._first_replies = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -73,7 +73,13 @@ class EndpointWatch:
         found: list[dict[str, str]] = []
         for role, endpoint in self._endpoints.items():
             url = endpoint.url
-            by = "file" if self._shared.is_drained_by_file(url) else "operator" if self._shared.is_draining(url) else ""
+            by = (
+                "file"
+                if self._endpoint_states.is_drained_by_file(url)
+                else "operator"
+                if self._endpoint_states.is_draining(url)
+                else ""
+            )
             found.append({"role": role, "url": bare_url(url), "state": self._replies[role], "draining": by})
         return found
 
@@ -88,16 +94,16 @@ class EndpointWatch:
         if self._task is None:
             await self._ask_all()
         else:
-            await self._asked.wait()
+            await self._first_replies.wait()
 
     def _state(self, role: str) -> str:
         endpoint = self._endpoints[role]
-        if self._replies[role] != _OK or not self._shared.is_draining(endpoint.url):
+        if self._replies[role] != _OK or not self._endpoint_states.is_draining(endpoint.url):
             return self._replies[role]
         return f"{bare_url(endpoint.url)}{_DRAINING if self._has_undrained(endpoint) else _STILL_USED}"
 
     def _has_undrained(self, endpoint: Endpoint) -> bool:
-        return not all(map(self._shared.is_draining, endpoint.addresses))
+        return not all(map(self._endpoint_states.is_draining, endpoint.addresses))
 
     def none_answers(self) -> bool:
         """Whether no configured engine could work: all are endpoints, and none that is in use answered when it was
@@ -106,15 +112,15 @@ class EndpointWatch:
         in_use = [
             role
             for role, endpoint in self._endpoints.items()
-            if not self._shared.is_draining(endpoint.url) or not self._has_undrained(endpoint)
+            if not self._endpoint_states.is_draining(endpoint.url) or not self._has_undrained(endpoint)
         ]
         return self._all_remote and bool(self._replies) and all(self._replies[role] != _OK for role in in_use)
 
     async def _watch(self) -> None:
         while True:
             await self._ask_all()
-            if self._spread is not None and len(self._endpoints) > 1:
-                await self._spread(self._shared.orders)
+            if self._tell_all_replicas is not None and len(self._endpoints) > 1:
+                await self._tell_all_replicas(self._endpoint_states.orders)
             await asyncio.sleep(EVERY_S)
 
     async def _ask_all(self) -> None:
@@ -122,17 +128,17 @@ class EndpointWatch:
             asked = [self._ask(client, endpoint.engine) for endpoint in self._endpoints.values()]
             self._replies = dict(zip(self._endpoints, await asyncio.gather(*asked), strict=True))
         self._log_changes()
-        self._asked.set()
+        self._first_replies.set()
 
     def _log_changes(self) -> None:
         for role, endpoint in self._endpoints.items():
             state = self._state(role)
-            if state == self._logged.get(role, _OK):
+            if state == self._logged_states.get(role, _OK):
                 continue
-            self._logged[role] = state
+            self._logged_states[role] = state
             if state == _OK:
                 _log.info("%s: answers again, or is no longer drained", role)
-            elif _DRAINED in state:
+            elif _DRAINED_TEXT in state:
                 _log.warning("%s: %s", role, state)
             else:
                 _log.warning("%s: %s; meanwhile %s", role, state, endpoint.cost)
@@ -145,9 +151,9 @@ class EndpointWatch:
             async with client.stream("GET", url, headers={"Authorization": f"Bearer {key}"} if key else {}) as reply:
                 status = reply.status_code
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            self._shared.note_check(engine.base_url, dead=True)
+            self._endpoint_states.note_check(engine.base_url, dead=True)
             return f"{where} does not answer: {type(error).__name__}"
-        self._shared.note_check(engine.base_url, dead=status >= httpx.codes.INTERNAL_SERVER_ERROR)
+        self._endpoint_states.note_check(engine.base_url, dead=status >= httpx.codes.INTERNAL_SERVER_ERROR)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             return f"{where} answered {status}: the key is taken from ${engine.api_key_env}"
         return f"{where} answered {status}" if status >= httpx.codes.INTERNAL_SERVER_ERROR else _OK
@@ -157,7 +163,7 @@ def drained_findings(url: str) -> Iterator[Finding]:
     """Endpoints that a service at this address drains; nothing where none of ours runs."""
     try:
         checks = httpx.get(f"{url}/readyz", timeout=_PATIENCE_S, trust_env=False).json()["checks"]
-        drained = [(role, state) for role, state in checks.items() if _DRAINED in str(state)]
+        drained = [(role, state) for role, state in checks.items() if _DRAINED_TEXT in str(state)]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError, AttributeError):
         return
     for role, state in drained:

@@ -13,7 +13,7 @@ from tts.errors import RequestError
 _ELEMENT = re.compile(r'(?:"(?:\\.|[^"\\])*"?|[^,"])+')  # a comma inside quotes separates nothing
 _WEIGHT = re.compile(r";\s*q\s*=\s*([^;\s]*)\s*(?:;|$)", re.IGNORECASE)
 _NUMBER = re.compile(r"0(\.[0-9]{0,9})?|1(\.0{0,9})?")
-_UNNAMED = 0
+_RANK_OF_ANY = 0
 
 
 class _Range(NamedTuple):
@@ -28,7 +28,7 @@ class _Range(NamedTuple):
             return 2
         if self.name == kind.partition("/")[0] + "/*":
             return 1
-        return _UNNAMED if self.name == "*/*" else None
+        return _RANK_OF_ANY if self.name == "*/*" else None
 
 
 class NotAcceptable(RequestError):
@@ -47,8 +47,8 @@ def choose_media_type(accept: Iterable[str], offered: Sequence[str]) -> str:
     Raises:
         NotAcceptable: it wants none of them; says what there is.
     """
-    ranges = [wanted for element in _ELEMENT.findall(",".join(accept)) if (wanted := _range(element))]
-    found = [(_wanted(kind, ranges), kind) for kind in offered]
+    ranges = [wanted for element in _ELEMENT.findall(",".join(accept)) if (wanted := _parse_range(element))]
+    found = [(_weight_of(kind, ranges), kind) for kind in offered]
     (weight, _), best = max(found, key=lambda one: one[0])
     if ranges and weight <= 0:
         raise NotAcceptable(f"none of the media types in Accept is offered; offered are: {', '.join(offered)}")
@@ -66,14 +66,14 @@ def require_acceptable(*media_types: str) -> Any:
     return Depends(acceptable)
 
 
-def _wanted(kind: str, ranges: Iterable[_Range]) -> tuple[float, int]:
+def _weight_of(kind: str, ranges: Iterable[_Range]) -> tuple[float, int]:
     """The weight that the most exact range gives a media type, and how exact that range is."""
     exact = [(how, one.weight) for one in ranges if (how := one.names(kind)) is not None]
-    how, weight = max(exact, default=(_UNNAMED, 0.0))
+    how, weight = max(exact, default=(_RANK_OF_ANY, 0.0))
     return weight, how
 
 
-def _range(element: str) -> _Range | None:
+def _parse_range(element: str) -> _Range | None:
     """A range without its parameters, which none of our media types has; None if its weight is no weight."""
     name = element.partition(";")[0].strip().lower()
     stated = _WEIGHT.search(element)

@@ -14,7 +14,7 @@ from tts.report.answer_map import answer_map, overview_map
 MapView = Literal["answer", "world"]
 MEDIA_TYPE: Final = "image/jpeg"
 _QUALITY = 85
-_AT_ONCE = 2
+_MAX_AT_ONCE = 2
 
 
 class AnswerMaps:
@@ -22,8 +22,8 @@ class AnswerMaps:
 
     def __init__(self, data_dir: str | None) -> None:
         self._data_dir = data_dir
-        self._opened: Cartographer | None = None
-        self._turn = asyncio.Semaphore(_AT_ONCE)
+        self._cartographer: Cartographer | None = None
+        self._drawing_slots = asyncio.Semaphore(_MAX_AT_ONCE)
 
     async def draw(self, answer: Answer, view: MapView) -> bytes | None:
         """A JPEG: 640×480 pixels around the answer, or 220×220 of its part of the world.
@@ -33,7 +33,7 @@ class AnswerMaps:
         """
         if answer.point is None:
             return None
-        async with self._turn:
+        async with self._drawing_slots:
             return await asyncio.to_thread(self._draw, answer, view)
 
     def _draw(self, answer: Answer, view: MapView) -> bytes | None:
@@ -46,6 +46,6 @@ class AnswerMaps:
 
     def cartographer(self) -> Cartographer:
         """The map data, opened once. Raises DataError where it is not."""
-        if self._opened is None:
-            self._opened = DataStore(self._data_dir).cartographer()
-        return self._opened
+        if self._cartographer is None:
+            self._cartographer = DataStore(self._data_dir).cartographer()
+        return self._cartographer

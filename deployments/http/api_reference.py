@@ -14,18 +14,18 @@ _ANSWER = ("Answer", "Evidence", "Candidate", "Problem")
 
 
 _PROBLEM = "application/problem+json"
-_COMMON = (
+_COMMON_PROBLEMS = (
     "Most operations can reply with each of these problems (`application/problem+json`). An operation lists a status "
     "itself only if the status has another meaning there."
 )
 _GUIDES = "[operating.md](operating.md)", "[threat-model.md](threat-model.md)"
-_HERE = "`docs/operating.md` in the source", "`docs/threat-model.md` there"
+_SERVED_GUIDES = "`docs/operating.md` in the source", "`docs/threat-model.md` there"
 
 
 def reference(schema: Json, *, served: bool = False, values: bool = False) -> str:
     """The whole page as Markdown; the same schema gives the same page. `served`: it stands alone, at `/docs`. `values`:
     with every other value that a field may have."""
-    operating, threats = _HERE if served else _GUIDES
+    operating, threats = _SERVED_GUIDES if served else _GUIDES
     made = (
         "This page is generated from [the schema](/openapi.json). [The web page](/) uses this API. "
         "[Is the service ready?](/readyz)"
@@ -48,7 +48,7 @@ def reference(schema: Json, *, served: bool = False, values: bool = False) -> st
     ]
     problems = _common_problems([operation for _, operation in operations])
     listed = (f"* **{status}** {problem['description']}" for status, problem in problems.items())
-    lines += ["## Problems", _COMMON, "\n".join(listed)]
+    lines += ["## Problems", _COMMON_PROBLEMS, "\n".join(listed)]
     lines += [_operation(title, operation, models, problems) for title, operation in operations]
     lines.append("## Events")
     lines.append(

@@ -44,7 +44,7 @@ from deployments.http.service import Service, Spread
 from deployments.mcp.tool_execution import ToolboxSource
 from deployments.observability.metrics import Metrics
 
-_ASKED = [
+_ALLOWED_HEADERS = [
     "Authorization",
     "Content-Type",
     "Idempotency-Key",
@@ -54,7 +54,7 @@ _ASKED = [
     "traceparent",
     "tracestate",
 ]
-_SHOWN = ["X-Request-Id", "Location", "Retry-After", "Idempotency-Replayed", "Preference-Applied"]
+_EXPOSED_HEADERS = ["X-Request-Id", "Location", "Retry-After", "Idempotency-Replayed", "Preference-Applied"]
 
 
 def create_app(
@@ -139,8 +139,8 @@ def _add_middleware(app: FastAPI, args: AppArgs, metrics: Metrics) -> None:
             Cors,
             allow_origins=list(args.gateway.cors_origins),
             allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
-            allow_headers=_ASKED,
-            expose_headers=_SHOWN,
+            allow_headers=_ALLOWED_HEADERS,
+            expose_headers=_EXPOSED_HEADERS,
             max_age=3600,
         )
     app.add_middleware(AccessLog, metrics=metrics)

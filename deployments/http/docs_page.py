@@ -61,15 +61,17 @@ _OPERATION = re.compile(r"(GET|POST|PUT|DELETE) /")
 def docs_page(markdown: str) -> bytes:
     """HTML of a reference; markup in it is shown, not interpreted. Its sections are listed first, and can be linked."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(_linked(markdown))
+    tokens = parser.parse(_link_types(markdown))
     contents = "\n".join(
-        f'<li><a href="#{name}">{html.escape(title)}</a></li>' for level, name, title in _named(tokens) if level == "h2"
+        f'<li><a href="#{name}">{html.escape(title)}</a></li>'
+        for level, name, title in _name_headings(tokens)
+        if level == "h2"
     )
     body = "\n".join(_section(part, parser) for part in _sections(tokens))
     return _PAGE.format(contents=contents, body=body).encode()
 
 
-def _linked(markdown: str) -> str:
+def _link_types(markdown: str) -> str:
     """With a link from the type of each field to the section of that value, where there is one."""
     there = set(re.findall(r"^### ([A-Z]\w+)$", markdown, re.MULTILINE))
 
@@ -79,7 +81,7 @@ def _linked(markdown: str) -> str:
     return _ROW.sub(lambda row: row[1] + _VALUE.sub(link, row[2]) + row[3], markdown)
 
 
-def _named(tokens: list[Token]) -> list[tuple[str, str, str]]:
+def _name_headings(tokens: list[Token]) -> list[tuple[str, str, str]]:
     """Give every section of the second and third level a name to link to; level, name and title of each."""
     named = []
     for heading, inline in itertools.pairwise(tokens):

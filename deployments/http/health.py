@@ -25,7 +25,7 @@ class Health:
 
 async def health_of(checks: Mapping[str, Check], endpoints: EndpointWatch) -> Health:
     """`ok` or the fault, for each of `checks` by its name and for each endpoint of a model."""
-    running = [spawn(_checked(check), name=f"check {name}") for name, check in checks.items()]
+    running = [spawn(_check_result(check), name=f"check {name}") for name, check in checks.items()]
     states = spawn(endpoints.states(), name="check endpoints")
     found = dict(zip(checks, await asyncio.gather(*running), strict=True))
     report = {**found, **await states}
@@ -33,7 +33,7 @@ async def health_of(checks: Mapping[str, Check], endpoints: EndpointWatch) -> He
     return Health(ready, report)
 
 
-async def _checked(check: Check) -> str:
+async def _check_result(check: Check) -> str:
     try:
         with boundary(FatalError, "readiness check"):
             async with asyncio.timeout(_CHECK_S):

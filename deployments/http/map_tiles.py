@@ -13,9 +13,9 @@ from tts.aio.limits import Limiter
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.tiles import TileArtist
 
-_KEPT_BYTES: Final = 24 * 2**20  # about two thousand tiles
-_AT_ONCE = 2
-_WAITING = 256  # what four screens ask for
+_MAX_CACHED_BYTES: Final = 24 * 2**20  # about two thousand tiles
+_MAX_AT_ONCE = 2
+_MAX_WAITING = 256  # what four screens ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class MapTiles:
     def __init__(self, cartographer: Callable[[], Cartographer]) -> None:
         self._cartographer = cartographer
         self._artist: TileArtist | None = None
-        self._limiter = Limiter(_AT_ONCE, _WAITING)
-        self._kept: OrderedDict[tuple[int, int, int], MapTile] = OrderedDict()
-        self._size = 0
+        self._limiter = Limiter(_MAX_AT_ONCE, _MAX_WAITING)
+        self._cached_tiles: OrderedDict[tuple[int, int, int], MapTile] = OrderedDict()
+        self._cached_bytes = 0
 
     async def tile(self, zoom: int, x: int, y: int) -> MapTile:
         """The tile, which must exist at this zoom.
@@ -44,12 +44,12 @@ class MapTiles:
             DataError: the map data is not there.
         """
         key = (zoom, x, y)
-        if key not in self._kept:
+        if key not in self._cached_tiles:
             async with self._limiter.slot():
-                if key not in self._kept:
-                    self._keep(key, await asyncio.to_thread(self._draw, *key))
-        self._kept.move_to_end(key)
-        return self._kept[key]
+                if key not in self._cached_tiles:
+                    self._cache_tile(key, await asyncio.to_thread(self._draw, *key))
+        self._cached_tiles.move_to_end(key)
+        return self._cached_tiles[key]
 
     def _draw(self, zoom: int, x: int, y: int) -> MapTile:
         if self._artist is None:
@@ -57,8 +57,8 @@ class MapTiles:
         png = self._artist.png(zoom, x, y)
         return MapTile(png, f'"{hashlib.sha256(png).hexdigest()[:32]}"')
 
-    def _keep(self, key: tuple[int, int, int], tile: MapTile) -> None:
-        self._kept[key] = tile
-        self._size += len(tile.png)
-        while self._size > _KEPT_BYTES and len(self._kept) > 1:
-            self._size -= len(self._kept.popitem(last=False)[1].png)
+    def _cache_tile(self, key: tuple[int, int, int], tile: MapTile) -> None:
+        self._cached_tiles[key] = tile
+        self._cached_bytes += len(tile.png)
+        while self._cached_bytes > _MAX_CACHED_BYTES and len(self._cached_tiles) > 1:
+            self._cached_bytes -= len(self._cached_tiles.popitem(last=False)[1].png)

@@ -57,7 +57,7 @@ _SOURCE: Json = {
 _FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 
-def _several(one: Json) -> Json:
+def _one_or_several(one: Json) -> Json:
     many = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PHOTOS}
     return {
         "description": f"one photo, or up to {MAX_PHOTOS} photos of one place or one walk (`within_km`)",
@@ -70,7 +70,7 @@ def _body(image: Json, options: Json, *, photos: bool = True) -> Json:
     within = options["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
     schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; as text: {WAYS}"}
-    properties = {"image": _several(image), **options["properties"], "within": {**within, **schema}}
+    properties = {"image": _one_or_several(image), **options["properties"], "within": {**within, **schema}}
     required = [*(["image"] if photos else []), *options.get("required", [])]
     stated = {"required": required} if required else {}
     return {"type": "object", **stated, "properties": properties, "additionalProperties": False}

@@ -86,7 +86,7 @@ def install_errors(app: FastAPI) -> None:
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
         headers = dict(error.headers) if error.headers else {}
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = _methods(request)
+            headers["Allow"] = _allowed_methods(request)
         return problem(code, error.status_code, str(error.detail), instance=request.url.path, headers=headers)
 
     async def validation(request: Request, error: Exception) -> Response:
@@ -109,7 +109,7 @@ def install_errors(app: FastAPI) -> None:
     app.add_exception_handler(Exception, reply_to_unexpected_error)
 
 
-def _methods(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     """All that works at this path: one route may have `GET` and the next `DELETE`."""
     there = {
         method

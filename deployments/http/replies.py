@@ -47,11 +47,11 @@ class AttendedStream(StreamingResponse):
         headers: Mapping[str, str],
     ) -> None:
         super().__init__(body, media_type=media_type, headers=headers)
-        self._attended = attended
+        self._reader_context = attended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream; the reader counts as gone when this ends, however it ends."""
-        with self._attended:
+        with self._reader_context:
             await super().__call__(scope, receive, send)
 
 

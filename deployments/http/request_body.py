@@ -39,7 +39,7 @@ _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
 _MOST_VALUES = 20_000  # commas of a JSON body; photos have none
 _LONGEST_AREA = 2000  # characters of an area in words
-_STRUCTURED = ("tools", "within")  # JSON inside a form field
+_STRUCTURED_FIELDS = ("tools", "within")  # JSON inside a form field
 _COUNTRIES = Countries()
 _FILE_NAME = re.compile(r"[\w ./\\:~()+-]{0,240}\.[A-Za-z0-9]{2,5}")
 _CHARSET = re.compile(r""";\s*charset[*\d]*\s*=\s*("[^"]*"|[^;]*)""", re.IGNORECASE)
@@ -81,9 +81,9 @@ async def read_request(
     Raises:
         RequestError: any of its kinds, with what to change.
     """
-    fields, images = await _read(request, config)
+    fields, images = await _read_fields(request, config)
     options = options_from(fields, model=model)
-    return options, await _bytes_of(_checked(images), fetch, config)
+    return options, await _photo_bytes(_check_photo_count(images), fetch, config)
 
 
 async def read_addition(
@@ -96,8 +96,8 @@ async def read_addition(
     """
     if request.headers.get("content-length") == "0":
         return ContinueOptions(), []
-    fields, images = await _read(request, config)
-    return addition_from(fields), await _bytes_of(few_photos(images), fetch, config)
+    fields, images = await _read_fields(request, config)
+    return addition_from(fields), await _photo_bytes(few_photos(images), fetch, config)
 
 
 def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> ContinueOptions:
@@ -108,31 +108,31 @@ def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = No
     except ValidationError as error:
         raise wrong_fields_error(error, ContinueOptions, names) from error
     for name, problem in _unknown_countries(asked.within):
-        raise _wrong(names.get(name, name), problem)
+        raise _field_error(names.get(name, name), problem)
     return asked
 
 
-async def _read(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
+async def _read_fields(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
     """The fields of a body, and its photos: bytes of a form, sources of JSON."""
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return await _from_form(request, config)
+        return await _read_form(request, config)
     if kind == "application/json":
-        return await _from_json(request, config)
+        return await _read_json_fields(request, config)
     raise UnsupportedMediaType("send multipart/form-data with a field `image`, or application/json")
 
 
-async def _bytes_of(images: list[Any], fetch: Fetch | None, config: GatewayConfig) -> list[bytes]:
+async def _photo_bytes(images: list[Any], fetch: Fetch | None, config: GatewayConfig) -> list[bytes]:
     if all(isinstance(image, bytes) for image in images):
         return images
     return await photos_from(images, fetch, config)
 
 
-async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
+async def _read_form(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
     limit = config.photo.max_bytes
     parser = MultiPartParser(
-        _without_charset(request.headers),
-        _bounded(request, config),
+        _headers_without_charset(request.headers),
+        _limited_chunks(request, config),
         max_files=MAX_PHOTOS,
         max_fields=_MAX_FIELDS,
         max_part_size=_MAX_FIELD_BYTES,
@@ -142,7 +142,7 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str,
         form = await parser.parse()
     except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
         if parser._current_files > MAX_PHOTOS:
-            raise _too_many(f"more than {MAX_PHOTOS}") from error
+            raise _too_many_photos(f"more than {MAX_PHOTOS}") from error
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
@@ -150,42 +150,42 @@ async def _from_form(request: Request, config: GatewayConfig) -> tuple[dict[str,
     try:
         for name, value in form.multi_items():
             if name == _IMAGE_FIELD:
-                photos.append(await value.read() if isinstance(value, UploadFile) else _picture_in(value))
+                photos.append(await value.read() if isinstance(value, UploadFile) else _decode_plain_field(value))
             elif isinstance(value, UploadFile):
-                raise _wrong(name, "is a file; only `image` may be one")
+                raise _field_error(name, "is a file; only `image` may be one")
             elif name in fields:
-                raise _wrong(name, "was given twice")
+                raise _field_error(name, "was given twice")
             else:
-                fields[name] = await _structured(name, value)
+                fields[name] = await _parse_field(name, value)
     finally:
         for file in parser._files_to_close_on_error:  # a body that ends inside a file leaves it out of the form, open
             file.close()
     return fields, photos
 
 
-def _picture_in(text: str) -> bytes:
+def _decode_plain_field(text: str) -> bytes:
     """The bytes of an `image` that came as a plain field. Raises RequestError for the name of a file."""
     if _FILE_NAME.fullmatch(text):
-        raise _wrong(_IMAGE_FIELD, "is the name of a file, not its bytes: with curl, write -F image=@photo.jpg")
+        raise _field_error(_IMAGE_FIELD, "is the name of a file, not its bytes: with curl, write -F image=@photo.jpg")
     return text.encode()
 
 
-def _without_charset(headers: Headers) -> Headers:
+def _headers_without_charset(headers: Headers) -> Headers:
     """The content type as RFC 7578 defines it, without a charset: names and texts are UTF-8 whatever else is said."""
     return Headers({"content-type": _CHARSET.sub("", headers.get("content-type", ""))})
 
 
-async def _from_json(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
+async def _read_json_fields(request: Request, config: GatewayConfig) -> tuple[dict[str, Any], list[Any]]:
     fields = await read_json(request, config)
     images = fields.pop(_IMAGE_FIELD, None)
     if isinstance(within := fields.get("within"), str):
-        fields["within"] = await _structured("within", within)
+        fields["within"] = await _parse_field("within", within)
     return fields, images if isinstance(images, list) else [images] if images else []
 
 
 async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
     """The body as a JSON object, bounded in size. Raises RequestError."""
-    body = b"".join([chunk async for chunk in _bounded(request, config)])
+    body = b"".join([chunk async for chunk in _limited_chunks(request, config)])
     if body.count(b",") > _MOST_VALUES:  # reading and refusing each of them would keep the loop for seconds
         raise Malformed(f"the body has more than {_MOST_VALUES:,} values")
     try:
@@ -199,24 +199,26 @@ async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
 
 async def read_body(request: Request, config: GatewayConfig, *, limit: int) -> bytes:
     """A body of at most `limit` bytes. Raises RequestError."""
-    return b"".join([chunk async for chunk in _bounded(request, config, limit)])
+    return b"".join([chunk async for chunk in _limited_chunks(request, config, limit)])
 
 
-async def _bounded(request: Request, config: GatewayConfig, at_most: int | None = None) -> AsyncGenerator[bytes, None]:
+async def _limited_chunks(
+    request: Request, config: GatewayConfig, at_most: int | None = None
+) -> AsyncGenerator[bytes, None]:
     """The body in chunks, refused as soon as it is too long or too slow."""
     limit = min(config.max_body_bytes, at_most or config.max_body_bytes)
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge(f"the body has {int(declared):,} bytes (Content-Length); at most {limit:,} are accepted")
     seen = 0
-    async for chunk in _in_pace(request, config):
+    async for chunk in _timed_chunks(request, config):
         seen += len(chunk)
         if seen > limit:
             raise BodyTooLarge(f"the body is longer than {limit:,} bytes")
         yield chunk
 
 
-async def _in_pace(request: Request, config: GatewayConfig) -> AsyncGenerator[bytes, None]:
+async def _timed_chunks(request: Request, config: GatewayConfig) -> AsyncGenerator[bytes, None]:
     """The body in chunks. Who sends slowly but goes on is waited for; who sends next to nothing holds no place.
 
     Raises:
@@ -224,9 +226,9 @@ async def _in_pace(request: Request, config: GatewayConfig) -> AsyncGenerator[by
         Malformed: the caller left in the middle of the body.
     """
     now, window_s = asyncio.get_running_loop().time, config.body_window_s
-    enough = math.ceil(config.min_body_bytes_per_s * window_s)
+    min_bytes = math.ceil(config.min_body_bytes_per_s * window_s)
     stream = request.stream()
-    last, until, seen = now() + config.body_timeout_s, now() + window_s, 0
+    last, until, n_bytes = now() + config.body_timeout_s, now() + window_s, 0
     while True:
         try:
             async with asyncio.timeout_at(min(last, until)):
@@ -235,15 +237,15 @@ async def _in_pace(request: Request, config: GatewayConfig) -> AsyncGenerator[by
             if last <= until:
                 raise BodyTimeout(f"the body did not arrive within {config.body_timeout_s:g} s") from None
             raise BodyTimeout(
-                f"the body is too slow: {seen:,} bytes arrived in {window_s:g} s; at least {enough:,} must arrive"
+                f"the body is too slow: {n_bytes:,} bytes arrived in {window_s:g} s; at least {min_bytes:,} must arrive"
             ) from None
         except ClientDisconnect:
             raise Malformed("the body ended early") from None
         if chunk is None:
             return
-        seen += len(chunk)
-        if seen >= enough:
-            until, seen = now() + window_s, 0
+        n_bytes += len(chunk)
+        if n_bytes >= min_bytes:
+            until, n_bytes = now() + window_s, 0
         yield chunk
 
 
@@ -259,43 +261,43 @@ async def photos_from(images: Sequence[Any], fetch: Fetch | None, config: Gatewa
 async def photo_from(image: Any, fetch: Fetch | None) -> bytes:
     """The bytes behind `{"base64": "…"}` or `{"url": "…"}`; a data URL is read, not fetched. Raises RequestError."""
     if not isinstance(image, dict) or len(image) != 1:
-        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+        raise _field_error(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
     (kind, text), *_ = image.items()
     if kind not in ("base64", "url") or not isinstance(text, str):
-        raise _wrong(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
+        raise _field_error(_IMAGE_FIELD, 'must be {"base64": "…"} or {"url": "…"}')
     if text[:5].lower() == "data:":
-        return _decode(text.partition(",")[2])
+        return _decode_base64(text.partition(",")[2])
     if kind == "base64":
-        return _decode(text)
+        return _decode_base64(text)
     if fetch is None:
-        raise _wrong(_IMAGE_FIELD, "is a URL; this service fetches no URLs (gateway.fetch_urls): send the bytes")
+        raise _field_error(_IMAGE_FIELD, "is a URL; this service fetches no URLs (gateway.fetch_urls): send the bytes")
     return await fetch(text)
 
 
-def _decode(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _wrong(_IMAGE_FIELD, "is not valid base64") from error
+        raise _field_error(_IMAGE_FIELD, "is not valid base64") from error
 
 
-async def _structured(name: str, value: str) -> Any:
+async def _parse_field(name: str, value: str) -> Any:
     """Form fields that hold JSON; `tools` may also be a comma-separated list, and `within` an area in words."""
-    if name not in _STRUCTURED or not value:
+    if name not in _STRUCTURED_FIELDS or not value:
         return value
     if name == "within" and not value.lstrip().startswith(("{", "[")):
         if len(value) > _LONGEST_AREA:
-            raise _wrong(name, f"has {len(value):,} characters; an area in words has at most {_LONGEST_AREA:,}")
+            raise _field_error(name, f"has {len(value):,} characters; an area in words has at most {_LONGEST_AREA:,}")
         try:
             return await asyncio.to_thread(area_in_words, value, _COUNTRIES)  # the names are read at the first call
         except ValueError as error:
-            raise _wrong(name, str(error)) from error
+            raise _field_error(name, str(error)) from error
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError as error:
         if name == "tools":
             return [tool.strip() for tool in value.split(",") if tool.strip()]
-        raise _wrong(name, "must hold JSON") from error
+        raise _field_error(name, "must hold JSON") from error
 
 
 def options_from(
@@ -310,12 +312,12 @@ def options_from(
         options = model.model_validate({k: v for k, v in fields.items() if v != ""})
     except ValidationError as error:
         raise wrong_fields_error(error, model, names) from error
-    for name, problem in _unknown(options):
-        raise _wrong(names.get(name, name), problem)
+    for name, problem in _wrong_options(options):
+        raise _field_error(names.get(name, name), problem)
     return options
 
 
-def _unknown(options: LocateOptions) -> Iterator[tuple[str, str]]:
+def _wrong_options(options: LocateOptions) -> Iterator[tuple[str, str]]:
     """Options that name something of which there is none, and what there is; and those that exclude each other."""
     if options.decides_twice:
         yield "budget", EITHER_BUDGET
@@ -342,22 +344,22 @@ def wrong_fields_error(
 ) -> RequestError:
     """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
     errors = tuple(
-        {"field": _field(e["loc"], sent_as or {})[:100], "problem": field_error_text(e, model)[:300]}
+        {"field": _field_name(e["loc"], sent_as or {})[:100], "problem": field_error_text(e, model)[:300]}
         for e in error.errors()
     )
     summary = "; ".join(f"{e['field']}: {e['problem']}" for e in errors[:5])
     return RequestError(f"the request is not valid: {summary}", errors=errors)
 
 
-def _field(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
+def _field_name(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
     return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
 
 
-def _too_many(count: str | int) -> RequestError:
+def _too_many_photos(count: str | int) -> RequestError:
     return RequestError(f"{count} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
-def _checked(photos: list[T]) -> list[T]:
+def _check_photo_count(photos: list[T]) -> list[T]:
     if not photos:
         raise PhotoError.from_reason("missing", "there is no photo: send it in the field `image`")
     return few_photos(photos)
@@ -366,9 +368,9 @@ def _checked(photos: list[T]) -> list[T]:
 def few_photos(photos: list[T]) -> list[T]:
     """The photos, bytes or where they are. Raises RequestError for more than one request may have."""
     if len(photos) > MAX_PHOTOS:
-        raise _too_many(len(photos))
+        raise _too_many_photos(len(photos))
     return photos
 
 
-def _wrong(name: str, what: str) -> RequestError:
+def _field_error(name: str, what: str) -> RequestError:
     return wrong_field(name[:100], what)

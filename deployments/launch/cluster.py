@@ -87,15 +87,15 @@ def serve_application(
         prepare_ports(gateway.host, gateway.port)
     started = time.perf_counter()
     start_ray(ray_address, log_to_driver=log_to_driver)
-    run = _on_own_node if ray_address is None else _on_joined_cluster
-    with _taken_down(stop_ray, when_lost=abandon_ray):
-        _leave_if(stopped)
+    run = _serve_on_own_node if ray_address is None else _serve_on_joined_cluster
+    with _take_down_at_end(stop_ray, when_lost=abandon_ray):
+        _stop_if(stopped)
         with run(make, gateway, drain_s, stopped) as url:
             yield ServedApplication(url, round(time.perf_counter() - started, 2), ClusterWatch.of_this_process())
 
 
 @contextmanager
-def _taken_down(take_down: Callable[[], None], *, when_lost: Callable[[], None] = lambda: None) -> Iterator[None]:
+def _take_down_at_end(take_down: Callable[[], None], *, when_lost: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Take something down at the end, however it comes; of a cluster that is lost, only what `when_lost` does."""
     end = take_down
     try:
@@ -108,28 +108,28 @@ def _taken_down(take_down: Callable[[], None], *, when_lost: Callable[[], None] 
 
 
 @contextmanager
-def _on_own_node(
+def _serve_on_own_node(
     make: Callable[[], serve.Application], gateway: GatewayConfig, drain_s: float, stopped: Callable[[], bool]
 ) -> Iterator[str]:
     """The gateway itself listens; what ends with it is all there is."""
-    with _taken_down(_shut_down):
+    with _take_down_at_end(_shut_down):
         _deploy(make, gateway, _proxy_port(gateway), stopped)
         yield f"http://{gateway.host}:{gateway.port}"
 
 
 @contextmanager
-def _on_joined_cluster(
+def _serve_on_joined_cluster(
     make: Callable[[], serve.Application], gateway: GatewayConfig, drain_s: float, stopped: Callable[[], bool]
 ) -> Iterator[str]:
     """Serve's proxies listen, and other applications may be there."""
     joined = SharedClusterServe(APP_NAME)
     joined.refuse_second()
-    with _taken_down(lambda: joined.remove(drain_s)):
+    with _take_down_at_end(lambda: joined.remove(drain_s)):
         _deploy(make, gateway, gateway.port, stopped)
         yield joined.url()
 
 
-def _leave_if(stopped: Callable[[], bool]) -> None:
+def _stop_if(stopped: Callable[[], bool]) -> None:
     """Between two steps of the start, for a KeyboardInterrupt that was dropped within one, as in a finalizer."""
     if stopped():
         raise KeyboardInterrupt
@@ -140,11 +140,11 @@ def _deploy(
 ) -> None:
     with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
         serve.start(http_options={"host": gateway.host, "port": proxy_port})
-        _leave_if(stopped)
+        _stop_if(stopped)
         try:
             serve.run(make(), name=APP_NAME, route_prefix="/")
         except RuntimeError as error:
-            raise FatalError(f"the application did not come up: {_what_failed() or error}") from error
+            raise FatalError(f"the application did not come up: {_failure_text() or error}") from error
 
 
 def _shut_down() -> None:
@@ -166,7 +166,7 @@ def served_tools(args: AppArgs) -> Iterator[Any]:
             stop_ray()
 
 
-def _what_failed() -> str:
+def _failure_text() -> str:
     """The errors of the deployments that did not start: the last line of each stack trace."""
     application = serve.status().applications.get(APP_NAME)
     deployments = application.deployments if application is not None else {}

@@ -59,12 +59,14 @@ class SharedClusterServe:
             FatalError: Serve's proxies listen where this machine cannot reach them.
         """
         options = serve_listener()
-        addresses = _hosts(options.host)
+        addresses = _hosts_to_try(options.host)
         urls = [f"http://{f'[{host}]' if ':' in host else host}:{options.port}" for host in addresses]
         started = time.monotonic()
-        while (waited_s := time.monotonic() - started) < _ANSWER_S or (waited_s < _PROXY_STARTS_S and _proxies_start()):
+        while (waited_s := time.monotonic() - started) < _ANSWER_S or (
+            waited_s < _PROXY_STARTS_S and _are_proxies_starting()
+        ):
             for url in urls:
-                if _answers(url):
+                if _is_answering(url):
                     return url
             time.sleep(0.3)
         raise FatalError(
@@ -88,7 +90,7 @@ class SharedClusterServe:
                 serve.shutdown()  # type: ignore[no-untyped-call]
 
 
-def _hosts(host: str | None) -> list[str]:
+def _hosts_to_try(host: str | None) -> list[str]:
     """Addresses to try, nearest first. Proxies are where replicas are, so this node may have none."""
     if (host or "") not in _EVERY_ADDRESS:
         return [host or ""]
@@ -105,11 +107,11 @@ def _own_addresses() -> set[str]:
     return {entry.address for entries in psutil.net_if_addrs().values() for entry in entries}
 
 
-def _proxies_start() -> bool:
+def _are_proxies_starting() -> bool:
     return ProxyStatus.STARTING in serve.status().proxies.values()
 
 
-def _answers(url: str) -> bool:
+def _is_answering(url: str) -> bool:
     try:
         return httpx.get(f"{url}/healthz", timeout=2, trust_env=False).status_code == 200
     except httpx.HTTPError:

@@ -47,7 +47,7 @@ class LocateArguments(NamedPhoto):
     async def options(self) -> LocateOptions:
         """The options of the request. Raises RequestError."""
         given = self.model_dump(include=set(LocateArguments.model_fields), exclude_none=True)
-        options = validate_arguments(LocateOptions, await _with_area(given))
+        options = validate_arguments(LocateOptions, await _parse_area(given))
         if options.decides_twice:
             raise RequestError(f"budget: {EITHER_BUDGET}")
         return options
@@ -62,7 +62,7 @@ class ClaimArguments(LocateArguments):
 
     async def options(self) -> LocateOptions:
         """Those of a check of the claim."""
-        return _checking(self.claim, await super().options())
+        return _check_options(self.claim, await super().options())
 
 
 class PlacesArguments(LocateArguments):
@@ -74,7 +74,7 @@ class PlacesArguments(LocateArguments):
 
     async def options(self) -> LocateOptions:
         """Those of a comparison of the places."""
-        return _checking(self.places, await super().options())
+        return _check_options(self.places, await super().options())
 
 
 class ContinueArguments(NamedPhoto):
@@ -101,7 +101,7 @@ class ContinueArguments(NamedPhoto):
     async def addition(self) -> ContinueOptions:
         """What is added to the earlier request. Raises RequestError."""
         given = self.model_dump(include=set(ContinueOptions.model_fields), exclude_none=True)
-        return validate_arguments(ContinueOptions, await _with_area(given))
+        return validate_arguments(ContinueOptions, await _parse_area(given))
 
 
 def arguments_of(model: type[NamedPhoto], photo: type[NamedPhoto]) -> type[Any]:
@@ -115,16 +115,16 @@ def validate_arguments(model: type[M], given: dict[str, Any]) -> M:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise RequestError(_in_short(error)) from error
+        raise RequestError(_wrong_fields_text(error)) from error
 
 
-def _in_short(error: ValidationError) -> str:
+def _wrong_fields_text(error: ValidationError) -> str:
     """The wrong fields of a call, without what was given."""
     wrong = error.errors(include_url=False, include_input=False)[:5]
     return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:300] for one in wrong)
 
 
-async def _with_area(given: dict[str, Any]) -> dict[str, Any]:
+async def _parse_area(given: dict[str, Any]) -> dict[str, Any]:
     words = given.get("within")
     if not words:
         return given
@@ -134,8 +134,8 @@ async def _with_area(given: dict[str, Any]) -> dict[str, Any]:
         raise RequestError(f"within: {error}") from error
 
 
-def _checking(claim: str | tuple[str, ...], options: LocateOptions) -> LocateOptions:
+def _check_options(claim: str | tuple[str, ...], options: LocateOptions) -> LocateOptions:
     try:
         return checking(claim, options)
     except ValidationError as error:
-        raise RequestError(_in_short(error)) from error
+        raise RequestError(_wrong_fields_text(error)) from error

@@ -10,7 +10,7 @@ from tts.domain.answer import Answer
 from tts.domain.claim import CheckedPlace, ClaimCheck
 from tts.domain.value import Value
 
-_SHOWN = 8
+_MAX_EVIDENCE = 8
 
 
 class CheckedClaim(Value):
@@ -40,7 +40,7 @@ def checked_claim(request_id: str, answer: Answer, check: ClaimCheck) -> Checked
         places=check.places,
         likeliest=check.likeliest,
         budget=answer.budget,
-        evidence_for=tuple(one.claim for one in check.evidence_for[:_SHOWN]),
-        evidence_against=tuple(one.claim for one in check.evidence_against[:_SHOWN]),
+        evidence_for=tuple(one.claim for one in check.evidence_for[:_MAX_EVIDENCE]),
+        evidence_against=tuple(one.claim for one in check.evidence_against[:_MAX_EVIDENCE]),
         report=report_uri(request_id),
     )

@@ -9,7 +9,7 @@ from tts.domain.answer import Answer, Radius
 from tts.domain.value import Value
 from tts.export.geo_uri import geo_uri
 
-_SHOWN = 5
+_MAX_CANDIDATES = 5
 
 
 class PlaceCandidate(Value):
@@ -61,7 +61,7 @@ def located_place(request_id: str, answer: Answer) -> LocatedPlace:
     candidates = tuple(
         PlaceCandidate(name=_name(one.place, one.city, one.region, one.country), lat=one.lat, lon=one.lon,
                        support=one.support)
-        for one in answer.candidates[:_SHOWN]
+        for one in answer.candidates[:_MAX_CANDIDATES]
     )  # fmt: skip
     point, radius = answer.point, answer.radius_km
     return LocatedPlace(

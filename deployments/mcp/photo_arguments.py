@@ -17,7 +17,7 @@ _WAYS = ("path", "url", "upload")
 _MANY = f"or a list of up to {MAX_PHOTOS} of one place"
 
 
-def _listed(given: object) -> object:
+def _to_list(given: object) -> object:
     """One photo is a list of one."""
     return (given,) if isinstance(given, str) and given else given or None
 
@@ -26,7 +26,7 @@ _LIST = Annotated[tuple[Short, ...], Field(min_length=1, max_length=MAX_PHOTOS)]
 Photos = Annotated[
     tuple[Short, ...] | None,
     Field(max_length=MAX_PHOTOS),
-    BeforeValidator(_listed, json_schema_input_type=Short | _LIST | None),
+    BeforeValidator(_to_list, json_schema_input_type=Short | _LIST | None),
 ]
 
 
@@ -77,9 +77,9 @@ class AllowedRoots:
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file inside the roots. Raises RequestError for any other, and says nothing about it."""
-        return await asyncio.to_thread(self._read, path)
+        return await asyncio.to_thread(self._read_file, path)
 
-    def _read(self, path: str) -> bytes:
+    def _read_file(self, path: str) -> bytes:
         where = ", ".join(map(str, self._roots))
         try:
             found = Path(path).expanduser()

@@ -16,12 +16,12 @@ def milestone(event: Event) -> str:
     return _SENTENCES[type(event)](event)
 
 
-def _tool_called(event: ToolCalled) -> str:
+def _tool_call_text(event: ToolCalled) -> str:
     asker = "the verifier" if event.asker == "verifier" else f"agent {event.rollout_id}"
     return f"{asker} calls {event.call.name}"
 
 
-def _rollout_finished(event: RolloutFinished) -> str:
+def _rollout_end_text(event: RolloutFinished) -> str:
     found = event.answer
     place = "" if found is None else found.city or found.region or found.country
     return f"agent {event.rollout_id} has finished{': ' + place[:_LONGEST] if place else ''}"
@@ -30,8 +30,8 @@ def _rollout_finished(event: RolloutFinished) -> str:
 _SENTENCES: dict[type[Value], Callable[[Any], str]] = {
     Accepted: lambda e: f"accepted as {e.request_id}",
     Routed: lambda e: f"{e.plan.n_planned} agents look at the photo",
-    ToolCalled: _tool_called,
-    RolloutFinished: _rollout_finished,
+    ToolCalled: _tool_call_text,
+    RolloutFinished: _rollout_end_text,
     Escalated: lambda e: f"{e.added} more agents: {e.reason[:_LONGEST]}",
     Answered: lambda _: "the answer is there",
 }

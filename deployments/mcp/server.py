@@ -64,9 +64,9 @@ class _Handlers:
         self._tasks = request_tools(tools)
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        await _allowed(self._caller_of(context, False))
+        await _as_mcp_errors(self._caller_of(context, False))
         tools = [tool_of_request(name, task) for name, task in self._tasks.items()]
-        schemas = await _allowed(self._tools.tools())
+        schemas = await _as_mcp_errors(self._tools.tools())
         return types.ListToolsResult(tools=[*tools, *map(tool_of_map, schemas)])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -76,7 +76,7 @@ class _Handlers:
                 given, task = dict(params.arguments or {}), self._tasks.get(params.name)
                 caller = await self._caller_of(context, task is not None)
                 if task is None:
-                    return _outcome(await self._tools.call_tool(params.name, given))
+                    return _call_result(await self._tools.call_tool(params.name, given))
                 call = Call(caller, _reporter(context), _trace(context))
                 return task.to_result(*await task.run(validate_arguments(task.arguments, given), call))
         except GeoTTSError as error:
@@ -110,18 +110,18 @@ class _Handlers:
         wanted = _RUN.fullmatch(uri)
         if wanted is None:
             raise MCPError(types.INVALID_PARAMS, "there is no such resource")
-        caller = await _allowed(self._caller_of(context, False))
+        caller = await _as_mcp_errors(self._caller_of(context, False))
         content: types.TextResourceContents | types.BlobResourceContents
         if wanted[2] == "map":
-            blob = (await _allowed(self._tools.map_of(wanted[1], caller))).decode()
+            blob = (await _as_mcp_errors(self._tools.map_of(wanted[1], caller))).decode()
             content = types.BlobResourceContents(uri=uri, mime_type="image/jpeg", blob=blob)
         else:
-            text = await _allowed(self._tools.report_of(wanted[1], caller))
+            text = await _as_mcp_errors(self._tools.report_of(wanted[1], caller))
             content = types.TextResourceContents(uri=uri, mime_type="text/html", text=text)
         return types.ReadResourceResult(contents=[content])
 
 
-async def _allowed(work: Awaitable[Any]) -> Any:
+async def _as_mcp_errors(work: Awaitable[Any]) -> Any:
     """The result of `work`; what it refuses becomes an error of the protocol."""
     try:
         with boundary(FatalError, "an MCP request"):
@@ -150,7 +150,7 @@ def _trace(context: Context) -> TraceContext | None:
     return named or trace_context(headers.get("traceparent"), headers.get("tracestate"))
 
 
-def _outcome(outcome: ToolOutcome) -> types.CallToolResult:
+def _call_result(outcome: ToolOutcome) -> types.CallToolResult:
     result: ToolResult = outcome.result
     content: list[Any] = [types.TextContent(text=result.text)]
     if result.failure is not None:

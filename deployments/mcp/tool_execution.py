@@ -93,9 +93,9 @@ class McpTools:
 
         async def read(arrival: Arrival) -> _LocateRequest:
             options = await asked.options()
-            return _LocateRequest(options, await self._photos(asked, call.caller, arrival))
+            return _LocateRequest(options, await self._load_photos(asked, call.caller, arrival))
 
-        return await self._answered(read, call)
+        return await self._run_request(read, call)
 
     async def continue_(self, asked: ContinueArguments, call: Call) -> tuple[str, Answer]:
         """As `locate`, for a request that continues an earlier one of the same caller."""
@@ -103,25 +103,27 @@ class McpTools:
         async def read(arrival: Arrival) -> _LocateRequest:
             await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
-            photos = await self._photos(asked, call.caller, arrival) if asked.names_a_photo() else []
+            photos = await self._load_photos(asked, call.caller, arrival) if asked.names_a_photo() else []
             found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
             return _LocateRequest(found.options, photos, found)
 
-        return await self._answered(read, call)
+        return await self._run_request(read, call)
 
-    async def _answered(self, read: Callable[[Arrival], Awaitable[_LocateRequest]], call: Call) -> tuple[str, Answer]:
+    async def _run_request(
+        self, read: Callable[[Arrival], Awaitable[_LocateRequest]], call: Call
+    ) -> tuple[str, Answer]:
         async with self.gateway.receive_request(call.caller) as arrival:
             asked = await read(arrival)
             started = await self.gateway.start(
                 asked.photos, asked.options, arrival=arrival, trace=call.trace, continuation=asked.continuation
             )
         with self.gateway.attach_reader(started.request_id, 0.0):
-            run = await self._follow(started.request_id, call.report)
+            run = await self._follow_run(started.request_id, call.report)
         if run.answer is None:
             raise RequestError(run.failure.detail if run.failure is not None else "the request was cancelled")
         return started.request_id, run.answer
 
-    async def _follow(self, request_id: str, report: Report) -> Run:
+    async def _follow_run(self, request_id: str, report: Report) -> Run:
         """The run of a request when it has ended; its milestones are reported as they come."""
         async with run_beside(self.gateway.result(request_id)) as result:
             async with closing(self.gateway.follow(request_id)) as entries:
@@ -132,15 +134,15 @@ class McpTools:
                         await report(event)
             return await result()
 
-    async def _photos(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> list[bytes]:
+    async def _load_photos(self, asked: NamedPhoto, caller: Caller, arrival: Arrival) -> list[bytes]:
         way, names = asked.source()
         try:
             async with asyncio.timeout(self.photos_s):
-                return [await self._photo(way, name, caller, arrival) for name in names]
+                return [await self._load_photo(way, name, caller, arrival) for name in names]
         except TimeoutError:
             raise RequestError(f"{way}: the photos did not arrive within {self.photos_s:g} s") from None
 
-    async def _photo(self, way: str, name: str, caller: Caller, arrival: Arrival) -> bytes:
+    async def _load_photo(self, way: str, name: str, caller: Caller, arrival: Arrival) -> bytes:
         fetch = arrival.fetch_from(self.fetch)
         if way == "path" and self.read_path is not None:
             return await self.read_path(name)
@@ -170,7 +172,7 @@ class McpTools:
 
     async def map_of(self, request_id: str, caller: Caller) -> bytes:
         """The answer on a map, as base64 of a JPEG. Raises NotFound."""
-        picture = await self.pictures.draw(await self._answer(request_id, caller), "answer")
+        picture = await self.pictures.draw(await self._stored_answer(request_id, caller), "answer")
         if picture is None:
             raise NotFound("the answer has no point")
         return base64.b64encode(picture)
@@ -178,12 +180,12 @@ class McpTools:
     async def report_of(self, request_id: str, caller: Caller) -> str:
         """The report of an answer as one HTML page. Raises NotFound."""
         meta = await self.gateway.meta(request_id, caller)
-        await self._answer(request_id, caller)
+        await self._stored_answer(request_id, caller)
         run = await self.gateway.so_far(request_id)
         found = await self.gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
         return await self.pictures.report(run, None if found is None else found.data)
 
-    async def _answer(self, request_id: str, caller: Caller) -> Answer:
+    async def _stored_answer(self, request_id: str, caller: Caller) -> Answer:
         await self.gateway.meta(request_id, caller)
         answer = (await self.gateway.so_far(request_id)).answer
         if answer is None:

@@ -72,33 +72,33 @@ def request_tools(tools: McpTools) -> dict[str, RequestTool]:
         for model in (LocateArguments, ClaimArguments, PlacesArguments, ContinueArguments)
     )
     return {
-        "locate_photo": RequestTool("Locate a photo", _LOCATE, locating, LocatedPlace, tools.locate, _located),
-        "check_claim": RequestTool("Check a claim", _CHECK, claim, CheckedClaim, tools.locate, _checked),
-        "compare_places": RequestTool("Compare places", _COMPARE, places, CheckedClaim, tools.locate, _checked),
+        "locate_photo": RequestTool("Locate a photo", _LOCATE, locating, LocatedPlace, tools.locate, _place_result),
+        "check_claim": RequestTool("Check a claim", _CHECK, claim, CheckedClaim, tools.locate, _check_result),
+        "compare_places": RequestTool("Compare places", _COMPARE, places, CheckedClaim, tools.locate, _check_result),
         "continue_photo": RequestTool(
-            "Continue an earlier request", _CONTINUE, continuing, ContinuedPlace, tools.continue_, _continued
+            "Continue an earlier request", _CONTINUE, continuing, ContinuedPlace, tools.continue_, _continued_result
         ),
     }
 
 
-def _located(request_id: str, answer: Answer) -> types.CallToolResult:
+def _place_result(request_id: str, answer: Answer) -> types.CallToolResult:
     found = located_place(request_id, answer)
-    return _result(found, in_words(found), found.report, found.map)
+    return _tool_result(found, in_words(found), found.report, found.map)
 
 
-def _checked(request_id: str, answer: Answer) -> types.CallToolResult:
+def _check_result(request_id: str, answer: Answer) -> types.CallToolResult:
     if answer.check is None:
         raise RequestError("the claim could not be checked in time")
     found = checked_claim(request_id, answer, answer.check)
-    return _result(found, found.text, found.report)
+    return _tool_result(found, found.text, found.report)
 
 
-def _continued(request_id: str, answer: Answer) -> types.CallToolResult:
+def _continued_result(request_id: str, answer: Answer) -> types.CallToolResult:
     found = continued_place(request_id, answer)
-    return _result(found, found.text(), found.report, found.map)
+    return _tool_result(found, found.text(), found.report, found.map)
 
 
-def _result(found: Value, text: str, report: str, drawn: str | None = None) -> types.CallToolResult:
+def _tool_result(found: Value, text: str, report: str, drawn: str | None = None) -> types.CallToolResult:
     """Text and links beside the structured form: the report, and the map of an answer that names a point."""
     links: list[Any] = [types.ResourceLink(uri=report, name="report", mime_type="text/html")]
     if drawn is not None:
@@ -112,8 +112,8 @@ def tool_of_request(name: str, tool: RequestTool) -> types.Tool:
         name=name,
         title=tool.title,
         description=tool.description,
-        input_schema=_inlined(tool.arguments.model_json_schema()),
-        output_schema=_inlined(tool.result.model_json_schema(mode="serialization")),
+        input_schema=_inline_references(tool.arguments.model_json_schema()),
+        output_schema=_inline_references(tool.result.model_json_schema(mode="serialization")),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True),
     )
 
@@ -129,7 +129,7 @@ def tool_of_map(schema: ToolSchema) -> types.Tool:
     )
 
 
-def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+def _inline_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Without references and titles: many clients resolve none."""
     definitions = schema.pop("$defs", {})
 

@@ -47,7 +47,7 @@ class AuditLog:
             self._file: IO[bytes] = path.open("ab", 0)
         except OSError as error:
             raise ConfigError(f"gateway.audit_log cannot be written: {error.strerror}") from error
-        self._tools_leave = any(provider not in _STAYS_HERE for provider in args.tools.providers)
+        self._tools_may_send = any(provider not in _STAYS_HERE for provider in args.tools.providers)
         self._engines = remote_engines(args)
 
     def on_accepted(self, meta: RunMeta) -> None:
@@ -61,18 +61,22 @@ class AuditLog:
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
         """Write lines for tool calls that may leave the machine, for what left it, and for the end."""
-        if isinstance(event, ToolCalled) and self._tools_leave:
+        if isinstance(event, ToolCalled) and self._tools_may_send:
             who = {"asker": "verifier"} if event.asker == "verifier" else {"rollout": event.rollout_id}
-            self._note("tool_called", meta, tool=event.call.name, **who)
-        elif isinstance(event, ToolResulted) and self._tools_leave and not event.result.cached:
-            self._note("tool_answered", meta, tool=event.result.name, hosts=_hosts(event), ok=event.result.ok)
+            self._write_if_possible("tool_called", meta, tool=event.call.name, **who)
+        elif isinstance(event, ToolResulted) and self._tools_may_send and not event.result.cached:
+            self._write_if_possible(
+                "tool_answered", meta, tool=event.result.name, hosts=_hosts_of_facts(event), ok=event.result.ok
+            )
         elif isinstance(event, LeftMachine):
             for sent in event.sent:
-                self._note("left", meta, sent_at=sent.at, host=sent.host, method=sent.method, bytes=sent.bytes_sent)
+                self._write_if_possible(
+                    "left", meta, sent_at=sent.at, host=sent.host, method=sent.method, bytes=sent.bytes_sent
+                )
             if not event.complete:
-                self._note("left_unknown", meta)
+                self._write_if_possible("left_unknown", meta)
         elif isinstance(event, Done):
-            self._note("ended", meta, stop_reason=event.stop_reason.value)
+            self._write_if_possible("ended", meta, stop_reason=event.stop_reason.value)
 
     def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
         """Write nothing: the event `done` has its line already."""
@@ -80,13 +84,13 @@ class AuditLog:
 
     def on_erased(self, meta: RunMeta) -> None:
         """Write the line that stays of an erased request."""
-        self._note("erased", meta)
+        self._write_if_possible("erased", meta)
 
     def close(self) -> None:
         """Close the file; nothing may be written afterwards."""
         self._file.close()
 
-    def _note(self, what: str, meta: RunMeta, **details: Any) -> None:
+    def _write_if_possible(self, what: str, meta: RunMeta, **details: Any) -> None:
         try:
             self._write(what, meta, **details)
         except OSError as error:
@@ -97,6 +101,6 @@ class AuditLog:
         self._file.write(orjson.dumps(line) + b"\n")
 
 
-def _hosts(event: ToolResulted) -> list[str]:
+def _hosts_of_facts(event: ToolResulted) -> list[str]:
     urls = (getattr(fact, "url", None) for fact in event.result.facts)
     return sorted({host for url in urls if url and (host := urlsplit(url).hostname)})

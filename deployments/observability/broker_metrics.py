@@ -34,10 +34,10 @@ class BrokerMetrics(Collector):
             errors.add_metric((replica,), snapshot.store_errors)
         yield replicas
         yield errors
-        yield from self._tools()
-        yield from self._providers()
+        yield from self._tool_metrics()
+        yield from self._provider_metrics()
 
-    def _tools(self) -> Iterator[Metric]:
+    def _tool_metrics(self) -> Iterator[Metric]:
         labels = ("tool", "replica")
         calls = CounterMetricFamily("geotts_broker_calls", "Tool calls at the broker.", None, labels)
         found = CounterMetricFamily(
@@ -50,7 +50,7 @@ class BrokerMetrics(Collector):
             "geotts_broker_failures", "Tool calls that failed at the broker.", None, ("tool", "kind", "replica")
         )
         seconds = HistogramMetricFamily("geotts_broker_seconds", "Seconds a call took at the broker.", labels=labels)
-        for replica, tool, figures in self._each_tool():
+        for replica, tool, figures in self._tool_figures():
             calls.add_metric((tool, replica), figures.calls)
             for source, count in (("hit", figures.hits), ("joined", figures.joined), ("stale", figures.stale)):
                 found.add_metric((tool, source, replica), count)
@@ -62,7 +62,7 @@ class BrokerMetrics(Collector):
                 seconds.add_metric((tool, replica), buckets, figures.latency_sum_s)
         yield from (calls, found, failed, seconds)
 
-    def _providers(self) -> Iterator[Metric]:
+    def _provider_metrics(self) -> Iterator[Metric]:
         labels = ("provider", "replica")
         requests = CounterMetricFamily("geotts_provider_requests", "Requests sent to a provider.", None, labels)
         retries = CounterMetricFamily("geotts_provider_retries", "Requests sent again.", None, labels)
@@ -74,7 +74,7 @@ class BrokerMetrics(Collector):
             "geotts_provider_breaker", "1 for the state the breaker is in.", None, ("provider", "state", "replica")
         )
         keys = GaugeMetricFamily("geotts_provider_keys_left", "Keys that may be used now.", None, labels)
-        for replica, provider, figures in self._each_provider():
+        for replica, provider, figures in self._provider_figures():
             requests.add_metric((provider, replica), figures.requests)
             retries.add_metric((provider, replica), figures.retries)
             opened.add_metric((provider, replica), figures.opened)
@@ -86,10 +86,10 @@ class BrokerMetrics(Collector):
                 keys.add_metric((provider, replica), figures.usable_keys)
         yield from (requests, retries, opened, busy, breaker, keys)
 
-    def _each_tool(self) -> Iterator[tuple[str, str, ToolFigures]]:
+    def _tool_figures(self) -> Iterator[tuple[str, str, ToolFigures]]:
         for replica, snapshot in self.snapshots.items():
             yield from ((replica, tool, figures) for tool, figures in snapshot.tools.items())
 
-    def _each_provider(self) -> Iterator[tuple[str, str, ProviderFigures]]:
+    def _provider_figures(self) -> Iterator[tuple[str, str, ProviderFigures]]:
         for replica, snapshot in self.snapshots.items():
             yield from ((replica, provider, figures) for provider, figures in snapshot.providers.items())

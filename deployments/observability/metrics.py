@@ -59,13 +59,13 @@ class Metrics:
         self.first_event = Histogram(
             "geotts_first_event_seconds", "From the request line to the first event.", buckets=_SECONDS, registry=r
         )
-        self._answer = Histogram(
+        self._answer_seconds = Histogram(
             "geotts_answer_seconds", "From acceptance to the answer.", buckets=_SECONDS, registry=r
         )
         self._requests = Counter("geotts_requests_total", "Requests that ended.", ("stop_reason",), registry=r)
         self._failures = Counter("geotts_failures_total", "Requests that ended in an error.", ("code",), registry=r)
         self._answers = Counter("geotts_answers_total", "Answers, by the level they reach.", ("level",), registry=r)
-        self._abstained = Counter("geotts_abstentions_total", "Answers without a point.", registry=r)
+        self._abstentions = Counter("geotts_abstentions_total", "Answers without a point.", registry=r)
         self._agreement = Histogram(
             "geotts_agreement", "Support of the best candidate, 0 to 1.", buckets=_SHARES, registry=r
         )
@@ -74,13 +74,13 @@ class Metrics:
         )
         self._rollouts = UsageMetrics(r)
         self._tools = Counter("geotts_tool_calls_total", "Tool calls.", ("tool", "outcome"), registry=r)
-        self._cached = Counter(
+        self._cache_hits = Counter(
             "geotts_tool_cache_hits_total", "Tool calls answered from a cache.", ("tool",), registry=r
         )
         self._tool_seconds = Histogram(
             "geotts_tool_seconds", "Seconds a tool call took.", ("tool",), buckets=_SECONDS, registry=r
         )
-        self._erased = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
+        self._erasures = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
         self.brokers = BrokerMetrics()
         r.register(self.brokers)
         self.rooms = RoomMetrics()
@@ -107,7 +107,7 @@ class Metrics:
         if isinstance(event, Text):  # most of them are
             return
         if isinstance(event, ToolResulted):
-            self._tool(event.result)
+            self._count_tool_result(event.result)
         elif isinstance(event, RolloutStarted):
             self._rollouts.on_rollout_started(meta.request_id, event)
         elif isinstance(event, TurnFinished):
@@ -115,8 +115,8 @@ class Metrics:
         elif isinstance(event, RolloutFinished):
             self._rollouts.on_rollout_finished(meta.request_id, event)
         elif isinstance(event, Answered):
-            self._answer.observe(event.t_s)
-            self._answered(event.answer)
+            self._answer_seconds.observe(event.t_s)
+            self._count_answer(event.answer)
             self._rollouts.on_answer(meta.request_id, event.answer.usage)
         elif isinstance(event, Failed):
             self._failures.labels(event.code).inc()
@@ -130,22 +130,22 @@ class Metrics:
 
     def on_erased(self, meta: RunMeta) -> None:
         """Count the erasure and forget what was remembered of the request."""
-        self._erased.inc()
+        self._erasures.inc()
         self._rollouts.forget(meta.request_id)
 
-    def _tool(self, result: ToolResult) -> None:
+    def _count_tool_result(self, result: ToolResult) -> None:
         outcome = "ok" if result.failure is None else result.failure.kind.value
         # a model may invent names; labels must not grow with its imagination
         name = "unknown" if outcome == ToolErrorKind.UNKNOWN_TOOL.value else result.name
         self._tools.labels(name, outcome).inc()
         self._tool_seconds.labels(name).observe(result.elapsed_s)
         if result.cached:
-            self._cached.labels(name).inc()
+            self._cache_hits.labels(name).inc()
 
-    def _answered(self, answer: Answer) -> None:
+    def _count_answer(self, answer: Answer) -> None:
         self._answers.labels(answer.level).inc()
         self._confidence.observe(answer.confidence)
         if answer.abstained:
-            self._abstained.inc()
+            self._abstentions.inc()
         if answer.candidates:
             self._agreement.observe(answer.candidates[0].support)

@@ -13,8 +13,8 @@ from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinishe
 from tts.domain.usage import Usage
 
 _KINDS = ("prompt", "completion", "cached", "preempted")
-_Spent = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
-_NOTHING: _Spent = (0, 0, 0, 0, 0.0, 0.0)
+_Amounts = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
+_NOTHING: _Amounts = (0, 0, 0, 0, 0.0, 0.0)
 
 
 class UsageMetrics:
@@ -30,34 +30,34 @@ class UsageMetrics:
         )
         cost = Counter("geotts_cost_usd_total", "US dollars that models cost, by their prices.", registry=registry)
         self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
-        self._open: dict[str, dict[int, _Spent]] = {}
-        self._answered: set[str] = set()  # until the request ends
-        self._reported: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
+        self._open_rollouts: dict[str, dict[int, _Amounts]] = {}
+        self._answered_requests: set[str] = set()  # until the request ends
+        self._reported_usage: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
 
     def on_rollout_started(self, request_id: str, event: RolloutStarted) -> None:
         """Remember a rollout under way; one that starts again keeps what was counted of it."""
-        self._open.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
+        self._open_rollouts.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
 
     def on_turn_finished(self, request_id: str, event: TurnFinished) -> None:
         """Count what the rollout used since its last report. The usage of the event is that of all its turns."""
-        rollouts = self._open.setdefault(request_id, {})
-        self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
-        rollouts[event.rollout_id] = self._count(rollouts.get(event.rollout_id, _NOTHING), event.usage)
+        rollouts = self._open_rollouts.setdefault(request_id, {})
+        self._reported_usage.setdefault(request_id, {})[event.rollout_id] = event.usage
+        rollouts[event.rollout_id] = self._count_increase(rollouts.get(event.rollout_id, _NOTHING), event.usage)
 
     def on_rollout_finished(self, request_id: str, event: RolloutFinished) -> None:
         """Count the rollout under its stop reason, and what it used since its last report."""
         self._rollouts.labels(event.stop_reason.value).inc()
-        self._reported.setdefault(request_id, {})[event.rollout_id] = event.usage
-        self._count(self._open.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
+        self._reported_usage.setdefault(request_id, {})[event.rollout_id] = event.usage
+        self._count_increase(self._open_rollouts.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
 
     def on_answer(self, request_id: str, usage: Usage) -> None:
         """Count what the verifier, its second reader and the router used: what no rollout did."""
-        self._answered.add(request_id)
-        self._count(_spent(self._of_rollouts(request_id)), usage)
+        self._answered_requests.add(request_id)
+        self._count_increase(_amounts_of(self._total_reported(request_id)), usage)
 
     def on_done(self, request_id: str, event: Done) -> None:
         """Count rollouts without an end of their own under the stop reason of the request."""
-        if rollouts := self._open.pop(request_id, None):
+        if rollouts := self._open_rollouts.pop(request_id, None):
             self._rollouts.labels(event.stop_reason.value).inc(len(rollouts))
 
     def on_end(self, request_id: str, used: Usage) -> None:
@@ -65,30 +65,30 @@ class UsageMetrics:
 
         That is what verifier and router used, and rollouts whose last events were on their way when it was cancelled.
         """
-        if request_id in self._answered:
-            self._answered.discard(request_id)
+        if request_id in self._answered_requests:
+            self._answered_requests.discard(request_id)
         else:
-            self._count(_spent(self._of_rollouts(request_id)), used)
+            self._count_increase(_amounts_of(self._total_reported(request_id)), used)
         self.forget(request_id)
 
-    def _of_rollouts(self, request_id: str) -> Usage:
+    def _total_reported(self, request_id: str) -> Usage:
         """What its rollouts have reported so far."""
-        return sum(self._reported.get(request_id, {}).values(), Usage())
+        return sum(self._reported_usage.get(request_id, {}).values(), Usage())
 
     def forget(self, request_id: str) -> None:
         """Drop what is remembered of the request; counters stay as they are."""
-        self._open.pop(request_id, None)
-        self._reported.pop(request_id, None)
+        self._open_rollouts.pop(request_id, None)
+        self._reported_usage.pop(request_id, None)
 
-    def _count(self, before: _Spent, usage: Usage) -> _Spent:
+    def _count_increase(self, before: _Amounts, usage: Usage) -> _Amounts:
         """Add what is new. A rollout that was set back to an earlier turn says less: nothing is new then."""
-        total = _spent(usage)
+        total = _amounts_of(usage)
         for counter, old, new in zip(self._counters, before, total, strict=True):
             if new > old:
                 counter.inc(new - old)
         return tuple(map(max, before, total))
 
 
-def _spent(usage: Usage) -> _Spent:
+def _amounts_of(usage: Usage) -> _Amounts:
     tokens = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.preempted_tokens)
     return (*tokens, usage.gpu_s, usage.cost_usd)

@@ -34,11 +34,11 @@ def open_store(url: str, retention_s: float, blobs: str = "") -> RunStore:
     Raises:
         ConfigError: for any other URL, and when the package for it is not installed.
     """
-    store = _events(url, retention_s)
+    store = _event_store(url, retention_s)
     return RunStoreWithBlobs(store, open_blobs(blobs), retention_s) if blobs else store
 
 
-def _events(url: str, retention_s: float) -> RunStore:
+def _event_store(url: str, retention_s: float) -> RunStore:
     if url == "memory":
         return MemoryRunStore(retention_s)
     if url.startswith("sqlite:///"):

@@ -73,19 +73,19 @@ class _BlockingBlobs(ABC):
 
     async def put(self, name: str, data: bytes) -> None:
         """Keep the bytes."""
-        await _in_a_thread(self._put, name, data)
+        await _run_in_thread(self._put, name, data)
 
     async def get(self, name: str) -> bytes | None:
         """Read them."""
-        return await _in_a_thread(self._get, name)
+        return await _run_in_thread(self._get, name)
 
     async def names(self, folder: str = "") -> Sequence[str]:
         """List the folder."""
-        return await _in_a_thread(self._names, folder)
+        return await _run_in_thread(self._names, folder)
 
     async def remove(self, folder: str) -> None:
         """Remove the folder."""
-        await _in_a_thread(self._remove, folder)
+        await _run_in_thread(self._remove, folder)
 
     @abstractmethod
     def _put(self, name: str, data: bytes) -> None: ...
@@ -187,7 +187,7 @@ def open_blobs(url: str) -> BlobStore:
     return FsspecBlobs(url)
 
 
-async def _in_a_thread(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def _run_in_thread(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     def ask_or_refuse() -> T:
         try:
             return ask(*args, **kwargs)

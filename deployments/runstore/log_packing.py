@@ -19,7 +19,7 @@ _PIECES = frozenset({"text", "verifier_text"})
 
 def pack_entries(entries: Iterable[LogEntry]) -> bytes:
     """The log as one value. What stands between other events stays between them."""
-    lines = [orjson.dumps(line) for line in _merged(entries)]
+    lines = [orjson.dumps(line) for line in _merge_pieces(entries)]
     return zlib.compress(b"\n".join(lines), 6)
 
 
@@ -39,7 +39,7 @@ def unpack_entries(value: bytes, *, after: int = 0, most: int | None = None) -> 
     return found
 
 
-def _merged(entries: Iterable[LogEntry]) -> Iterator[list[Any]]:
+def _merge_pieces(entries: Iterable[LogEntry]) -> Iterator[list[Any]]:
     """[seq, kind, event, cuts] for each event that is left; a cut is [seq of a piece, characters up to its end].
 
     Only pieces without anything between them are put together: whoever has an event has all that was before it.

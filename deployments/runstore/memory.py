@@ -37,7 +37,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         self._max_bytes = max_bytes
         self._size = 0
         self._logs: dict[str, _Log] = {}
-        self._closed: dict[str, None] = {}  # in the order in which they were closed
+        self._closed_logs: dict[str, None] = {}  # in the order in which they were closed
         self._claims: dict[str, tuple[Claim, float]] = {}
         self._reminders: dict[str, float] = {}
 
@@ -59,7 +59,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             return
         for entry in entries:
             if not log.seqs or entry.seq > log.seqs[-1]:
-                log.entries.append(LogEntry(entry.seq, entry.kind, _packed(entry.payload)))
+                log.entries.append(LogEntry(entry.seq, entry.kind, _compact_copy(entry.payload)))
                 log.seqs.append(entry.seq)
                 self._grow(log, len(entry.payload))
         self._signals.notify(request_id)
@@ -77,7 +77,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         if log is not None:
             log.closed = True
             log.touched = self._clock()
-            self._closed.setdefault(meta.request_id)
+            self._closed_logs.setdefault(meta.request_id)
         self._forget(meta.request_id)
         return True
 
@@ -94,7 +94,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
     async def last_seq_without_lease(self, request_id: str) -> int | None:
         """The last `seq` of an open log without a lease; 0 for one without entries."""
         log = self._logs.get(request_id)
-        if log is None or log.closed or self._leased(request_id):
+        if log is None or log.closed or self._has_lease(request_id):
             return None
         return log.seqs[-1] if log.seqs else 0
 
@@ -109,7 +109,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         if log is None:
             return False
         self._size -= log.size
-        self._closed.pop(request_id, None)
+        self._closed_logs.pop(request_id, None)
         self._reminders.pop(request_id, None)
         await self.release(log.meta.claim, request_id)
         self._forget(request_id)
@@ -167,13 +167,13 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
     async def _trim(self) -> None:
         """Forget the closed logs whose time is over, and the oldest while all take too much; those of cases last."""
-        for oldest in list(self._closed):
+        for oldest in list(self._closed_logs):
             over = self._clock() - self._logs[oldest].touched > self._retention_s
             if not over and self._size <= self._max_bytes:
                 break
             if not self._is_kept(oldest):
                 await self.erase(oldest)
-        while self._size > self._max_bytes and (oldest := next(iter(self._closed), "")):
+        while self._size > self._max_bytes and (oldest := next(iter(self._closed_logs), "")):
             await self.erase(oldest)
 
     async def aclose(self) -> None:
@@ -185,6 +185,6 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         self._size += size
 
 
-def _packed(payload: bytes) -> bytes:
+def _compact_copy(payload: bytes) -> bytes:
     """A copy as long as it is: what orjson writes keeps its buffer, some 4 KB for an event of 100 bytes."""
     return bytes(memoryview(payload))

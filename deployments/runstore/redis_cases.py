@@ -42,24 +42,24 @@ class RedisCases(ABC):
     _prefix: str
 
     @abstractmethod
-    async def _script(self, script: str, keys: Sequence[str], args: Sequence[Any]) -> Any:
+    async def _run_script(self, script: str, keys: Sequence[str], args: Sequence[Any]) -> Any:
         """Run a script in one step. Raises StoreUnavailable."""
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
         """One script compares the version, writes, and prolongs the requests."""
-        keys = (self._case(record.case_id), self._cases_of(record.tenant))
+        keys = (self._case_key(record.case_id), self._cases_key(record.tenant))
         runs = [f"{self._prefix}:run:{request_id}" for request_id in record.requests]
         args = (record.version, record.model_dump_json(), max(1, round(keep_s)), record.case_id, *runs)
-        return bool(await self._script(SAVE, keys, args))
+        return bool(await self._run_script(SAVE, keys, args))
 
     async def case(self, case_id: str) -> CaseRecord | None:
         """None also when its key has expired. Raises StoreUnavailable when this release cannot read it."""
-        raw = await self._script("return redis.call('HGET', KEYS[1], 'record')", (self._case(case_id),), ())
+        raw = await self._run_script("return redis.call('HGET', KEYS[1], 'record')", (self._case_key(case_id),), ())
         return None if raw is None else value_of(CaseRecord, raw)
 
     async def cases(self, tenant: str) -> Sequence[CaseRecord]:
         """Those whose keys are still there."""
-        names = await self._script("return redis.call('ZRANGE', KEYS[1], 0, -1)", (self._cases_of(tenant),), ())
+        names = await self._run_script("return redis.call('ZRANGE', KEYS[1], 0, -1)", (self._cases_key(tenant),), ())
         found = [await self.case(name.decode()) for name in names]
         return [record for record in found if record is not None]
 
@@ -68,12 +68,14 @@ class RedisCases(ABC):
         record = await self.case(case_id)
         if record is None:
             return False
-        keys = (self._case(case_id), self._cases_of(record.tenant))
-        await self._script("redis.call('ZREM', KEYS[2], ARGV[1]) return redis.call('DEL', KEYS[1])", keys, (case_id,))
+        keys = (self._case_key(case_id), self._cases_key(record.tenant))
+        await self._run_script(
+            "redis.call('ZREM', KEYS[2], ARGV[1]) return redis.call('DEL', KEYS[1])", keys, (case_id,)
+        )
         return True
 
-    def _case(self, case_id: str) -> str:
+    def _case_key(self, case_id: str) -> str:
         return f"{self._prefix}:case:{case_id}"
 
-    def _cases_of(self, tenant: str) -> str:
+    def _cases_key(self, tenant: str) -> str:
         return f"{self._prefix}:cases:{tenant}"

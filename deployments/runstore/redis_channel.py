@@ -31,9 +31,9 @@ class RedisChannel:
     def listen(self) -> None:
         """Start to listen, unless that is under way."""
         if self._listener is None or self._listener.done():
-            self._listener = spawn(self._follow(), name="run store signals")
+            self._listener = spawn(self._follow_channel(), name="run store signals")
 
-    async def _follow(self) -> None:
+    async def _follow_channel(self) -> None:
         """Rings and cancels from every gateway. A lost connection costs readers a second, nothing else.
 
         A connection that is silent is asked whether it still lives: one that a firewall forgot never says so itself,

@@ -23,9 +23,9 @@ class SingleGateway(ABC):
         self._clock = clock
         self._signals = LogSignals()
         self._leases: dict[str, tuple[str, float]] = {}
-        self._attended: dict[str, float] = {}
-        self._asked: asyncio.Queue[str] = asyncio.Queue()
-        self._wanted_stopped: set[str] = set()
+        self._attended_until: dict[str, float] = {}
+        self._cancel_requests: asyncio.Queue[str] = asyncio.Queue()
+        self._cancelled_ids: set[str] = set()
         self._buckets: dict[str, float] = {}
 
     def _admit(self, meta: RunMeta, lease_s: float, max_open: int | None) -> bool:
@@ -37,13 +37,13 @@ class SingleGateway(ABC):
         self._leases[meta.request_id] = (meta.tenant, now + lease_s)
         return True
 
-    def _leased(self, request_id: str) -> bool:
+    def _has_lease(self, request_id: str) -> bool:
         return self._leases.get(request_id, ("", 0.0))[1] > self._clock()
 
     def _forget(self, request_id: str) -> None:
         self._leases.pop(request_id, None)
-        self._attended.pop(request_id, None)
-        self._wanted_stopped.discard(request_id)
+        self._attended_until.pop(request_id, None)
+        self._cancelled_ids.discard(request_id)
         self._signals.notify(request_id)
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
@@ -52,7 +52,7 @@ class SingleGateway(ABC):
         for meta in metas:
             if meta.request_id in self._leases:
                 self._leases[meta.request_id] = (meta.tenant, until)
-        unwanted = (meta.request_id in self._wanted_stopped or meta.request_id not in self._leases for meta in metas)
+        unwanted = (meta.request_id in self._cancelled_ids or meta.request_id not in self._leases for meta in metas)
         return [meta.request_id for meta, stop in zip(metas, unwanted, strict=True) if stop]
 
     @abstractmethod
@@ -69,7 +69,7 @@ class SingleGateway(ABC):
 
     async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
         """Take a lease on an open request that has none."""
-        if self._leased(meta.request_id) or not await self.is_open(meta.request_id):
+        if self._has_lease(meta.request_id) or not await self.is_open(meta.request_id):
             return False
         self._leases[meta.request_id] = (meta.tenant, self._clock() + lease_s)
         return True
@@ -82,22 +82,22 @@ class SingleGateway(ABC):
         """Keep the later of two promises; nothing for a request without a lease."""
         until = self._clock() + seconds
         if request_id in self._leases:
-            self._attended[request_id] = max(until, self._attended.get(request_id, until))
+            self._attended_until[request_id] = max(until, self._attended_until.get(request_id, until))
 
     async def attended_s(self, request_id: str) -> float:
         """0 also when nothing was promised."""
-        return max(0.0, self._attended.get(request_id, 0.0) - self._clock())
+        return max(0.0, self._attended_until.get(request_id, 0.0) - self._clock())
 
     async def ask_cancel(self, request_id: str) -> None:
         """Tell `cancels` at once and `renew` later; nothing for a request without a lease."""
         if request_id in self._leases:
-            self._wanted_stopped.add(request_id)
-            self._asked.put_nowait(request_id)
+            self._cancelled_ids.add(request_id)
+            self._cancel_requests.put_nowait(request_id)
 
     async def cancels(self) -> AsyncIterator[str]:
         """Requests from a queue of this process, without an end."""
         while True:
-            yield await self._asked.get()
+            yield await self._cancel_requests.get()
 
     async def take(self, name: str, *, per_minute: float, burst: int) -> float:
         """A leaky bucket as one number: the time at which it will be empty again (GCRA)."""

@@ -75,7 +75,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         if not self._admit(meta, lease_s, max_open):
             return False
         now = self._wall()
-        if not await self._in_thread(lambda db: _open(db, meta, now)):
+        if not await self._run_in_thread(lambda db: _open_run(db, meta, now)):
             self._leases.pop(meta.request_id, None)
             raise KeyTaken
         return True
@@ -107,23 +107,23 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def meta(self, request_id: str) -> RunMeta | None:
         """None for a request without a row. Raises StoreUnavailable when this release cannot read the row."""
-        row = await self._one("SELECT meta FROM runs WHERE request_id = ?", request_id)
+        row = await self._fetch_row("SELECT meta FROM runs WHERE request_id = ?", request_id)
         return None if row is None else value_of(RunMeta, row[0])
 
     async def is_open(self, request_id: str) -> bool:
         """Whether the log is in the file and not closed, also when it is from before a restart."""
-        return await self._one("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
+        return await self._fetch_row("SELECT 1 FROM runs WHERE request_id = ? AND NOT closed", request_id) is not None
 
     async def last_seq_without_lease(self, request_id: str) -> int | None:
         """The last `seq` of an open log without a lease, as all have after a restart; 0 without entries."""
-        if self._leased(request_id) or not await self.is_open(request_id):
+        if self._has_lease(request_id) or not await self.is_open(request_id):
             return None
-        row = await self._one("SELECT coalesce(max(seq), 0) FROM events WHERE request_id = ?", request_id)
+        row = await self._fetch_row("SELECT coalesce(max(seq), 0) FROM events WHERE request_id = ?", request_id)
         return int(row[0]) if row is not None else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
         """None when the request is unknown or has no file of this hash."""
-        row = await self._one(
+        row = await self._fetch_row(
             "SELECT media_type, data FROM files WHERE request_id = ? AND sha256 = ?", request_id, sha256
         )
         return None if row is None else Attachment(sha256=sha256, media_type=row[0], data=row[1])
@@ -134,7 +134,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         self._forget(request_id)
         if meta is None:
             return False
-        await self._in_thread(lambda db: _erase(db, meta))
+        await self._run_in_thread(lambda db: _erase_run(db, meta))
         self._signals.notify(request_id)
         return True
 
@@ -142,14 +142,14 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         """Pages from the file; a signal of this process wakes a reader, which never polls."""
 
         async def page(position: int) -> Page:
-            return await self._in_thread(lambda db: _page(db, request_id, position))
+            return await self._run_in_thread(lambda db: _read_page(db, request_id, position))
 
         return follow(page, self._signals, request_id, after=after, idle_s=idle_s)
 
     async def claim(self, key: str, claim: Claim) -> Claim | None:
         """One transaction; the claim outlives restarts, until its time by the wall clock."""
         now = self._wall()
-        return await self._in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
+        return await self._run_in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
 
     async def release(self, key: str, request_id: str) -> None:
         """Delete the key if the request holds it."""
@@ -167,7 +167,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
     async def reminders(self, *, again_s: float) -> Sequence[str]:
         """One transaction finds and puts off those that are due."""
         now = self._wall()
-        return await self._in_thread(lambda db: _due(db, now, now + again_s))
+        return await self._run_in_thread(lambda db: _due_reminders(db, now, now + again_s))
 
     async def ping(self) -> None:
         """Insert a row of `PROBE_BYTES` and delete it."""
@@ -178,13 +178,13 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
     async def purge(self) -> None:
         """Erase runs without a lease that are past their retention, and claims that are past their time."""
         now = self._wall()
-        old = await self._in_thread(
+        old = await self._run_in_thread(
             lambda db: db.execute(
                 f"SELECT request_id FROM runs WHERE touched < ? AND NOT {IS_KEPT}", (now - self._retention_s, now)
             ).fetchall()
         )
         for (request_id,) in old:
-            if not self._leased(request_id):
+            if not self._has_lease(request_id):
                 await self.erase(request_id)
         await self._write("DELETE FROM claims WHERE until < ?", [(now,)])
         await self._purge_cases()
@@ -196,7 +196,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
             (pages,) = db.execute("PRAGMA page_count").fetchone()
             db.execute(f"PRAGMA max_page_count = {_MOST_PAGES if more is None else pages + more}")
 
-        await self._in_thread(limit)
+        await self._run_in_thread(limit)
 
     async def aclose(self) -> None:
         """Wake all readers, then close the database, give up the lock and end the thread."""
@@ -204,33 +204,33 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()
 
-    async def _one(self, sql: str, *values: Any) -> Any:
-        return await self._in_thread(lambda db: db.execute(sql, values).fetchone())
+    async def _fetch_row(self, sql: str, *values: Any) -> Any:
+        return await self._run_in_thread(lambda db: db.execute(sql, values).fetchone())
 
     async def _write(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
         def write(db: sqlite3.Connection) -> None:
             with db:
                 db.executemany(sql, rows)
 
-        await self._in_thread(write)
+        await self._run_in_thread(write)
 
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _run_in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def run() -> T:
             try:
-                return work(self._opened())
+                return work(self._open_database())
             except sqlite3.Error as error:
-                raise StoreUnavailable(_what_is_wrong(error)) from error
+                raise StoreUnavailable(_error_text(error)) from error
             except OSError as error:
                 raise StoreUnavailable(f"the run store cannot be opened: {error.strerror}") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         if self._db is None:
             lock = self._path.with_suffix(".lock")
             for path in (lock, self._path):  # SQLite gives its other files the mode of this one
                 make_database_private(path)
-            self._lock = _locked(lock)
+            self._lock = _lock_file(lock)
             self._db = _connect(self._path)
         return self._db
 
@@ -241,7 +241,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
             self._lock.close()
 
 
-def _what_is_wrong(error: sqlite3.Error) -> str:
+def _error_text(error: sqlite3.Error) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL":
         return "the disk of the run store is full"
@@ -252,7 +252,7 @@ def _what_is_wrong(error: sqlite3.Error) -> str:
     return f"the run store failed: {name or type(error).__name__}"
 
 
-def _locked(path: Path) -> IO[bytes]:
+def _lock_file(path: Path) -> IO[bytes]:
     """Hold the file's lock. Raises ConfigError when another gateway does not give it up in time."""
     handle = path.open("ab")
     give_up = time.monotonic() + _LOCK_PATIENCE_S
@@ -287,7 +287,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _page(db: sqlite3.Connection, request_id: str, position: int) -> Page:
+def _read_page(db: sqlite3.Connection, request_id: str, position: int) -> Page:
     row = db.execute("SELECT closed FROM runs WHERE request_id = ?", (request_id,)).fetchone()
     if row is None:
         return Page((), final=True)
@@ -298,7 +298,7 @@ def _page(db: sqlite3.Connection, request_id: str, position: int) -> Page:
     return Page([LogEntry(*found) for found in rows], final=bool(row[0]))
 
 
-def _due(db: sqlite3.Connection, now: float, again: float) -> list[str]:
+def _due_reminders(db: sqlite3.Connection, now: float, again: float) -> list[str]:
     with db:
         rows = db.execute("SELECT request_id FROM reminders WHERE due <= ? ORDER BY due LIMIT ?", (now, REMINDERS))
         found = [str(request_id) for (request_id,) in rows.fetchall()]
@@ -306,7 +306,7 @@ def _due(db: sqlite3.Connection, now: float, again: float) -> list[str]:
     return found
 
 
-def _open(db: sqlite3.Connection, meta: RunMeta, now: float) -> bool:
+def _open_run(db: sqlite3.Connection, meta: RunMeta, now: float) -> bool:
     row = (meta.request_id, meta.model_dump_json(), now)
     with db:
         if meta.claim:
@@ -326,7 +326,7 @@ def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: fl
     return None
 
 
-def _erase(db: sqlite3.Connection, meta: RunMeta) -> None:
+def _erase_run(db: sqlite3.Connection, meta: RunMeta) -> None:
     with db:
         for table in ("events", "files", "runs", "kept", "reminders"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))

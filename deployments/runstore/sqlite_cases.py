@@ -29,18 +29,18 @@ class SQLiteCases(ABC):
     _wall: Callable[[], float]
 
     @abstractmethod
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _run_in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work in one transaction. Raises StoreUnavailable."""
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
         """One transaction: the row changes when the version follows, and the requests are kept with it."""
         now = self._wall()
-        return await self._in_thread(lambda db: _save(db, record, now, now + keep_s))
+        return await self._run_in_thread(lambda db: _save_case(db, record, now, now + keep_s))
 
     async def case(self, case_id: str) -> CaseRecord | None:
         """None also when its time is over. Raises StoreUnavailable when this release cannot read the row."""
         now = self._wall()
-        row = await self._in_thread(
+        row = await self._run_in_thread(
             lambda db: db.execute("SELECT record FROM cases WHERE case_id = ? AND until > ?", (case_id, now)).fetchone()
         )
         return None if row is None else value_of(CaseRecord, row[0])
@@ -48,14 +48,14 @@ class SQLiteCases(ABC):
     async def cases(self, tenant: str) -> Sequence[CaseRecord]:
         """Those whose time is not over."""
         now = self._wall()
-        rows = await self._in_thread(
+        rows = await self._run_in_thread(
             lambda db: db.execute("SELECT record FROM cases WHERE tenant = ? AND until > ?", (tenant, now)).fetchall()
         )
         return [value_of(CaseRecord, record) for (record,) in rows]
 
     async def erase_case(self, case_id: str) -> bool:
         """Delete the rows, then truncate the write-ahead log."""
-        return await self._in_thread(lambda db: _erase(db, case_id))
+        return await self._run_in_thread(lambda db: _erase_case(db, case_id))
 
     async def _purge_cases(self) -> None:
         now = self._wall()
@@ -65,10 +65,10 @@ class SQLiteCases(ABC):
                 db.execute("DELETE FROM cases WHERE until <= ?", (now,))
                 db.execute("DELETE FROM kept WHERE until <= ?", (now,))
 
-        await self._in_thread(purge)
+        await self._run_in_thread(purge)
 
 
-def _save(db: sqlite3.Connection, record: CaseRecord, now: float, until: float) -> bool:
+def _save_case(db: sqlite3.Connection, record: CaseRecord, now: float, until: float) -> bool:
     with db:
         db.execute("DELETE FROM cases WHERE case_id = ? AND until <= ?", (record.case_id, now))
         row = db.execute("SELECT version FROM cases WHERE case_id = ?", (record.case_id,)).fetchone()
@@ -82,7 +82,7 @@ def _save(db: sqlite3.Connection, record: CaseRecord, now: float, until: float) 
     return True
 
 
-def _erase(db: sqlite3.Connection, case_id: str) -> bool:
+def _erase_case(db: sqlite3.Connection, case_id: str) -> bool:
     with db:
         there = db.execute("DELETE FROM cases WHERE case_id = ?", (case_id,)).rowcount > 0
         db.execute("DELETE FROM kept WHERE case_id = ?", (case_id,))

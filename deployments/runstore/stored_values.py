@@ -25,7 +25,7 @@ def event_of(entry: LogEntry) -> Event | None:
     try:
         return parse_event(entry.payload)
     except ValidationError as error:
-        raise _unreadable() from error
+        raise _unreadable_error() from error
 
 
 def value_of(kind: type[V], raw: bytes | str) -> V:
@@ -33,10 +33,10 @@ def value_of(kind: type[V], raw: bytes | str) -> V:
     try:
         return kind.model_validate_json(raw)
     except ValidationError as error:
-        raise _unreadable() from error
+        raise _unreadable_error() from error
 
 
-def _unreadable() -> StoreUnavailable:
+def _unreadable_error() -> StoreUnavailable:
     return StoreUnavailable(
         "this gateway cannot read what the run store has: a newer release wrote it, or it is damaged"
     )

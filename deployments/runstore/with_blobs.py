@@ -49,7 +49,7 @@ class RunStoreWithBlobs:
         """Put the bytes away, then their reference into the store. Of a request erased meanwhile nothing stays."""
         folder = await self._folder(request_id)
         if folder is not None:  # to its end: what is written after an erasure would stay
-            await to_its_end(self._put(request_id, folder, attachment), name=f"attach to {request_id}")
+            await to_its_end(self._put_attachment(request_id, folder, attachment), name=f"attach to {request_id}")
 
     async def close(self, meta: RunMeta) -> bool:
         """As the store does."""
@@ -163,7 +163,7 @@ class RunStoreWithBlobs:
     async def ping(self) -> None:
         """Both must be well: a blob is written and removed, too."""
         await self._store.ping()
-        probe = f"{self._minute(self._wall())}/probe"
+        probe = f"{self._minute_text(self._wall())}/probe"
         await self._blobs.put(f"{probe}/0", bytes(4096))
         await self._blobs.remove(probe)
 
@@ -173,7 +173,7 @@ class RunStoreWithBlobs:
         A request is not looked for before its retention is over, so that each is asked for about once.
         """
         await self._store.purge()
-        past = self._minute(self._wall() - self._retention_s)
+        past = self._minute_text(self._wall() - self._retention_s)
         for minute in sorted(await self._blobs.names()):
             if minute >= past:
                 return
@@ -188,7 +188,7 @@ class RunStoreWithBlobs:
         """As the store does."""
         await self._store.aclose()
 
-    async def _put(self, request_id: str, folder: str, attachment: Attachment) -> None:
+    async def _put_attachment(self, request_id: str, folder: str, attachment: Attachment) -> None:
         await self._blobs.put(f"{folder}/{attachment.sha256}", attachment.data)
         reference = attachment.model_copy(update={"data": _REFERENCE + folder.encode()})
         await self._store.attach(request_id, reference)
@@ -207,12 +207,12 @@ class RunStoreWithBlobs:
             began = datetime.fromisoformat(meta.started_at).timestamp()
         except ValueError:
             began = 0.0
-        folder = f"{self._minute(began)}/{meta.request_id}"
+        folder = f"{self._minute_text(began)}/{meta.request_id}"
         if len(self._folders) >= _MOST_KNOWN:
             self._folders.pop(next(iter(self._folders)))
         self._folders[meta.request_id] = folder
         return folder
 
     @staticmethod
-    def _minute(at: float) -> str:
+    def _minute_text(at: float) -> str:
         return datetime.fromtimestamp(at, UTC).strftime(_MINUTE)

@@ -14,26 +14,26 @@ class StoreProbe:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._trying = asyncio.Lock()
-        self._due = float("-inf")
+        self._try_lock = asyncio.Lock()
+        self._due_at = float("-inf")
         self._failure: StoreUnavailable | None = None
 
     async def __call__(self) -> None:
         """Raises StoreUnavailable with what is wrong."""
-        async with self._trying:
-            if self._now() >= self._due:
-                await self._try()
+        async with self._try_lock:
+            if self._now() >= self._due_at:
+                await self._try_to_write()
         if self._failure is not None:
             raise self._failure
 
-    async def _try(self) -> None:
+    async def _try_to_write(self) -> None:
         try:
             await self._store.ping()
         except StoreUnavailable as error:
             self._failure = error
         else:
             self._failure = None
-        self._due = self._now() + _EVERY_S
+        self._due_at = self._now() + _EVERY_S
 
     @staticmethod
     def _now() -> float:

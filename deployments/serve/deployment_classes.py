@@ -178,7 +178,7 @@ class Tools:
         self._toolbox = apply_tape(tooling.toolbox, args.tools)
         self._refs = PhotoRefs()
         self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
-        self._running = 0
+        self._n_running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
         """The tools of this replica, as rollouts may call them."""
@@ -186,14 +186,14 @@ class Tools:
 
     async def call(self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()) -> ToolOutcome:
         """`photo_refs`: the photos, for the tools that send parts of them to somebody else."""
-        self._running += 1
+        self._n_running += 1
         try:
             with span("broker", parent=context.request.trace, tool=call.name):
                 if photo_refs:
                     context = replace(context, photos=await self._refs.fetch(photo_refs))
                 return await self._toolbox.call(call, context)
         finally:
-            self._running -= 1
+            self._n_running -= 1
 
     async def call_reporting(
         self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()
@@ -231,7 +231,7 @@ class Tools:
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""
-        return replica_name(), self._running
+        return replica_name(), self._n_running
 
 
 class Verifier:

@@ -40,7 +40,7 @@ from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.rollout.group_failover import run_with_failover
 from tts.toolkit.toolbox import JoinedToolbox, failure_outcome
 
-_VERIFIERS = 3  # that are tried one after the other
+_MAX_VERIFIERS = 3  # that are tried one after the other
 _INLINE_BYTES = 128 * 1024  # up to here a copy in the message is quicker than putting, finding and fetching
 
 
@@ -55,7 +55,7 @@ async def remote_call(method: Any, *args: Any) -> Any:
             raise
         raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
-        raise _mapped(error) from error
+        raise _as_geotts_error(error) from error
 
 
 async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
@@ -72,7 +72,7 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
             raise
         raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
-        raise _mapped(error) from error
+        raise _as_geotts_error(error) from error
     finally:
         cancel(response)
 
@@ -103,7 +103,7 @@ async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, wit
     except TimeoutError:
         raise Overloaded(f"a replica did not answer within {within_s:g} s") from None
     except (RayError, RayServeException) as error:
-        raise _mapped(error) from error
+        raise _as_geotts_error(error) from error
     return results
 
 
@@ -113,7 +113,7 @@ def _cancelled_here() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _mapped(error: Exception) -> GeoTTSError:
+def _as_geotts_error(error: Exception) -> GeoTTSError:
     if isinstance(error, GeoTTSError):
         return error
     if isinstance(error, RayTaskError) and isinstance(error.cause, GeoTTSError):
@@ -157,9 +157,11 @@ class PhotoRefs:
 
     async def fetch(self, photos_or_refs: Sequence[Any]) -> tuple[Photo, ...]:
         """The photos again. References are remembered, so that photos are passed on without another copy."""
-        return tuple([photo if isinstance(photo, Photo) else await self._fetched(photo) for photo in photos_or_refs])
+        return tuple(
+            [photo if isinstance(photo, Photo) else await self._fetch_photo(photo) for photo in photos_or_refs]
+        )
 
-    async def _fetched(self, ref: Any) -> Photo:
+    async def _fetch_photo(self, ref: Any) -> Photo:
         photo: Photo = await ref
         self._refs[photo] = ref
         return photo
@@ -232,7 +234,7 @@ class RemoteRollouts:
         self._group_size = group_size
         self._replicas = replicas
         self._by_photo = by_photo
-        self._whole = whole
+        self._keeps_requests_whole = whole
         self._placing = GroupPlacing(most=group_size, by_photo=by_photo)
 
     def group_size(self, group: GroupRequest) -> int:
@@ -242,13 +244,13 @@ class RemoteRollouts:
         n = len(group.tasks)
         if (size := self._placing.size(group)) is not None:
             return size
-        return self._group_size or (n if self._whole else -(-n // self._replicas))
+        return self._group_size or (n if self._keeps_requests_whole else -(-n // self._replicas))
 
     def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of the group; rollouts of a lost replica or engine go on from their checkpoints."""
-        return run_with_failover(group, self._once)
+        return run_with_failover(group, self._run_once)
 
-    async def _once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
+    async def _run_once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         if group.may_begin is not None:
             await group.may_begin()
         with self._placing.place(group) as placed:
@@ -276,19 +278,19 @@ class RemoteVerifier:
         """The items one by one; they come in batches. Closing it stops the verifier at the replica. A replica that is
         lost before it said anything is replaced by another one.
         """
-        for attempt in range(_VERIFIERS):
+        for attempt in range(_MAX_VERIFIERS):
             silent = True
             try:
-                async with closing(self._once(request)) as items:
+                async with closing(self._verify_once(request)) as items:
                     async for item in items:
                         silent = False
                         yield item
                 return
             except ReplicaLost:
-                if not silent or attempt + 1 == _VERIFIERS:
+                if not silent or attempt + 1 == _MAX_VERIFIERS:
                     raise
 
-    def _once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+    def _verify_once(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         without_photos = replace(request, photos=())
         return _remote_items(request.context.id, self._verify, without_photos, self._refs.refs_of(request.photos))
 
@@ -311,8 +313,8 @@ class RemoteToolbox:
         self._call_reporting = handle.options(stream=True).call_reporting if may_send else None
         self._schemas = schemas
         self._refs = refs
-        self._sending = frozenset(schema.name for schema in schemas if schema.sends_photo)
-        self._repeatable = frozenset(schema.name for schema in schemas if schema.repeatable)
+        self._photo_tools = frozenset(schema.name for schema in schemas if schema.sends_photo)
+        self._repeatable_tools = frozenset(schema.name for schema in schemas if schema.repeatable)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schemas that this was made with: the broker is not asked."""
@@ -322,21 +324,23 @@ class RemoteToolbox:
         """Call the broker; a result with the failure UNAVAILABLE when it is lost or its queue is full."""
         try:
             bare = replace(context, photos=(), photo_sha256=context.photo_hashes())
-            pixels = call.name in self._sending and context.options.allow_region_search
+            pixels = call.name in self._photo_tools and context.options.allow_region_search
             photos = self._refs.refs_of(context.photos) if pixels else []
-            calling = partial(self._once, call, bare, photos)
-            return await (first_reply(calling, self._silent_s) if call.name in self._repeatable else calling())
+            calling = partial(self._call_once, call, bare, photos)
+            return await (
+                first_reply(calling, self._longest_silence_s) if call.name in self._repeatable_tools else calling()
+            )
         except (ReplicaLost, Overloaded) as error:
             return failure_outcome(
                 call, ToolError(f"tools are unavailable: {error.detail}", kind=ToolErrorKind.UNAVAILABLE)
             )
 
     @property
-    def _silent_s(self) -> float | None:
+    def _longest_silence_s(self) -> float | None:
         """A stream has a heartbeat, and reports a silent replica as lost."""
         return lost_replica.SILENT_S if self._call_reporting is None else None
 
-    async def _once(self, call: ToolCall, context: ToolContext, photos: list[Any]) -> ToolOutcome:
+    async def _call_once(self, call: ToolCall, context: ToolContext, photos: list[Any]) -> ToolOutcome:
         if self._call_reporting is None:
             outcome: ToolOutcome = await remote_call(self._call, call, context, photos)
             return outcome
@@ -354,12 +358,12 @@ class JoinedTools:
         self._may_send = may_send
         self._broker = broker
         self._refs = refs
-        self._joined: JoinedToolbox | None = None
+        self._joined_toolbox: JoinedToolbox | None = None
 
     async def __call__(self) -> Toolbox:
         """The joined toolbox. The first call asks the broker, and raises GeoTTSError when it cannot be asked."""
-        if self._joined is None:
+        if self._joined_toolbox is None:
             schemas: tuple[ToolSchema, ...] = await remote_call(self._broker.schemas)
             remote = RemoteToolbox(self._broker, schemas, self._refs, may_send=self._may_send)
-            self._joined = JoinedToolbox(self._local, remote)
-        return self._joined
+            self._joined_toolbox = JoinedToolbox(self._local, remote)
+        return self._joined_toolbox

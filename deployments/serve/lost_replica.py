@@ -33,15 +33,15 @@ async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIter
     """
     items = aiter(response)
     try:
-        yield await _first(response, items, silent_s)
+        yield await _first_item(response, items, silent_s)
         while True:
-            async with _silence(silent_s):
+            async with _limit_silence(silent_s):
                 item = await anext(items)
             yield item
     except StopAsyncIteration:
         return
     except TimeoutError:
-        raise _silent(silent_s) from None
+        raise _silence_error(silent_s) from None
 
 
 class LastSent:
@@ -50,11 +50,11 @@ class LastSent:
     """
 
     def __init__(self) -> None:
-        self._at = time.monotonic()
+        self._sent_at = time.monotonic()
 
     def note(self) -> None:
         """Something is sent now. Raises GivenAway."""
-        self._at = self._checked()
+        self._sent_at = self._check_awake()
 
     async def may_begin(self) -> None:
         """Whether new work may begin (`GroupRequest.may_begin`). Raises GivenAway.
@@ -62,17 +62,19 @@ class LastSent:
         What was due while the process stood still is all due at once when it goes on: a turn would begin before the
         beat of its stream has found out.
         """
-        self._checked()
+        self._check_awake()
 
-    def _checked(self) -> float:
+    def _check_awake(self) -> float:
         now = time.monotonic()
-        if now - self._at > _EARLIER * SILENT_S:
-            raise GivenAway(f"this replica stood still for {now - self._at:.0f} s, and its work was given to another")
+        if now - self._sent_at > _EARLIER * SILENT_S:
+            raise GivenAway(
+                f"this replica stood still for {now - self._sent_at:.0f} s, and its work was given to another"
+            )
         return now
 
 
 @asynccontextmanager
-async def _silence(silent_s: float) -> AsyncIterator[None]:
+async def _limit_silence(silent_s: float) -> AsyncIterator[None]:
     """Raise TimeoutError after `silent_s` in which this process was at work."""
     loop = asyncio.get_running_loop()
     timers: list[asyncio.TimerHandle] = []
@@ -94,9 +96,9 @@ async def _silence(silent_s: float) -> AsyncIterator[None]:
         timers[0].cancel()
 
 
-async def _first(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:
+async def _first_item(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:
     now = asyncio.get_running_loop().time
-    first = spawn(_next(items), name="first item")
+    first = spawn(_next_item(items), name="first item")
     try:
         while True:
             assigned, due = is_assigned(response), now() + silent_s
@@ -104,12 +106,12 @@ async def _first(response: Any, items: AsyncIterator[Any], silent_s: float) -> A
             if first.done():
                 return first.result()
             if assigned and now() - due <= _STOOD_STILL_S:
-                raise _silent(silent_s)
+                raise _silence_error(silent_s)
     finally:
         await cancel_and_wait(first)
 
 
-async def _next(items: AsyncIterator[Any]) -> Any:
+async def _next_item(items: AsyncIterator[Any]) -> Any:
     return await anext(items)
 
 
@@ -121,11 +123,11 @@ async def first_reply(call: Callable[[], Awaitable[T]], silent_s: float | None) 
     Raises:
         ReplicaLost: the replicas of both calls are lost.
     """
-    calls = [spawn(_made(call), name="call")]
+    calls = [spawn(_await_call(call), name="call")]
     try:
         await asyncio.wait(calls, timeout=silent_s)
         if not calls[0].done() or _is_lost(calls[0]):
-            calls.append(spawn(_made(call), name="call again"))
+            calls.append(spawn(_await_call(call), name="call again"))
         waiting = set(calls)
         while True:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -141,9 +143,9 @@ def _is_lost(call: asyncio.Task[Any]) -> bool:
     return call.done() and not call.cancelled() and isinstance(call.exception(), ReplicaLost)
 
 
-async def _made(call: Callable[[], Awaitable[T]]) -> T:
+async def _await_call(call: Callable[[], Awaitable[T]]) -> T:
     return await call()
 
 
-def _silent(silent_s: float) -> ReplicaLost:
+def _silence_error(silent_s: float) -> ReplicaLost:
     return ReplicaLost(f"a replica said nothing for {silent_s:g} s")

@@ -21,7 +21,7 @@ _RELEASE_S = 15.0  # a killed replica's process is gone, and its socket with it,
 
 def prepare_environment() -> None:
     """Set what Serve reads when it is imported; what the caller's environment says already wins."""
-    _default(
+    _set_defaults(
         RAY_SERVE_THROUGHPUT_OPTIMIZED="1",
         RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S="0",
         RAY_SERVE_PORT_QUARANTINE_S="0",
@@ -96,6 +96,6 @@ def why_not_bound(host: str, port: int, *, closing: bool = True) -> str:
     return ""
 
 
-def _default(**variables: str) -> None:
+def _set_defaults(**variables: str) -> None:
     for name, value in variables.items():
         os.environ.setdefault(name, value)

@@ -14,7 +14,7 @@ from typing import Any
 
 from deployments.seam.ray import without_signal_handlers
 
-_KEPT = (signal.SIGTERM, signal.SIGINT)
+_KEPT_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
@@ -40,17 +40,17 @@ class _LaterSignals:
 
     def __init__(self) -> None:
         self._handlers: dict[int, Any] = {}
-        self._came: set[int] = set()
+        self._received_signals: set[int] = set()
 
     def begin(self) -> None:
         if threading.current_thread() is threading.main_thread():
-            self._handlers = {number: signal.signal(number, self._note) for number in _KEPT}
+            self._handlers = {number: signal.signal(number, self._note_signal) for number in _KEPT_SIGNALS}
 
     def end(self) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        for number in self._came:
+        for number in self._received_signals:
             signal.raise_signal(number)
 
-    def _note(self, number: int, frame: object) -> None:
-        self._came.add(number)
+    def _note_signal(self, number: int, frame: object) -> None:
+        self._received_signals.add(number)

@@ -51,7 +51,7 @@ def start_ray(address: str | None, *, log_to_driver: bool) -> None:
     refuse_foreign_packages(Path.cwd())
     try:
         if address is not None:
-            _join(address, log_to_driver=log_to_driver)
+            _join_cluster(address, log_to_driver=log_to_driver)
         else:
             prepare_token()
             _start_patiently(log_to_driver=log_to_driver)
@@ -64,12 +64,12 @@ def _start_patiently(*, log_to_driver: bool) -> None:
     what = "starting Ray (is there memory and processor time to spare?)"
     try:
         with boundary(FatalError, what):
-            _init(None, log_to_driver=log_to_driver)
+            _init_ray(None, log_to_driver=log_to_driver)
         return
     except FatalError as error:
         forget_failed_start(error)
     with boundary(FatalError, what):
-        _init(None, log_to_driver=log_to_driver)
+        _init_ray(None, log_to_driver=log_to_driver)
 
 
 def forget_failed_start(error: BaseException) -> None:
@@ -80,7 +80,7 @@ def forget_failed_start(error: BaseException) -> None:
     """
     failures = [error, *_causes(error)]
     nodes = _nodes_held_by(failures)
-    with _descendants_end([*nodes, *own_nodes()]):
+    with _ending_descendants([*nodes, *own_nodes()]):
         ray.shutdown(wait_for_processes=True)
         for node in nodes:
             kill_node(node)
@@ -89,7 +89,7 @@ def forget_failed_start(error: BaseException) -> None:
 
 
 @contextmanager
-def _descendants_end(nodes: Sequence[Any]) -> Iterator[None]:
+def _ending_descendants(nodes: Sequence[Any]) -> Iterator[None]:
     """What the processes of these nodes started ends with the block, too.
 
     Ray leaves that to them. Agents that a raylet has only just started wait a minute for its cluster first.
@@ -119,7 +119,7 @@ def _nodes_held_by(failures: Sequence[BaseException]) -> list[Any]:
 
 def stop_ray() -> None:
     """Leave the cluster; a private one is ended, and its processes are waited for."""
-    with _descendants_end(own_nodes()):
+    with _ending_descendants(own_nodes()):
         ray.shutdown(wait_for_processes=True)
 
 
@@ -131,10 +131,10 @@ def abandon_ray() -> None:
     forget_shutdown()
 
 
-def _join(address: str, *, log_to_driver: bool) -> None:
+def _join_cluster(address: str, *, log_to_driver: bool) -> None:
     try:
         with boundary(FatalError, f"joining the Ray cluster at {address}"):
-            _init(address, log_to_driver=log_to_driver)
+            _init_ray(address, log_to_driver=log_to_driver)
     except FatalError as error:
         if any(isinstance(cause, AuthenticationError) or "AuthToken" in str(cause) for cause in _causes(error)):
             raise FatalError(
@@ -152,7 +152,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _init(address: str | None, *, log_to_driver: bool) -> None:
+def _init_ray(address: str | None, *, log_to_driver: bool) -> None:
     for name in RAY_LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
     if not log_to_driver:

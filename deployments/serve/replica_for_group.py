@@ -58,44 +58,44 @@ class GroupPlacing:
         rooms: what replicas can take, by name.
         clock: seconds that never go back.
         """
-        self._most = most
+        self._max_rollouts = most
         self._by_photo = by_photo
         self._rooms = rooms
         self._clock = clock
         self._placements: set[_Placement] = set()
-        self._lost: dict[str, float] = {}
+        self._lost_at: dict[str, float] = {}
         self.expected = ExpectedSize()
 
     def size(self, group: GroupRequest) -> int | None:
         """How many of its rollouts share a replica; None where no replica has reported its room."""
         if not (rooms := self._remaining_room()):
             return None
-        return group_size(len(group.tasks), rooms.values(), self._size(group), self._most)
+        return group_size(len(group.tasks), rooms.values(), self._rollout_size(group), self._max_rollouts)
 
     @contextmanager
     def place(self, group: GroupRequest) -> Iterator[ReplicaChoice]:
         """While the group runs, what it takes counts as taken until its replica tells so itself. A replica that is lost
         in the block gets no group for a while: one that hangs still has the room that it reported last.
         """
-        size, n = self._size(group), len(group.tasks)
-        placement = _Placement(self._choose(group, size), group.context.id, size.tokens(n), n, self._clock())
+        size, n = self._rollout_size(group), len(group.tasks)
+        placement = _Placement(self._choose_replica(group, size), group.context.id, size.tokens(n), n, self._clock())
         self._placements.add(placement)
         try:
             yield ReplicaChoice(placement.replica, placement.tokens)
         except (ReplicaLost, FatalError):
-            self._lost[placement.replica] = self._clock()
+            self._lost_at[placement.replica] = self._clock()
             raise
         finally:
             self._placements.discard(placement)
 
-    def _size(self, group: GroupRequest) -> RolloutSize:
+    def _rollout_size(self, group: GroupRequest) -> RolloutSize:
         return self.expected.size_of(len(group.photos), group.limits)
 
     def _remaining_room(self) -> dict[str, Room]:
         """The rooms, less what was sent there and is not reported yet."""
         now = self._clock()
-        self._lost = {name: at for name, at in self._lost.items() if at > now - _LOST_S}
-        rooms = {name: room for name, room in self._rooms().items() if name not in self._lost}
+        self._lost_at = {name: at for name, at in self._lost_at.items() if at > now - _LOST_S}
+        rooms = {name: room for name, room in self._rooms().items() if name not in self._lost_at}
         since = now - _UNREPORTED_S
         for placement in self._placements:
             if placement.at > since and (room := rooms.get(placement.replica)) is not None:
@@ -106,7 +106,7 @@ class GroupPlacing:
                 )
         return rooms
 
-    def _choose(self, group: GroupRequest, size: RolloutSize) -> str:
+    def _choose_replica(self, group: GroupRequest, size: RolloutSize) -> str:
         """A replica with room: where the request has its prompt already, else where the photo has its home.
 
         Groups that have to read the prompt first go where none of the request is. Without room anywhere, the roomiest.

@@ -17,7 +17,7 @@ class ReplicaLoad:
 
     def __init__(self) -> None:
         self._groups: set[RunningGroup] = set()
-        self._read: OrderedDict[str, None] = OrderedDict()
+        self._requests_read: OrderedDict[str, None] = OrderedDict()
         self.generations = 0
 
     @property
@@ -37,7 +37,7 @@ class ReplicaLoad:
 
     def has_read(self, request_id: str) -> bool:
         """Whether a rollout of the request wrote something here: the engine has their common prompt in its cache."""
-        return request_id in self._read
+        return request_id in self._requests_read
 
     @contextmanager
     def running(self, group: GroupRequest) -> Iterator[RunningGroup]:
@@ -51,10 +51,10 @@ class ReplicaLoad:
 
     def remember_read(self, request_id: str) -> None:
         """Note that the engine has the prompt of a request."""
-        self._read[request_id] = None
-        self._read.move_to_end(request_id)
-        if len(self._read) > _REQUESTS:
-            self._read.popitem(last=False)
+        self._requests_read[request_id] = None
+        self._requests_read.move_to_end(request_id)
+        if len(self._requests_read) > _REQUESTS:
+            self._requests_read.popitem(last=False)
 
 
 class RunningGroup:

@@ -16,7 +16,7 @@ from deployments.serve.engine_rooms import keep_reports
 
 ROUTER: Any = "deployments.serve.request_router.PhotoHashRouter"
 DEFAULT_SPREAD = 2
-_CHOSEN = "@"
+_CHOSEN_MARK = "@"
 
 
 class PhotoHashRouter(OwnReplicaRouter):
@@ -36,7 +36,7 @@ class PhotoHashRouter(OwnReplicaRouter):
     async def choose_replicas(self, candidate_replicas: list[Any], pending_request: Any = None) -> list[list[Any]]:
         """Ranks of replicas: the chosen one, the photo's own one by one, then all the others."""
         session = pending_request.metadata.session_id if pending_request is not None else ""
-        photo, _, chosen = session.partition(_CHOSEN)
+        photo, _, chosen = session.partition(_CHOSEN_MARK)
         named = {replica.replica_id.unique_id: replica for replica in candidate_replicas}
         ranks = [[named.pop(chosen)]] if chosen in named else []
         if photo:
@@ -50,7 +50,7 @@ class PhotoHashRouter(OwnReplicaRouter):
 
 def session_of(photo: str, chosen: str) -> str:
     """The session id of a call: the SHA-256 of a photo and the name of a replica, either may be empty."""
-    return f"{photo}{_CHOSEN}{chosen}" if chosen else photo
+    return f"{photo}{_CHOSEN_MARK}{chosen}" if chosen else photo
 
 
 def rendezvous(key: str, replicas: dict[str, Any]) -> list[Any]:

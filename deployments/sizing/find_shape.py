@@ -34,7 +34,7 @@ def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
         return shape_in(folder)
     if (cached := downloaded_folder(model)) is not None:
         return shape_in(cached)
-    known = _shipped()
+    known = _shipped_shapes()
     found = known.get(model)
     if found is None and profile is not None and model == profile.model:
         found = known.get(profile.base)
@@ -52,6 +52,6 @@ def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
 
 
 @cache
-def _shipped() -> dict[str, ModelShape]:
+def _shipped_shapes() -> dict[str, ModelShape]:
     raw: dict[str, Any] = yaml.safe_load((files("tts") / "data" / "model_shapes.yaml").read_text())
     return {name: ModelShape.model_validate(shape) for name, shape in raw["models"].items()}

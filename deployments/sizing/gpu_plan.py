@@ -69,17 +69,17 @@ class GpuPlan(Value):
         """The plan for people."""
         weights = "weights in FP8, " if self.fp8 else ""
         idle = self.gpus.count - self.tensor_parallel * self.replicas
-        replicas, each = _counted(self.replicas, "replica"), _counted(self.tensor_parallel, "GPU")
+        replicas, each = _count_text(self.replicas, "replica"), _count_text(self.tensor_parallel, "GPU")
         return (
             f"{self.gpus.count} x {self.gpus.memory_gb:g} GB: {replicas} of {each}"
-            + (f" ({_counted(idle, 'GPU')} idle)" if idle else ""),
+            + (f" ({_count_text(idle, 'GPU')} idle)" if idle else ""),
             f"{weights}{self.kv_gb:.1f} GB for keys and values a replica: "
             f"{self.requests} requests of {self.context_tokens} tokens, {self.max_running} run side by side",
             *([self.weights] if self.weights else []),
         )
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_text(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -90,10 +90,10 @@ def plan_gpus(shape: ModelShape, gpus: Gpus, *, context_tokens: int, n_parallel:
         ConfigError: when no replica would hold two requests of the context; it says what would fit.
     """
     loaded = shape.in_fp8() if fp8 else shape
-    plans = [_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _widths(shape, gpus)]
+    plans = [_make_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _widths(shape, gpus)]
     possible = [plan for plan in plans if plan.requests >= _LEAST_REQUESTS]
     if not possible:
-        raise ConfigError(_refusal(shape, gpus, context_tokens, fp8=fp8))
+        raise ConfigError(_refusal_text(shape, gpus, context_tokens, fp8=fp8))
     roomy = [plan for plan in possible if plan.requests >= _QUERIES_AT_ONCE * n_parallel]
     return roomy[0] if roomy else possible[-1]
 
@@ -103,7 +103,7 @@ def _widths(shape: ModelShape, gpus: Gpus) -> list[int]:
     return [width for width in _WIDTHS if width <= gpus.count and shape.divides_among(width)]
 
 
-def _plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8: bool) -> GpuPlan:
+def _make_plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8: bool) -> GpuPlan:
     kv_gb = width * (gpus.memory_gb * _MEMORY_SHARE - _RESERVE_GB) - shape.weights_gb
     requests = max(0, int(kv_gb * 1e9 / (shape.kv_bytes_among(width) * context_tokens)))
     return GpuPlan(
@@ -119,26 +119,26 @@ def _plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8
     )
 
 
-def _refusal(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> str:
+def _refusal_text(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> str:
     """Why it does not fit, and the changes that would make it fit, the least first."""
     ways: list[str] = []
     widest = max(_widths(shape, gpus))
-    if not fp8 and _plan(shape.in_fp8(), gpus, widest, context_tokens, fp8=True).requests >= _LEAST_REQUESTS:
-        ways.append(f"FP8 weights on {_counted(widest, 'GPU')} (--fp8)")
-    room = _plan(shape, gpus, widest, 1, fp8=fp8).requests // _LEAST_REQUESTS
+    if not fp8 and _make_plan(shape.in_fp8(), gpus, widest, context_tokens, fp8=True).requests >= _LEAST_REQUESTS:
+        ways.append(f"FP8 weights on {_count_text(widest, 'GPU')} (--fp8)")
+    room = _make_plan(shape, gpus, widest, 1, fp8=fp8).requests // _LEAST_REQUESTS
     if room >= 2048:
         ways.append(f"a context of {room // 1024 * 1024} tokens (engine.max_model_len)")
-    ways += _with_more(shape, gpus, context_tokens, fp8=fp8)
+    ways += _larger_gpu_choices(shape, gpus, context_tokens, fp8=fp8)
     what = " or ".join(ways) or "a smaller model"
     size = f"{shape.weights_gb:g} GB of weights"
     guess = f" ({shape.estimate})" if shape.estimate else ""
     return (
         f"{size}{guess} leave no room for two requests of {context_tokens} tokens on "
-        f"{gpus.count} x {gpus.memory_gb:g} GB{_not_spread(shape, gpus)}; what would fit: {what}"
+        f"{gpus.count} x {gpus.memory_gb:g} GB{_ruled_out_widths(shape, gpus)}; what would fit: {what}"
     )
 
 
-def _not_spread(shape: ModelShape, gpus: Gpus) -> str:
+def _ruled_out_widths(shape: ModelShape, gpus: Gpus) -> str:
     """Which widths the heads rule out on these GPUs, and why; empty for none."""
     out = [str(width) for width in _WIDTHS if width <= gpus.count and not shape.divides_among(width)]
     if not out:
@@ -147,14 +147,14 @@ def _not_spread(shape: ModelShape, gpus: Gpus) -> str:
     return f" (tensor parallel {' and '.join(out)}: {heads}{shape.kv_heads} for keys and values cannot be spread so)"
 
 
-def _with_more(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> Iterator[str]:
+def _larger_gpu_choices(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> Iterator[str]:
     """The fewest further GPUs that hold it, and those that hold it in FP8 when they are fewer."""
     fewest = max(_WIDTHS) + 1
     for quantised in (True,) if fp8 else (False, True):
         loaded = shape.in_fp8() if quantised else shape
         for width in (w for w in _WIDTHS if gpus.count < w < fewest and shape.divides_among(w)):
             more = Gpus(count=width, memory_gb=gpus.memory_gb)
-            if _plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _LEAST_REQUESTS:
+            if _make_plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _LEAST_REQUESTS:
                 with_fp8 = "" if quantised == fp8 else " and --fp8"
                 yield f"{width} such GPUs (tensor parallel {width}){with_fp8}"
                 fewest = width

@@ -21,13 +21,13 @@ def found_gpus() -> Gpus | None:
     try:
         listing = subprocess.run(query, capture_output=True, text=True, timeout=_PATIENCE_S, check=True).stdout
         rows = [[cell.strip() for cell in line.split(",")] for line in listing.splitlines() if line.strip()]
-        sizes = [float(memory) * _MIB / 1e9 for index, uuid, memory in rows if _visible(index, uuid)]
+        sizes = [float(memory) * _MIB / 1e9 for index, uuid, memory in rows if _is_visible(index, uuid)]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     return Gpus(count=len(sizes), memory_gb=round(min(sizes), 1)) if sizes else None
 
 
-def _visible(index: str, uuid: str) -> bool:
+def _is_visible(index: str, uuid: str) -> bool:
     """A device is named by its number or by the beginning of its UUID."""
     stated = os.environ.get("CUDA_VISIBLE_DEVICES")
     if stated is None:

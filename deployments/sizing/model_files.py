@@ -44,7 +44,7 @@ def downloaded_folder(model: str) -> Path | None:
     The layout of the cache is that of `huggingface_hub`: `models--OWNER--NAME/snapshots/REVISION`, and the revision of
     the branch in `refs/main`.
     """
-    home = _hub() / f"models--{model.replace('/', '--')}"
+    home = _hub_folder() / f"models--{model.replace('/', '--')}"
     main = home / "refs" / "main"
     revisions = [main.read_text().strip()] if main.is_file() else sorted(path.name for path in home.glob("snapshots/*"))
     for folder in (home / "snapshots" / revision for revision in revisions):
@@ -54,7 +54,7 @@ def downloaded_folder(model: str) -> Path | None:
     return None
 
 
-def _hub() -> Path:
+def _hub_folder() -> Path:
     if named := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
         return Path(named).expanduser()
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

@@ -89,7 +89,7 @@ class LocalBrokers:
                     await self._tape.forget(photo)
             await self._tooling.egress_log.forget(request_id)
         except OSError as error:
-            raise _unwritable(error) from error
+            raise _unwritable_error(error) from error
         except StoreError as error:
             raise NotErased(error.detail) from error
 
@@ -104,7 +104,7 @@ class LocalBrokers:
         try:
             await self._tooling.egress_log.purge(self._retention_s)
         except OSError as error:
-            raise _unwritable(error) from error
+            raise _unwritable_error(error) from error
 
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
         """One snapshot, under the name of this process."""
@@ -115,5 +115,5 @@ class LocalBrokers:
         await self._tooling.aclose()
 
 
-def _unwritable(error: OSError) -> NotErased:
+def _unwritable_error(error: OSError) -> NotErased:
     return NotErased(f"a file of the tools cannot be written: {error.strerror}")

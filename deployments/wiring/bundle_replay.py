@@ -59,17 +59,17 @@ async def replay_bundle(entries: Mapping[str, bytes], args: AppArgs) -> ReplayRe
     """Fold the events up to the answer, judge them, and make the answer. Raises DataError for a damaged bundle."""
     replay, log = replay_of(entries), events_in(entries)
     recorded = answer_of(log)
-    differing = _differing(recorded, make_identity(args))
+    differing = _differing_versions(recorded, make_identity(args))
     if replay.verifier != CONSENSUS:
         return ReplayResult(recorded, None, differing)
     run = fold(event for event in log[: next(i for i, one in enumerate(log) if one.type == "answer")])
     options = LocateOptions.model_validate(replay.options)
-    photos = tuple(_photo(entries, one.sha256) for one in run.accepted.photos) if run.accepted is not None else ()
-    verdict = await _verdict(replay, options, photos, run, args)
-    return ReplayResult(recorded, _assembled(verdict, run, recorded, replay), differing)
+    photos = tuple(_load_photo(entries, one.sha256) for one in run.accepted.photos) if run.accepted is not None else ()
+    verdict = await _make_verdict(replay, options, photos, run, args)
+    return ReplayResult(recorded, _assemble_answer(verdict, run, recorded, replay), differing)
 
 
-async def _verdict(
+async def _make_verdict(
     replay: Replay, options: LocateOptions, photos: tuple[Photo, ...], run: Run, args: AppArgs
 ) -> Verdict:
     context = RequestContext(id="replay", remaining_s=_PATIENCE_S)
@@ -91,7 +91,7 @@ async def _verdict(
     return found[-1]
 
 
-def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> Answer:
+def _assemble_answer(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> Answer:
     """The answer around a verdict. What clock and meter said is taken from the record."""
     made = recorded.provenance
     identity = Identity(
@@ -108,20 +108,20 @@ def _assembled(verdict: Verdict, run: Run, recorded: Answer, replay: Replay) -> 
         stop_reason=recorded.stop_reason,
         marks=marks,
         file_claims=claims,
-        continued=_continued(recorded),
+        continued=_earlier_request(recorded),
         states_something=NOT_COMPARED in recorded.warnings,
     )
     provenance = answer.provenance.model_copy(update={"answered_at": made.answered_at})
     return answer.model_copy(update={"usage": recorded.usage, "budget": recorded.budget, "provenance": provenance})
 
 
-def _continued(recorded: Answer) -> EarlierRequest | None:
+def _earlier_request(recorded: Answer) -> EarlierRequest | None:
     """What the answer says of the earlier request."""
     change = recorded.changed
     return None if change is None else EarlierRequest(request_id=change.continues, before=change.before, why=change.why)
 
 
-def _photo(entries: Mapping[str, bytes], sha256: str) -> Photo:
+def _load_photo(entries: Mapping[str, bytes], sha256: str) -> Photo:
     """The clean photo as it was: loading it again would encode it again."""
     data = entries[f"photos/{sha256}.jpg"]
     loaded = load_photo(data)
@@ -131,7 +131,7 @@ def _photo(entries: Mapping[str, bytes], sha256: str) -> Photo:
     )  # fmt: skip
 
 
-def _differing(recorded: Answer, here: Identity) -> tuple[str, ...]:
+def _differing_versions(recorded: Answer, here: Identity) -> tuple[str, ...]:
     then, now = recorded.provenance.data_versions, here.data_versions
     changed = [
         f"{name}: {then.get(name, 'none')} then, {now.get(name, 'none')} here"
@@ -157,10 +157,10 @@ def replay_settings(args: AppArgs, identity: Identity, options: str) -> Replay:
         state=in_use.state.jsonable(),
         notes=identity.notes,
         sources={} if (known := reliability_in_use(args)) is None else known.jsonable(),
-        questions=most_questions(_options(asked), args.verifier),
+        questions=most_questions(_parse_options(asked), args.verifier),
     )
 
 
-def _options(asked: dict[str, object]) -> LocateOptions:
+def _parse_options(asked: dict[str, object]) -> LocateOptions:
     """The options of a request as they are stored; those of a check have a claim."""
     return (CheckOptions if asked.get("claim") else LocateOptions).model_validate(asked)

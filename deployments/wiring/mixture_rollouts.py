@@ -22,7 +22,7 @@ from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient
 from tts.ports.rollout_groups import GroupRequest, RolloutItem, Rollouts, RolloutTask
 
-_OF_THE_ENGINE = frozenset({"model", "overloaded", "replica-lost", "silent"})
+_ENGINE_FAILURES = frozenset({"model", "overloaded", "replica-lost", "silent"})
 
 
 class RolloutsHere(Rollouts, Protocol):
@@ -67,16 +67,16 @@ class MixtureRollouts:
         deal = _Deal(group, self._shares)
         async with GrowingMerge[tuple[str, Sequence[RolloutItem]]]() as merged:
             for name, tasks in deal.first().items():
-                merged.add(self._of(name, deal.part(tasks)))
+                merged.add(self._run_member(name, deal.part(tasks)))
             while batches := await merged.take():
                 for name, batch in batches:
                     forwarded, moved = deal.observe(name, batch)
                     if forwarded:
                         yield forwarded
                     for other, task in moved:
-                        merged.add(self._of(other, deal.part([task])))
+                        merged.add(self._run_member(other, deal.part([task])))
 
-    async def _of(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
+    async def _run_member(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]
         own = replace(group, limits=member.share.limits_within(group.limits))
         async for batch in member.rollouts.run(own):
@@ -91,8 +91,8 @@ class _Deal:
         self._shares = shares
         self._deadline = Deadline(group.context.remaining_s)
         self._tasks = {task.rollout_id: task for task in group.tasks}
-        self._tried: dict[int, set[str]] = {i: set() for i in self._tasks}
-        self._used_before = dict.fromkeys(self._tasks, Usage())
+        self._tried_models: dict[int, set[str]] = {i: set() for i in self._tasks}
+        self._usage_before = dict.fromkeys(self._tasks, Usage())
 
     def first(self) -> dict[str, list[RolloutTask]]:
         """The rollouts of the group by model; one that goes on stays with the model that it was of."""
@@ -117,23 +117,23 @@ class _Deal:
         for item in batch:
             if isinstance(item, RolloutStarted):
                 forwarded.append(item.model_copy(update={"source": name}))
-            elif isinstance(item, RolloutFinished) and (other := self._next(name, item)) is not None:
+            elif isinstance(item, RolloutFinished) and (other := self._next_model(name, item)) is not None:
                 assert item.failure is not None
                 forwarded.append(
-                    RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_why(name, item.failure))
+                    RolloutResumed(rollout_id=item.rollout_id, from_turn=-1, moved=_failure_text(name, item.failure))
                 )
                 moved.append((other, replace(self._tasks[item.rollout_id], resume_from=None)))
-                self._used_before[item.rollout_id] += item.usage
+                self._usage_before[item.rollout_id] += item.usage
             elif isinstance(item, RolloutFinished):
-                used = self._used_before[item.rollout_id] + item.usage
+                used = self._usage_before[item.rollout_id] + item.usage
                 forwarded.append(item.model_copy(update={"usage": used}))
             else:
                 forwarded.append(item)
         return forwarded, moved
 
-    def _next(self, name: str, ended: RolloutFinished) -> str | None:
+    def _next_model(self, name: str, ended: RolloutFinished) -> str | None:
         """The model that a rollout goes to whose model did not answer: the largest share that has not tried it."""
-        tried = self._tried[ended.rollout_id]
+        tried = self._tried_models[ended.rollout_id]
         tried.add(name)
         if ended.stop_reason is not StopReason.FAILED or not _is_down(ended) or self._deadline.has_passed:
             return None
@@ -147,23 +147,23 @@ def assign_models(shares: dict[str, float], n: int) -> list[str]:
     had = dict.fromkeys(shares, 0)
     order: list[str] = []
     for number in range(1, n + 1):
-        behind = partial(_behind, shares, had, number, total)
+        behind = partial(_rollouts_behind, shares, had, number, total)
         order.append(max(shares, key=behind))
         had[order[-1]] += 1
     return order
 
 
-def _behind(shares: dict[str, float], had: dict[str, int], number: int, total: float, name: str) -> float:
+def _rollouts_behind(shares: dict[str, float], had: dict[str, int], number: int, total: float, name: str) -> float:
     return round(number * shares[name] / total - had[name], 9)
 
 
 def _is_down(ended: RolloutFinished) -> bool:
     """Whether the engine did not work, and not this conversation."""
     failure = ended.failure
-    if failure is None or failure.code not in _OF_THE_ENGINE or failure.about:
+    if failure is None or failure.code not in _ENGINE_FAILURES or failure.about:
         return False
     return bool(failure.endpoint) or failure.code != "model" or not ended.usage.turns
 
 
-def _why(name: str, failure: RolloutFailure) -> str:
+def _failure_text(name: str, failure: RolloutFailure) -> str:
     return f"{name} did not answer ({failure.text})"

@@ -69,7 +69,7 @@ from tts.verify.verifiers.tool_calling import InquiryVerifier, Questioner, Tools
 from tts.verify.verifiers.walk import WalkVerifier
 
 _log = logging.getLogger(__name__)
-_SAMPLED = SamplingSettings(temperature=0.7)
+_SAMPLED_SETTINGS = SamplingSettings(temperature=0.7)
 
 
 def make_model(
@@ -125,12 +125,12 @@ def make_dialect(name: str | None, args: AppArgs) -> Dialect:
         raise ConfigError(f"there is no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
     settings = args.dialect_settings if name == args.dialect else DialectSettings()
     if isinstance(args.engine, CluesEngine) and settings.alone is None:
-        settings = settings.model_copy(update={"alone": _SAMPLED})
-    return _configured(name, settings)
+        settings = settings.model_copy(update={"alone": _SAMPLED_SETTINGS})
+    return _configured_dialect(name, settings)
 
 
 @lru_cache(maxsize=16)
-def _configured(name: str, settings: DialectSettings) -> Dialect:
+def _configured_dialect(name: str, settings: DialectSettings) -> Dialect:
     """Made once: prompt files are not read again for every group."""
     dialect = DIALECTS[name].with_settings(settings)
     asked_in_own_words = dialect.published and settings.prompt_file is None
@@ -202,7 +202,7 @@ def make_router(args: AppArgs) -> DepthRouter:
         draws = not dialect.released
         return DialectBudget(limits=dialect.limits, published=dialect.published, draws_answers=draws)
 
-    price, planner = _price_together(args), make_planner(args)
+    price, planner = _mean_price(args), make_planner(args)
     return DepthRouter(args.limits, args.abilities, budget_of, price, planner, args.models)
 
 
@@ -214,10 +214,10 @@ def make_planner(args: AppArgs) -> BudgetPlanner:
         table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
     except (OSError, ValueError) as error:
         raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
-    return BudgetPlanner(table, engine, _price_together(args), args.models)
+    return BudgetPlanner(table, engine, _mean_price(args), args.models)
 
 
-def _price_together(args: AppArgs) -> Price | None:
+def _mean_price(args: AppArgs) -> Price | None:
     """What tokens of the rollouts cost: of several engines the mean by shares; None where one has no known price."""
     if not args.engines:
         return price_of(args.engine)
@@ -278,8 +278,8 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     reliability = reliability_in_use(args)
     consensus = ConsensusVerifier(world, in_use.calibration, reliability)
     questioner = Questioner(tools, world, args.verifier)
-    verifier = _weighing(consensus, args, rollout_model, questioner)
-    walking = WalkVerifier(_consistent(verifier, world, args, rollout_model), world, in_use.calibration)
+    verifier = _weighing_verifier(consensus, args, rollout_model, questioner)
+    walking = WalkVerifier(_add_consistency_agent(verifier, world, args, rollout_model), world, in_use.calibration)
     limited = QuestionLimitVerifier(walking, args.verifier.max_questions)
     knows_draws = in_use.calibration.knows_draws
     stating = CalibrationStateVerifier(limited, in_use.state, args.dialect, knows_draws=knows_draws)
@@ -287,7 +287,7 @@ def make_verifier(args: AppArgs, rollout_model: ModelClient | None = None, tools
     return ClaimVerifier(stating, world, in_use.calibration, claims, questioner, reliability)
 
 
-def _weighing(
+def _weighing_verifier(
     consensus: ConsensusVerifier, args: AppArgs, rollout_model: ModelClient | None, questioner: Questioner
 ) -> Verifier:
     """The consensus, with a model that weighs the evidence first when one is configured."""
@@ -302,10 +302,10 @@ def _weighing(
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
     asking = questioner if config.may_ask else None
-    return ModelVerifier(model, consensus, _with_thought(config, args), trajectory_texts(args), asking)
+    return ModelVerifier(model, consensus, _fill_in_thinks(config, args), trajectory_texts(args), asking)
 
 
-def _with_thought(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
+def _fill_in_thinks(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
     """The configuration with whether the verifier's model thinks, which its name says where nobody else does."""
     if config.thinks is not None:
         return config
@@ -324,7 +324,9 @@ def trajectory_texts(args: AppArgs) -> TrajectoryTexts:
     return TrajectoryTexts.from_imported(texts, f"{opening}assistant\n")
 
 
-def _consistent(verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None) -> Verifier:
+def _add_consistency_agent(
+    verifier: Verifier, world: World, args: AppArgs, rollout_model: ModelClient | None
+) -> Verifier:
     """The verifier with the consistency agent behind it, when one is configured."""
     config = args.verifier.consistency
     if config is None:
@@ -355,7 +357,7 @@ def remote_engines(args: AppArgs) -> tuple[str, ...]:
     return tuple(dict.fromkeys(host for host in hosts if host))
 
 
-def _endpoint(args: AppArgs) -> str:
+def _first_endpoint(args: AppArgs) -> str:
     """The address that every rollout asks first."""
     engines = (args.observer, args.engine)
     return next((bare_url(engine.base_url) for engine in engines if isinstance(engine, OpenAIEngine)), "")
@@ -380,7 +382,7 @@ def make_identity(args: AppArgs) -> Identity:
         providers=args.tools.providers,
         remote_engines=remote_engines(args),
         notes=(*tools_note(args, dialect), *draws_note(args)),
-        endpoint=_endpoint(args),
+        endpoint=_first_endpoint(args),
         abilities=args.abilities,
         data_versions={
             f"{status.name}.{name}": version

@@ -13,7 +13,7 @@ from tts.config import ProviderName
 from tts.config.provider_names import searches_pictures
 from tts.dialects.base import Dialect
 
-_EMBEDDED = frozenset({"offline"})
+_EMBEDDED_PROVIDERS = frozenset({"offline"})
 _NO_OPENCAGE = (
     "the answers of this model were looked up with OpenCage when it was trained; here another provider stands in: set "
     "OPENCAGE_API_KEY and add opencage to --providers"
@@ -29,7 +29,7 @@ def tools_note(args: AppArgs, dialect: Dialect) -> tuple[str, ...]:
         return (_NO_OPENCAGE,)
     if not dialect.published or dialect.limits.max_tool_calls == 0:
         return ()
-    if set(args.tools.providers) - _EMBEDDED:
+    if set(args.tools.providers) - _EMBEDDED_PROVIDERS:
         return ()
     return (
         "the model was trained with live maps and web search; its tools here are the embedded gazetteer and drawn "
@@ -51,7 +51,7 @@ def unused_keys(args: AppArgs, environment: Mapping[str, str]) -> list[Finding]:
             "off",
             f"${variable} is set, but nothing uses it",
             "its tools are not called",
-            _providers_with(args, name),
+            _providers_option(args, name),
         )
         for variable, name in first.items()
     ]
@@ -73,8 +73,8 @@ def providers_without_keys(args: AppArgs, environment: Mapping[str, str]) -> lis
     ]
 
 
-def _providers_with(args: AppArgs, name: ProviderName) -> str:
-    named = ",".join([*(p for p in args.tools.providers if p not in _EMBEDDED), name])
+def _providers_option(args: AppArgs, name: ProviderName) -> str:
+    named = ",".join([*(p for p in args.tools.providers if p not in _EMBEDDED_PROVIDERS), name])
     consent = " and tools.region_search.allowed: true" if searches_pictures(name) else ""
     return f"--providers {named}{consent}"
 

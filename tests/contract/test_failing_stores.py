@@ -257,11 +257,11 @@ async def no_room(store):
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
 
-    await store._in_thread(fill)
+    await store._run_in_thread(fill)
 
 
 async def room(store):
-    await store._in_thread(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
+    await store._run_in_thread(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
 
 
 async def test_a_full_disk_is_reported_and_the_service_recovers(data_store, tmp_path):

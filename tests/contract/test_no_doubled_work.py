@@ -134,8 +134,8 @@ async def test_turns_finished_while_the_store_was_away_keep_the_last_valid_check
         stop_renewing(gateway)
         slow.back.set()
         await slow.lost.wait()
-        await slow._redis.zadd(slow._leases(""), {job: 1})
-        await slow._redis.zadd(slow._all_leases, {job: 1})
+        await slow._redis.zadd(slow._leases_key(""), {job: 1})
+        await slow._redis.zadd(slow._all_leases_key, {job: 1})
         async with second as (b, _), Client(b) as other:
             whole = [event async for event in other.events(job)]
     assert fold(whole).stop_reason == "answered"

@@ -34,9 +34,9 @@ def weather_package(tmp_path, monkeypatch):
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: weather\nVersion: 1\n")
     (installed / "entry_points.txt").write_text("[geotts.tools]\nweather_at = weather_tool:make_tool\n")
     monkeypatch.syspath_prepend(tmp_path)
-    extensions._added.cache_clear()
+    extensions._added_entry_points.cache_clear()
     yield
-    extensions._added.cache_clear()
+    extensions._added_entry_points.cache_clear()
 
 
 async def test_requests_of_an_added_tool_are_recorded_with_the_id_of_the_request(provide, weather_package, monkeypatch):

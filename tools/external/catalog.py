@@ -53,26 +53,28 @@ def external_tools(
     made: list[Tool] = []
     for server, config in servers.items():
         try:
-            stated = _in_a_thread(partial(_listed, config, environment))
+            stated = _run_in_thread(partial(_list_tools, config, environment))
         except GeoTTSError as error:
             _log.warning("the MCP server %s is left out: %s", server, mask_secrets(error.detail))
             continue
         known = {tool.name: tool for tool in stated}
         for name in config.allow:
             if name in known and EXTERNAL_NAME.fullmatch(f"{server}__{name}"):
-                made.append(_tool(server, config, known[name], record, environment))
+                made.append(_make_tool(server, config, known[name], record, environment))
             else:
                 _log.warning("the MCP server %s has no tool %r that can be offered", server, name[:64])
     return made
 
 
-def _listed(config: McpServerConfig, environment: Mapping[str, str]) -> Any:
+def _list_tools(config: McpServerConfig, environment: Mapping[str, str]) -> Any:
     from tools.external import session  # noqa: PLC0415  as above
 
     return asyncio.run(session.list_tools(config, environment))
 
 
-def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, environment: Mapping[str, str]) -> Tool:
+def _make_tool(
+    server: str, config: McpServerConfig, stated: Any, record: Record, environment: Mapping[str, str]
+) -> Tool:
     """Results are kept, and shared between calls, where the server says that the tool only reads."""
     from tools.external import session  # noqa: PLC0415  as above
 
@@ -92,7 +94,7 @@ def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, env
     async def run(arguments: ExternalArguments, context: ToolContext) -> Observation:
         given = arguments.model_dump(mode="json")
         result = await caller.call(stated.name, given, request_id=context.request.id)
-        text = _text(server, result)
+        text = _result_text(server, result)
         if result.is_error:
             raise ToolError(text, kind=ToolErrorKind.BLOCKED)  # whatever the reason is, the server has answered
         return Observation(text=text)
@@ -100,7 +102,7 @@ def _tool(server: str, config: McpServerConfig, stated: Any, record: Record, env
     return FunctionTool(spec, arguments_of(spec.name, stated.input_schema), run)
 
 
-def _text(server: str, result: Any) -> str:
+def _result_text(server: str, result: Any) -> str:
     """The texts of a result; pictures and the like are counted, not shown."""
     texts = [part.text for part in result.content if part.type == "text"]
     others = len(result.content) - len(texts)
@@ -112,7 +114,7 @@ def _text(server: str, result: Any) -> str:
     return _FRAME.format(server=server) + (body[:_LONGEST_TEXT] + cut or "(nothing)") + note
 
 
-def _in_a_thread(work: Callable[[], Any]) -> Any:
+def _run_in_thread(work: Callable[[], Any]) -> Any:
     """The result of `work`, which runs an event loop of its own: this thread may have one."""
     outcome: dict[str, Any] = {}
 

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, JsonValue, model_validator
 
 from tts.toolkit.spec import Arguments
 
-_KEPT = ("type", "description", "enum", "minimum", "maximum", "default")
+_KEPT_KEYWORDS = ("type", "description", "enum", "minimum", "maximum", "default")
 _DEEPEST = 5
 _MOST_FIELDS = 32
 _LONGEST = 300
@@ -28,7 +28,7 @@ class ExternalArguments(Arguments):
 
     @model_validator(mode="before")
     @classmethod
-    def _fits(cls, given: Any) -> Any:
+    def _check_schema(cls, given: Any) -> Any:
         found = next(iter(jsonschema.Draft202012Validator(cls.SCHEMA).iter_errors(given)), None)
         if found is not None:
             raise ValueError(f"{'/'.join(map(str, found.path)) or 'arguments'}: {found.message[:200]}")
@@ -54,31 +54,31 @@ def arguments_of(name: str, stated: Any) -> type[ExternalArguments]:
     Returns:
         A new class. Its `SCHEMA` is the part of `stated` that is safe: no patterns and no references.
     """
-    kept = _kept(stated, 0)
+    kept = _reduced_schema(stated, 0)
     schema = kept if isinstance(kept, dict) and kept.get("type") == "object" else {"type": "object", "properties": {}}
     return type(f"Arguments of {name}", (ExternalArguments,), {"SCHEMA": schema, "__annotations__": {}})
 
 
-def _kept(node: Any, depth: int) -> dict[str, JsonValue]:
+def _reduced_schema(node: Any, depth: int) -> dict[str, JsonValue]:
     if not isinstance(node, dict) or depth > _DEEPEST:
         return {}
     made: dict[str, Any] = {}
-    for key in _KEPT:
-        if (value := _value(key, node.get(key))) is not None:
+    for key in _KEPT_KEYWORDS:
+        if (value := _keyword_value(key, node.get(key))) is not None:
             made[key] = value
     if isinstance(fields := node.get("properties"), dict):
         named = [(name[:64], one) for name, one in fields.items() if isinstance(name, str)][:_MOST_FIELDS]
-        made["properties"] = {name: _kept(one, depth + 1) for name, one in named}
+        made["properties"] = {name: _reduced_schema(one, depth + 1) for name, one in named}
         required = node.get("required")
         made["required"] = (
             [name for name in required if name in made["properties"]] if isinstance(required, list) else []
         )
     if isinstance(node.get("items"), dict):
-        made["items"] = _kept(node["items"], depth + 1)
+        made["items"] = _reduced_schema(node["items"], depth + 1)
     return made
 
 
-def _value(key: str, value: Any) -> Any:
+def _keyword_value(key: str, value: Any) -> Any:
     """The value of a keyword when it is one that this keyword may have; None for any other."""
     if key == "type":
         return value if isinstance(value, str) and value in _TYPES else None

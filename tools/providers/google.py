@@ -141,8 +141,8 @@ class Google:
         body: dict[str, str | int] = {"textQuery": query, "pageSize": limit}
         if country:
             body["regionCode"] = country.lower()
-        reply = await self._client.read(self._new("places:searchText", "places.", body), context, _Places)
-        return [_fact(place) for place in reply.places[:limit]]
+        reply = await self._client.read(self._new_request("places:searchText", "places.", body), context, _Places)
+        return [_place_fact(place) for place in reply.places[:limit]]
 
     async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -154,25 +154,25 @@ class Google:
         request = ProviderRequest(f"{self._places}/v1/places:autocomplete", method="POST", json=body)
         reply = await self._client.read(request, context, _Suggestions)
         found = [suggestion.place_prediction for suggestion in reply.suggestions if suggestion.place_prediction]
-        return [_tip(prediction, country) for prediction in found[:limit]]
+        return [_tip_fact(prediction, country) for prediction in found[:limit]]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of a Google id. Never None: an unknown id raises ToolError."""
         request = ProviderRequest(
             f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)}
         )
-        return _fact(await self._client.read(request, context, _Place))
+        return _place_fact(await self._client.read(request, context, _Place))
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """The Geocoding API, only in `country` where it is given."""
         parameters = {"address": address, **({"components": f"country:{country.upper()}"} if country else {})}
-        return await self._geocoded(parameters, limit, context)
+        return await self._geocode(parameters, limit, context)
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Addresses at a WGS-84 point, the most exact first."""
-        return await self._geocoded({"latlng": f"{point.lat:.7f},{point.lon:.7f}"}, limit, context)
+        return await self._geocode({"latlng": f"{point.lat:.7f},{point.lon:.7f}"}, limit, context)
 
     async def picture(
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
@@ -199,12 +199,12 @@ class Google:
         reply = await self._client.ask(request, context)
         return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
 
-    async def _geocoded(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
+    async def _geocode(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         request = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
         reply = await self._client.read(request, context, _Geocodes, _failure_of)
-        return [_old_fact(found) for found in reply.results[:limit]]
+        return [_geocoded_fact(found) for found in reply.results[:limit]]
 
-    def _new(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:
+    def _new_request(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:
         mask = ",".join(prefix + name for name in _FIELDS)
         return ProviderRequest(
             f"{self._places}/v1/{service}", headers={"X-Goog-FieldMask": mask}, method="POST", json=body
@@ -224,7 +224,7 @@ def _failure_of(reply: _Geocodes) -> ProviderFailure | None:
     return ProviderFailure("passing" if reply.status == "UNKNOWN_ERROR" else "refused", reply.status[:60])
 
 
-def _fact(place: _Place) -> PlaceFact:
+def _place_fact(place: _Place) -> PlaceFact:
     return PlaceFact(
         id=place.id,
         name=place.display_name.text,
@@ -238,7 +238,7 @@ def _fact(place: _Place) -> PlaceFact:
     )
 
 
-def _tip(prediction: _Prediction, country: str | None) -> PlaceFact:
+def _tip_fact(prediction: _Prediction, country: str | None) -> PlaceFact:
     parts = prediction.structured_format
     return PlaceFact(
         id=prediction.place_id,
@@ -250,7 +250,7 @@ def _tip(prediction: _Prediction, country: str | None) -> PlaceFact:
     )
 
 
-def _old_fact(found: _GeocodedPlace) -> PlaceFact:
+def _geocoded_fact(found: _GeocodedPlace) -> PlaceFact:
     parts = found.address_components
     return PlaceFact(
         id=found.place_id,

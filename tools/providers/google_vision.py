@@ -36,7 +36,7 @@ KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0, timeout_s=20.0)
 _SOURCE = "Google Vision"
 _ENTITIES = 3
-_LIKE = 5
+_MAX_SIMILAR = 5
 # google.rpc.Code of a single picture's error; any other is a fault of the service
 _FAILURE_KINDS: Final[dict[int, FailureKind]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
 
@@ -100,7 +100,7 @@ class GoogleVision(Service):
         request = ProviderRequest(f"{self._base}/v1/images:annotate", method="POST", json={"requests": [wanted]})
         reply = await self._client.read(request, context, _Answers, _failure_of)
         web = reply.responses[0].web_detection
-        facts = [*_entities(web), *_pages(web), *_alike(web)]
+        facts = [*_entities(web), *_pages(web), *_similar_pictures(web)]
         return [fact.model_copy(update={"number": i}) for i, fact in enumerate(facts[:limit], 1)]
 
 
@@ -157,8 +157,8 @@ def _pages(web: _Web) -> Iterator[WebFact]:
         )
 
 
-def _alike(web: _Web) -> Iterator[WebFact]:
-    for image in web.visually_similar_images[:_LIKE]:
+def _similar_pictures(web: _Web) -> Iterator[WebFact]:
+    for image in web.visually_similar_images[:_MAX_SIMILAR]:
         host = urlsplit(image.url).hostname or image.url
         yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
 

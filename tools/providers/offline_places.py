@@ -73,7 +73,7 @@ class OfflinePlaces:
                 fuzzy=not coded,
             )
             if matches:
-                return [place_fact(m.place, m.score) for m in _agreeing(matches, units[i + 1 :])[:limit]]
+                return [place_fact(m.place, m.score) for m in _agreeing_matches(matches, units[i + 1 :])[:limit]]
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
@@ -96,7 +96,7 @@ class OfflinePlaces:
         )
 
 
-def _agreeing(matches: list[Match], larger: list[str]) -> list[Match]:
+def _agreeing_matches(matches: list[Match], larger: list[str]) -> list[Match]:
     """Matches whose division is named by a larger unit come first."""
     wanted = {unit.casefold() for unit in larger}
     return sorted(matches, key=lambda match: match.place.admin1.casefold() not in wanted)

@@ -137,8 +137,8 @@ class OsmPlaces:
     ) -> Sequence[PlaceFact]:
         """Nominatim's search, names in English where there are any."""
         parameters = {"q": query, "limit": str(limit), **({"countrycodes": country.lower()} if country else {})}
-        reply = await self._client.read(self._names("search", parameters), context, _NominatimPlaces)
-        return [_fact(found) for found in reply.root[:limit]]
+        reply = await self._client.read(self._nominatim_request("search", parameters), context, _NominatimPlaces)
+        return [_place_fact(found) for found in reply.root[:limit]]
 
     async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -147,7 +147,7 @@ class OsmPlaces:
         asked = limit if country is None else 4 * limit
         request = ProviderRequest(f"{self._photon}/api/", {"q": query, "limit": str(asked)}, self._headers)
         reply = await self._client.read(request, context, _Features)
-        tips = [_tip(feature) for feature in reply.features if feature.properties.name]
+        tips = [_tip_fact(feature) for feature in reply.features if feature.properties.name]
         return [tip for tip in tips if country is None or tip.country_code == country.upper()][:limit]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
@@ -163,7 +163,7 @@ class OsmPlaces:
             content=f"data={query}".encode(),
         )
         reply = await self._client.read(request, context, _Elements)
-        return _detail(reply.elements[0]) if reply.elements else None
+        return _element_fact(reply.elements[0]) if reply.elements else None
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
@@ -174,15 +174,15 @@ class OsmPlaces:
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The one place that Nominatim gives at the point, whatever `limit`; nothing at sea."""
         parameters = {"lat": f"{point.lat:.7f}", "lon": f"{point.lon:.7f}", "zoom": "18"}
-        found = await self._client.read(self._names("reverse", parameters), context, _NominatimPlace)
-        return [_fact(found)] if found.osm_id else []
+        found = await self._client.read(self._nominatim_request("reverse", parameters), context, _NominatimPlace)
+        return [_place_fact(found)] if found.osm_id else []
 
-    def _names(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
+    def _nominatim_request(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
         fixed = {"format": "jsonv2", "addressdetails": "1", "accept-language": "en"}
         return ProviderRequest(f"{self._nominatim}/{service}", {**parameters, **fixed}, self._headers)
 
 
-def _fact(found: _NominatimPlace) -> PlaceFact:
+def _place_fact(found: _NominatimPlace) -> PlaceFact:
     return PlaceFact(
         id=f"{found.osm_type}/{found.osm_id}",
         name=found.name or found.display_name.partition(",")[0],
@@ -192,11 +192,11 @@ def _fact(found: _NominatimPlace) -> PlaceFact:
         admin1=found.address.get("state", ""),
         address=found.display_name,
         source=SOURCE,
-        url=_url(found.osm_type, found.osm_id),
+        url=_osm_url(found.osm_type, found.osm_id),
     )
 
 
-def _tip(feature: _Feature) -> PlaceFact:
+def _tip_fact(feature: _Feature) -> PlaceFact:
     about = feature.properties
     kind = _KIND_OF_LETTER.get(about.osm_type, "")
     lon, lat = feature.geometry.coordinates
@@ -211,11 +211,11 @@ def _tip(feature: _Feature) -> PlaceFact:
         admin1=about.state,
         address=", ".join(dict.fromkeys(part for part in area if part)),
         source=SOURCE,
-        url=_url(kind, about.osm_id),
+        url=_osm_url(kind, about.osm_id),
     )
 
 
-def _detail(element: _Element) -> PlaceFact:
+def _element_fact(element: _Element) -> PlaceFact:
     tags = element.tags
     at = element.center or (
         _Centre(lat=element.lat, lon=element.lon) if element.lat is not None and element.lon is not None else None
@@ -230,15 +230,15 @@ def _detail(element: _Element) -> PlaceFact:
         country_code=tags.get("addr:country", "").upper()[:2],
         address=", ".join(part for part in (street, *area) if part),
         source=SOURCE,
-        url=_url(element.type, element.id),
+        url=_osm_url(element.type, element.id),
     )
 
 
-def _url(kind: str, number: int) -> str:
+def _osm_url(kind: str, number: int) -> str:
     return f"https://www.openstreetmap.org/{kind}/{number}"
 
 
-def _maps(parts: ProviderParts) -> tiles.TileMaps:
+def _make_maps(parts: ProviderParts) -> tiles.TileMaps:
     urls = parts.settings.urls
     templates: dict[Style, str] = {"map": urls.get("tiles", tiles.OSM_TILES)}
     if "satellite_tiles" in urls:
@@ -246,4 +246,4 @@ def _maps(parts: ProviderParts) -> tiles.TileMaps:
     return tiles.TileMaps(parts.client_for("tiles", tiles.LIMITS), templates, contact=parts.contact)
 
 
-PROVIDER: Final = Provider(LIMITS, places=OsmPlaces, maps=_maps)
+PROVIDER: Final = Provider(LIMITS, places=OsmPlaces, maps=_make_maps)

@@ -35,19 +35,19 @@ class RoutedPlaces:
     needs_network: Final = True
 
     def __init__(self, china: PlacesProvider, world: PlacesProvider) -> None:
-        self._china = china
-        self._world = world
+        self._china_provider = china
+        self._world_provider = world
         self.name = f"{china.name}+{world.name}"
 
     def owns(self, place_id: str) -> bool:
         """Whether the id looks like one of either provider's."""
-        return self._china.owns(place_id) or self._world.owns(place_id)
+        return self._china_provider.owns(place_id) or self._world_provider.owns(place_id)
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Results of the first provider that has any; errors are not caught."""
-        for provider in self._for_name(query, country):
+        for provider in self._providers_for_name(query, country):
             if found := await provider.search(query, country=country, limit=limit, context=context):
                 return found
         return []
@@ -56,36 +56,36 @@ class RoutedPlaces:
         self, query: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Results of the first provider that has any; errors are not caught."""
-        for provider in self._for_name(query, country):
+        for provider in self._providers_for_name(query, country):
             if found := await provider.autocomplete(query, country=country, limit=limit, context=context):
                 return found
         return []
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """Asks the provider for China where the id looks like one of its own, else the other."""
-        provider = self._china if self._china.owns(place_id) else self._world
+        provider = self._china_provider if self._china_provider.owns(place_id) else self._world_provider
         return await provider.detail(place_id, context=context)
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Results of the first provider that has any; errors are not caught."""
-        for provider in self._for_name(address, country):
+        for provider in self._providers_for_name(address, country):
             if found := await provider.geocode(address, country=country, limit=limit, context=context):
                 return found
         return []
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Asks the provider for China where the point lies in its mainland, else the other."""
-        provider = self._china if in_mainland_china(point) else self._world
+        provider = self._china_provider if in_mainland_china(point) else self._world_provider
         return await provider.reverse(point, limit=limit, context=context)
 
-    def _for_name(self, name: str, country: str | None) -> tuple[PlacesProvider, ...]:
+    def _providers_for_name(self, name: str, country: str | None) -> tuple[PlacesProvider, ...]:
         if country is not None:
-            return (self._china,) if country.upper() == "CN" else (self._world,)
+            return (self._china_provider,) if country.upper() == "CN" else (self._world_provider,)
         if _HAN.search(name) and not _OTHER_EAST_ASIAN.search(name):
-            return self._china, self._world
-        return (self._world,)
+            return self._china_provider, self._world_provider
+        return (self._world_provider,)
 
 
 class RoutedMaps:
@@ -99,8 +99,8 @@ class RoutedMaps:
     needs_network: Final = True
 
     def __init__(self, china: MapsProvider, world: MapsProvider) -> None:
-        self._china = china
-        self._world = world
+        self._china_provider = china
+        self._world_provider = world
         self.name = f"{china.name}+{world.name}"
         self.styles: frozenset[Style] = china.styles | world.styles
 
@@ -108,7 +108,11 @@ class RoutedMaps:
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
         """Asks the provider that covers the point; the other one where the first lacks the style."""
-        first, second = (self._china, self._world) if in_mainland_china(point) else (self._world, self._china)
+        first, second = (
+            (self._china_provider, self._world_provider)
+            if in_mainland_china(point)
+            else (self._world_provider, self._china_provider)
+        )
         provider = first if style in first.styles else second
         return await provider.picture(point, style=style, zoom=zoom, width=width, height=height, context=context)
 

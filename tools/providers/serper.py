@@ -79,7 +79,7 @@ class SerperPlaces(Service):
 
     def __init__(self, parts: ProviderParts) -> None:
         super().__init__(parts)
-        self._reverse = parts.offline
+        self._reverse_geocoder = parts.offline
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `cid:`, the number of a place on Google Maps."""
@@ -93,7 +93,7 @@ class SerperPlaces(Service):
         reply = await self._client.read(
             ProviderRequest(f"{self._base}/places", method="POST", json=body), context, _Places
         )
-        return [_fact(place) for place in reply.places[:limit]]
+        return [_place_fact(place) for place in reply.places[:limit]]
 
     async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -107,7 +107,7 @@ class SerperPlaces(Service):
         reply = await self._client.read(
             ProviderRequest(f"{self._base}/maps", method="POST", json=body), context, _Places
         )
-        return _fact(reply.places[0]) if reply.places else None
+        return _place_fact(reply.places[0]) if reply.places else None
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
@@ -117,7 +117,7 @@ class SerperPlaces(Service):
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Answered by the other provider: Serper has no such service."""
-        return await self._reverse.reverse(point, limit=limit, context=context)
+        return await self._reverse_geocoder.reverse(point, limit=limit, context=context)
 
 
 def judge(reply: HttpReply) -> ProviderFailure | None:
@@ -134,7 +134,7 @@ def judge(reply: HttpReply) -> ProviderFailure | None:
     return judge_status(reply)
 
 
-def _fact(place: _Place) -> PlaceFact:
+def _place_fact(place: _Place) -> PlaceFact:
     known = place.latitude is not None and place.longitude is not None
     return PlaceFact(
         id=f"{_ID}{place.cid}",

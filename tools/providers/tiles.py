@@ -65,17 +65,17 @@ class TileMaps:
         columns = range(left // _SIDE, (left + width - 1) // _SIDE + 1)
         rows = [y for y in range(top // _SIDE, (top + height - 1) // _SIDE + 1) if 0 <= y < 2**shown]
         places = [(x, y) for y in rows for x in columns]
-        tiles = await asyncio.gather(*(self._tile(style, shown, x % 2**shown, y, context) for x, y in places))
+        tiles = await asyncio.gather(*(self._fetch_tile(style, shown, x % 2**shown, y, context) for x, y in places))
         sheet = Image.new("RGB", (width, height), (221, 221, 221))
         for (x, y), tile in zip(places, tiles, strict=True):
             sheet.paste(tile, (x * _SIDE - left, y * _SIDE - top))
-        _mark(sheet)
+        _mark_middle(sheet)
         out = io.BytesIO()
         sheet.save(out, "PNG")
         note = f"Zoom {shown}. {self._attribution}."
         return MapPicture(out.getvalue(), "image/png", width, height, float(shown), note)
 
-    async def _tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
+    async def _fetch_tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:
         url = self._templates[style].format(z=zoom, x=x, y=y)
         request = ProviderRequest(url, headers=self._headers, content_types=("image/",), max_bytes=2 * 2**20)
         reply = await self._client.ask(request, context)
@@ -103,7 +103,7 @@ def pixel_of(point: LatLon, zoom: int) -> tuple[float, float]:
     return world * (point.lon + 180.0) / 360.0, world * (1.0 - math.asinh(math.tan(phi)) / math.pi) / 2.0
 
 
-def _mark(sheet: Image.Image) -> None:
+def _mark_middle(sheet: Image.Image) -> None:
     """A ring in the middle, so that what lies at the point stays visible."""
     x, y = sheet.width / 2, sheet.height / 2
     draw = ImageDraw.Draw(sheet)

@@ -59,7 +59,7 @@ class Blur:
                 options.inter_op_num_threads = 1
                 self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
                 self._name, self._size = _input_of(self._session)
-                self._boxes(Image.new("RGB", (64, 64), _GREY))
+                self._find_boxes(Image.new("RGB", (64, 64), _GREY))
         except DetectorFailed as error:
             raise ConfigError(f"tools.region_search.blur.model is no detector we can run: {error.detail}") from error
 
@@ -77,7 +77,7 @@ class Blur:
         """
         try:
             with boundary(DetectorFailed, "the detector"):
-                boxes = self._boxes(picture)
+                boxes = self._find_boxes(picture)
         except DetectorFailed as error:
             raise ToolError(
                 f"the region was not sent: what has to be hidden in it could not be found ({error.detail})",
@@ -85,10 +85,10 @@ class Blur:
             ) from error
         hidden = picture.copy()
         for box in boxes:
-            _hide(hidden, box)
+            _blur_box(hidden, box)
         return hidden
 
-    def _boxes(self, picture: Image.Image) -> list[tuple[int, int, int, int]]:
+    def _find_boxes(self, picture: Image.Image) -> list[tuple[int, int, int, int]]:
         """In pixels of the picture, with a margin. Raises DetectorFailed."""
         wide, high = self._size
         scale = min(wide / picture.width, high / picture.height)
@@ -97,10 +97,10 @@ class Blur:
         canvas.paste(picture.resize(inside, Image.Resampling.BILINEAR), (0, 0))
         pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1)[None] / np.float32(255.0)
         rows = _rows(self._session.run(None, {self._name: pixels})[0])
-        kept = [row for row in rows if row[4] >= self._config.min_score and self._wanted(int(row[5]))]
-        return [_in_picture(row, inside, picture.size) for row in kept]
+        kept = [row for row in rows if row[4] >= self._config.min_score and self._is_blurred_class(int(row[5]))]
+        return [_box_in_picture(row, inside, picture.size) for row in kept]
 
-    def _wanted(self, class_: int) -> bool:
+    def _is_blurred_class(self, class_: int) -> bool:
         return self._config.classes is None or class_ in self._config.classes
 
 
@@ -126,7 +126,7 @@ def _rows(output: Any) -> Floats:
     return found
 
 
-def _in_picture(row: Floats, inside: tuple[int, int], size: tuple[int, int]) -> tuple[int, int, int, int]:
+def _box_in_picture(row: Floats, inside: tuple[int, int], size: tuple[int, int]) -> tuple[int, int, int, int]:
     across, down = size[0] / inside[0], size[1] / inside[1]
     x0, x1 = sorted((float(row[0]) * across, float(row[2]) * across))
     y0, y1 = sorted((float(row[1]) * down, float(row[3]) * down))
@@ -135,7 +135,7 @@ def _in_picture(row: Floats, inside: tuple[int, int], size: tuple[int, int]) -> 
     return left, top, min(size[0], int(x1 + aside) + 1), min(size[1], int(y1 + above) + 1)
 
 
-def _hide(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
+def _blur_box(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
     """A few averages in the place of the pixels: there is no way back from them."""
     left, top, right, bottom = box
     if right <= left or bottom <= top:

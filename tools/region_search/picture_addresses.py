@@ -79,7 +79,7 @@ class HeaderPlaces:
     """
 
     def __init__(self, config: StoreUpload, environment: Mapping[str, str]) -> None:
-        secret = Secret(_needed(config.secret_env, environment))
+        secret = Secret(_required_variable(config.secret_env, environment))
         self._config = config
         self._credential = Credential("header", config.secret_header, secret)
         self.address = config.put_url
@@ -113,7 +113,7 @@ class S3Places:
         environment: Mapping[str, str],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        access, secret = (_needed(variable, environment) for variable in _KEYS[:2])
+        access, secret = (_required_variable(variable, environment) for variable in _KEYS[:2])
         session = environment.get(_KEYS[2], "").strip()
         self._keys = S3Keys(access, Secret(secret), Secret(session) if session else None)
         self._config = config
@@ -123,19 +123,19 @@ class S3Places:
 
     def target(self, method: Literal["PUT", "DELETE"], name: str) -> Target:
         """A signed URL without further headers, good for the configured seconds."""
-        return Target(self._signed(method, name))
+        return Target(self._signed_url(method, name))
 
     def public_url(self, name: str) -> str:
         """A signed URL for GET, good for the configured seconds."""
-        return self._signed("GET", name)
+        return self._signed_url("GET", name)
 
-    def _signed(self, method: Literal["GET", "PUT", "DELETE"], name: str) -> str:
+    def _signed_url(self, method: Literal["GET", "PUT", "DELETE"], name: str) -> str:
         config = self._config
         url = f"{config.bucket_url.rstrip('/')}/{config.prefix}{name}"
         return presign_url(method, url, self._keys, region=config.region, expires_s=config.expires_s, at=self._now())
 
 
-def _needed(variable: str, environment: Mapping[str, str]) -> str:
+def _required_variable(variable: str, environment: Mapping[str, str]) -> str:
     value = environment.get(variable, "").strip()
     if not value:
         raise ConfigError(f"the upload of regions needs its secret in the environment variable {variable}")

@@ -20,7 +20,7 @@ from tts.net.secret import Secret
 
 _PUT_S = 10.0
 _DELETE_S = 5.0
-_GONE = frozenset({404, 410})
+_GONE_STATUSES = frozenset({404, 410})
 _DELETES = 2
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class StoredRegions:
             except FetchError as error:
                 why = error.detail
                 continue
-            if 200 <= reply.status < 300 or reply.status in _GONE:
+            if 200 <= reply.status < 300 or reply.status in _GONE_STATUSES:
                 return
             why = f"the store answered {reply.status}"
         _log.error("a picture is still in the store, delete %s: %s", name, why, extra={"request_id": context.id})

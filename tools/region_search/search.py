@@ -87,12 +87,12 @@ class RegionSearch:
             raise ToolError(
                 "the pixels of this photo are not at hand: search another one", kind=ToolErrorKind.UNAVAILABLE
             )
-        picture = await asyncio.to_thread(self._prepared, context, box)
+        picture = await asyncio.to_thread(self._cut_picture, context, box)
         return await first_that_serves(
             self._providers,
             lambda provider: provider.search_picture(picture, limit=limit, context=context.request),
         )
 
-    def _prepared(self, context: ToolContext, box: Box) -> RegionPicture:
+    def _cut_picture(self, context: ToolContext, box: Box) -> RegionPicture:
         pixels = cut_region(context.photos[box.photo], box, max_side_px=self._max_side_px)
         return encode_picture(pixels if self._hide is None else self._hide(pixels))

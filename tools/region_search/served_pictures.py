@@ -22,7 +22,7 @@ from tts.net.secret import Scrubber, Secret
 
 PATH = "/regions"
 NAME_PATTERN = r"^[A-Za-z0-9_-]{43}\.jpg$"
-_SHOWN = 8  # of a name in the record: enough to know lines of one picture, not enough to fetch it
+_SHOWN_CHARS = 8  # of a name in the record: enough to know lines of one picture, not enough to fetch it
 
 
 @dataclass(slots=True)
@@ -73,13 +73,13 @@ class RegionShelf:
         name = f"{key}.jpg"
         host = urlsplit(self._base).hostname or ""
         self._items[name] = _Item(picture.data, self._now() + self._expires_s, self._max_fetches, context.id)
-        self._note("OFFER", host, name, 0, context.id)
+        self._record_access("OFFER", host, name, 0, context.id)
         try:
             with self._scrubber.hide(Secret(key)):
                 yield f"{self._base}/{name}"
         finally:
             del self._items[name]
-            self._note("WITHDRAW", host, name, 0, context.id)
+            self._record_access("WITHDRAW", host, name, 0, context.id)
 
     def take(self, name: str, to: str) -> bytes | None:
         """Serve a picture to a search service; it counts as a fetch.
@@ -95,9 +95,9 @@ class RegionShelf:
         if item is None or item.fetches == 0 or self._now() >= item.until:
             return None
         item.fetches -= 1
-        self._note("SERVE", to, name, len(item.data), item.request_id)
+        self._record_access("SERVE", to, name, len(item.data), item.request_id)
         return item.data
 
-    def _note(self, method: str, host: str, name: str, size: int, request_id: str) -> None:
-        url = f"{self._base}/{name[:_SHOWN]}…"
+    def _record_access(self, method: str, host: str, name: str, size: int, request_id: str) -> None:
+        url = f"{self._base}/{name[:_SHOWN_CHARS]}…"
         self._record(Outgoing.now(host=host, method=method, url=url, bytes_sent=size, request_id=request_id))

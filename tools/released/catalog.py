@@ -60,7 +60,7 @@ class Sources:
     recorded: ReverseCache | None = None
 
 
-def _thinking_with_map(sources: Sources, texts: Texts) -> list[Tool]:
+def _thinking_with_map_tools(sources: Sources, texts: Texts) -> list[Tool]:
     return [
         *amap_searches(sources.amap),
         *google_searches(sources.serper),
@@ -69,7 +69,7 @@ def _thinking_with_map(sources: Sources, texts: Texts) -> list[Tool]:
     ]
 
 
-def _thinking_with_map_demo(sources: Sources, texts: Texts) -> list[Tool]:
+def _demo_tools(sources: Sources, texts: Texts) -> list[Tool]:
     return [
         *demo_amap_searches(sources.amap, texts),
         *demo_google_searches(sources.serper, texts),
@@ -78,30 +78,30 @@ def _thinking_with_map_demo(sources: Sources, texts: Texts) -> list[Tool]:
     ]
 
 
-def _geoagent(sources: Sources, texts: Texts) -> list[Tool]:
+def _geoagent_tools(sources: Sources, texts: Texts) -> list[Tool]:
     return [geocoder_tool(sources.addresses)]
 
 
-def _geovista(sources: Sources, texts: Texts) -> list[Tool]:
+def _geovista_tools(sources: Sources, texts: Texts) -> list[Tool]:
     return [] if sources.pages is None else [search_tool(sources.pages)]
 
 
-def _reverse(sources: Sources, texts: Texts) -> list[Tool]:
+def _reverse_tools(sources: Sources, texts: Texts) -> list[Tool]:
     pictures = [] if sources.lens is None else [image_search_tool(sources.lens)]
     return [*pictures, text_search_tool(sources.reverse_pages)]
 
 
-def _reverse_rl(sources: Sources, texts: Texts) -> list[Tool]:
+def _reverse_rl_tools(sources: Sources, texts: Texts) -> list[Tool]:
     return training_searches(sources.recorded or ReverseCache())
 
 
 _BROKER_TOOLS: Final[Mapping[str, Callable[[Sources, Texts], list[Tool]]]] = {
-    "thinking_with_map": _thinking_with_map,
-    "thinking_with_map_demo": _thinking_with_map_demo,
-    "geoagent": _geoagent,
-    "geovista": _geovista,
-    "reverse": _reverse,
-    "reverse_rl": _reverse_rl,
+    "thinking_with_map": _thinking_with_map_tools,
+    "thinking_with_map_demo": _demo_tools,
+    "geoagent": _geoagent_tools,
+    "geovista": _geovista_tools,
+    "reverse": _reverse_tools,
+    "reverse_rl": _reverse_rl_tools,
 }
 _LOCAL_TOOLS: Final[Mapping[str, Callable[[Texts], list[Tool]]]] = {
     "thinking_with_map": lambda texts: [zoom_tool()],

@@ -21,7 +21,7 @@ def amap_facts(reply: Any, *, with_points: bool) -> tuple[Fact, ...]:
         One fact for each, in AMap's order. Points are converted from GCJ-02 to WGS-84, once, here.
     """
     listed = reply.get("tips") or reply.get("pois") or ()
-    return tuple(_amap(poi, with_points) for poi in listed if isinstance(poi, Mapping) and _text(poi, "name"))
+    return tuple(_amap_fact(poi, with_points) for poi in listed if isinstance(poi, Mapping) and _text(poi, "name"))
 
 
 def serper_places(reply: Any) -> tuple[Fact, ...]:
@@ -33,7 +33,7 @@ def serper_places(reply: Any) -> tuple[Fact, ...]:
     Returns:
         One fact for each, in Serper's order; the country is not known.
     """
-    return tuple(_serper_place(place) for place in reply.get("places") or () if isinstance(place, Mapping))
+    return tuple(_serper_fact(place) for place in reply.get("places") or () if isinstance(place, Mapping))
 
 
 def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
@@ -60,7 +60,7 @@ def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
     )
 
 
-def _amap(poi: Mapping[str, Any], with_points: bool) -> PlaceFact:
+def _amap_fact(poi: Mapping[str, Any], with_points: bool) -> PlaceFact:
     lon, _, lat = _text(poi, "location").partition(",")
     point = _point(lat, lon) if with_points else None
     return PlaceFact(
@@ -75,7 +75,7 @@ def _amap(poi: Mapping[str, Any], with_points: bool) -> PlaceFact:
     )
 
 
-def _serper_place(place: Mapping[str, Any]) -> PlaceFact:
+def _serper_fact(place: Mapping[str, Any]) -> PlaceFact:
     return PlaceFact(
         id=f"cid:{_text(place, 'cid')}",
         name=_text(place, "title"),

@@ -41,7 +41,7 @@ def geocoder_tool(source: AddressSource) -> Tool:
             try:
                 asked = conversation.send(reply)
             except StopIteration as stop:
-                return _observed(stop.value)
+                return _make_observation(stop.value)
 
     spec = ToolSpec(
         GEOCODER,
@@ -53,7 +53,7 @@ def geocoder_tool(source: AddressSource) -> Tool:
     return FunctionTool(spec, WrittenAddress, geocode)
 
 
-def _observed(result: Result) -> Observation:
+def _make_observation(result: Result) -> Observation:
     text = json.dumps(result, ensure_ascii=False)
     if result["status"] != "success":
         missing = result["code"] == _NOTHING_FOUND

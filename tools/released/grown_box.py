@@ -108,8 +108,8 @@ def grow_region(region: Sides, width: int, height: int) -> Sides:
         new_wide, new_high = float(width), new_high * (width / new_wide)
     if new_high > height:
         new_high, new_wide = float(height), new_wide * (height / new_high)
-    left = _pushed_in((region[0] + region[2]) / 2.0 - new_wide / 2.0, new_wide, width)
-    top = _pushed_in((region[1] + region[3]) / 2.0 - new_high / 2.0, new_high, height)
+    left = _shift_inside((region[0] + region[2]) / 2.0 - new_wide / 2.0, new_wide, width)
+    top = _shift_inside((region[1] + region[3]) / 2.0 - new_high / 2.0, new_high, height)
     return math.floor(left), math.floor(top), math.ceil(left + new_wide), math.ceil(top + new_high)
 
 
@@ -141,6 +141,6 @@ def is_large_enough(region: Sides) -> bool:
     return min(across, down) >= SHORTEST
 
 
-def _pushed_in(start: float, length: float, limit: int) -> float:
+def _shift_inside(start: float, length: float, limit: int) -> float:
     start = max(start, 0.0)
     return limit - length if start + length > limit else start

@@ -37,7 +37,7 @@ class GrowingMerge(Generic[T]):
         """Read a further source from now on, in a task of its own."""
         task = spawn(self._drain(source), name="merge source")
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._remove_ended)
 
     async def take(self, *, until: float | None = None) -> list[T] | None:
         """The items that have arrived; waits for one. [] when every source has ended, None at the loop time `until`."""
@@ -75,7 +75,7 @@ class GrowingMerge(Generic[T]):
                 self._items.append(item)
                 self._changed.set()
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _remove_ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error

@@ -53,26 +53,26 @@ class Turnstile:
     def __init__(self, *, longest_s: float) -> None:
         self._lock = asyncio.Lock()
         self._longest_s = longest_s
-        self._inside: Milestone | None = None
+        self._holder: Milestone | None = None
         self.waiting = 0
 
     async def enter(self, passed: Milestone) -> None:
         """Wait for those before; then be the one that others wait for until it has `passed`. Whoever is inside already
         goes on at once.
         """
-        if self._inside is passed:
+        if self._holder is passed:
             return
         self.waiting += 1
         try:
             await self._lock.acquire()
         finally:
             self.waiting -= 1
-        self._inside = passed
+        self._holder = passed
         timer = asyncio.get_running_loop().call_later(self._longest_s, self._leave, passed)
         passed.call_when_reached(timer.cancel)
         passed.call_when_reached(partial(self._leave, passed))
 
     def _leave(self, passed: Milestone) -> None:
-        if self._inside is passed:
-            self._inside = None
+        if self._holder is passed:
+            self._holder = None
             self._lock.release()

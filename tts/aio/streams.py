@@ -77,14 +77,14 @@ async def _producing(
     channel: Channel[T] = Channel(maxsize)
 
     task = spawn(produce(channel.send), name=getattr(produce, "__qualname__", "producer"))
-    task.add_done_callback(lambda ended: channel.close(_why(ended)))
+    task.add_done_callback(lambda ended: channel.close(_ending_error(ended)))
     try:
         yield channel
     finally:
         await cancel_and_wait(task)
 
 
-def _why(ended: asyncio.Task[None]) -> BaseException | None:
+def _ending_error(ended: asyncio.Task[None]) -> BaseException | None:
     """The exception that ended a producer early. A producer that was cancelled from inside has not ended normally."""
     return asyncio.CancelledError() if ended.cancelled() else ended.exception()
 
@@ -180,9 +180,9 @@ def closing(source: AsyncIterator[T]) -> AbstractAsyncContextManager[AsyncIterat
     """`aclosing` that also takes iterators without `aclose`."""
     if hasattr(source, "aclose"):
         return cast(AbstractAsyncContextManager[AsyncIterator[T]], aclosing(source))
-    return _no_close(source)
+    return _leave_open(source)
 
 
 @asynccontextmanager
-async def _no_close(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+async def _leave_open(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
     yield source

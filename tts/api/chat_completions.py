@@ -203,24 +203,24 @@ class Narrator:
     def text_of(self, event: Event) -> str:
         """The text to append for an event; empty for those that say nothing."""
         if isinstance(event, Text):
-            return self._from(f"rollout {event.rollout_id}", event.text)
+            return self._add_heading(f"rollout {event.rollout_id}", event.text)
         if isinstance(event, VerifierText):
-            return self._from("verifier", event.text)
+            return self._add_heading("verifier", event.text)
         if isinstance(event, ToolCalled):
-            return self._from(_asker(event), f"\n→ {event.call.name} {event.call.arguments}\n")
+            return self._add_heading(_asker_text(event), f"\n→ {event.call.name} {event.call.arguments}\n")
         if isinstance(event, ToolResulted):
-            return self._from(_asker(event), f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
+            return self._add_heading(_asker_text(event), f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
         if isinstance(event, RolloutFinished):
-            return self._from(f"rollout {event.rollout_id}", f"\n({event.stop_reason.value})\n")
+            return self._add_heading(f"rollout {event.rollout_id}", f"\n({event.stop_reason.value})\n")
         return ""
 
-    def _from(self, speaker: str, text: str) -> str:
+    def _add_heading(self, speaker: str, text: str) -> str:
         heading = f"\n[{speaker}] " if speaker != self._speaker else ""
         self._speaker = speaker
         return heading + text
 
 
-def _asker(event: ToolCalled | ToolResulted) -> str:
+def _asker_text(event: ToolCalled | ToolResulted) -> str:
     return "verifier" if event.asker == "verifier" else f"rollout {event.rollout_id}"
 
 

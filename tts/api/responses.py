@@ -148,18 +148,18 @@ class ResponseFold:
     """
 
     def __init__(self, request_id: str, created_at: int, *, background: bool) -> None:
-        self._previous: str | None = None
+        self._previous_id: str | None = None
         self._id = response_id(request_id)
         self._created_at = created_at
         self._background = background
         self._model = MODEL
         self._narrator = Narrator()
         self._summary = ""
-        self._summarises = False
+        self._has_summary = False
         self._answer: Answer | None = None
         self._failure: Failed | None = None
         self._status: Literal["queued", "in_progress", "completed", "failed", "cancelled"] = "queued"
-        self._next = 0
+        self._next_number = 0
 
     @property
     def has_ended(self) -> bool:
@@ -169,13 +169,13 @@ class ResponseFold:
     @property
     def last_number(self) -> int:
         """The `sequence_number` of the last event so far; -1 before the first."""
-        return self._next - 1
+        return self._next_number - 1
 
     def feed(self, event: Event) -> list[Json]:
         """What the stream says for one event, numbered."""
         if self.has_ended:
             return []
-        return [self._numbered(one) for one in self._response_events(event)]
+        return [self._add_number(one) for one in self._response_events(event)]
 
     def response(self) -> Json:
         """The response object as it is now."""
@@ -191,65 +191,69 @@ class ResponseFold:
             "instructions": None,
             "metadata": {},
             "model": self._model,
-            "output": self._output(),
+            "output": self._output_items(),
             "parallel_tool_calls": True,
             "temperature": None,
             "top_p": None,
             "tool_choice": "auto",
             "tools": [],
-            "previous_response_id": self._previous,
+            "previous_response_id": self._previous_id,
             "text": {"format": {"type": "text"}},
             "usage": None if self._answer is None else usage_of(self._answer.usage),
         }
 
-    def _numbered(self, one: Json) -> Json:
-        number = self._next
-        self._next += 1
+    def _add_number(self, one: Json) -> Json:
+        number = self._next_number
+        self._next_number += 1
         return {**one, "sequence_number": number}
 
     def _response_events(self, event: Event) -> Iterator[Json]:
         if isinstance(event, Accepted):
             models = {depth: name for name, depth in MODELS.items()}
             self._model = models.get(event.depth, MODEL)
-            self._previous = response_id(event.continues) if event.continues else None
+            self._previous_id = response_id(event.continues) if event.continues else None
             yield {"type": "response.created", "response": self.response()}
             self._status = "in_progress"
             yield {"type": "response.in_progress", "response": self.response()}
         if text := self._narrator.text_of(event):
-            yield from self._summarised(text)
+            yield from self._summary_events(text)
         if isinstance(event, Answered):
-            yield from self._summary_done()
+            yield from self._summary_end_events()
             self._answer = event.answer
-            yield from self._message()
+            yield from self._message_events()
         if isinstance(event, Failed):
             self._failure = event
         if isinstance(event, Done):
-            yield from self._ended()
+            yield from self._end_events()
 
-    def _ended(self) -> Iterator[Json]:
+    def _end_events(self) -> Iterator[Json]:
         if self._answer is None:
-            yield from self._summary_done()
+            yield from self._summary_end_events()
         self._status = "completed" if self._answer is not None else "failed" if self._failure else "cancelled"
         yield {"type": _TERMINAL[self._status], "response": self.response()}
 
-    def _summarised(self, text: str) -> Iterator[Json]:
-        if not self._summarises:
-            self._summarises = True
-            yield {"type": "response.output_item.added", "output_index": 0, "item": self._reasoning("in_progress")}
-            yield {"type": "response.reasoning_summary_part.added", **self._part(), "part": _summary_part("")}
+    def _summary_events(self, text: str) -> Iterator[Json]:
+        if not self._has_summary:
+            self._has_summary = True
+            yield {"type": "response.output_item.added", "output_index": 0, "item": self._reasoning_item("in_progress")}
+            yield {"type": "response.reasoning_summary_part.added", **self._summary_place(), "part": _summary_part("")}
         self._summary += text
-        yield {"type": "response.reasoning_summary_text.delta", **self._part(), "delta": text}
+        yield {"type": "response.reasoning_summary_text.delta", **self._summary_place(), "delta": text}
 
-    def _summary_done(self) -> Iterator[Json]:
-        if not self._summarises:
+    def _summary_end_events(self) -> Iterator[Json]:
+        if not self._has_summary:
             return
-        yield {"type": "response.reasoning_summary_text.done", **self._part(), "text": self._summary}
-        yield {"type": "response.reasoning_summary_part.done", **self._part(), "part": _summary_part(self._summary)}
-        yield {"type": "response.output_item.done", "output_index": 0, "item": self._reasoning("completed")}
+        yield {"type": "response.reasoning_summary_text.done", **self._summary_place(), "text": self._summary}
+        yield {
+            "type": "response.reasoning_summary_part.done",
+            **self._summary_place(),
+            "part": _summary_part(self._summary),
+        }
+        yield {"type": "response.output_item.done", "output_index": 0, "item": self._reasoning_item("completed")}
 
-    def _message(self) -> Iterator[Json]:
+    def _message_events(self) -> Iterator[Json]:
         assert self._answer is not None
-        index = int(self._summarises)
+        index = int(self._has_summary)
         text = content_of(self._answer)
         at = {"item_id": f"msg_{self._id[5:]}", "output_index": index, "content_index": 0}
         empty = {**self._answer_item(""), "status": "in_progress", "content": []}
@@ -260,12 +264,12 @@ class ResponseFold:
         yield {"type": "response.content_part.done", **at, "part": _text_part(text)}
         yield {"type": "response.output_item.done", "output_index": index, "item": self._answer_item(text)}
 
-    def _output(self) -> list[Json]:
+    def _output_items(self) -> list[Json]:
         running = self._answer is None and not self.has_ended
-        items = [self._reasoning("in_progress" if running else "completed")] if self._summarises else []
+        items = [self._reasoning_item("in_progress" if running else "completed")] if self._has_summary else []
         return items if self._answer is None else [*items, self._answer_item(content_of(self._answer))]
 
-    def _reasoning(self, status: str) -> Json:
+    def _reasoning_item(self, status: str) -> Json:
         summary = [_summary_part(self._summary)] if self._summary else []
         return {"id": f"rs_{self._id[5:]}", "type": "reasoning", "summary": summary, "status": status}
 
@@ -278,7 +282,7 @@ class ResponseFold:
             "content": [_text_part(text)],
         }
 
-    def _part(self) -> Json:
+    def _summary_place(self) -> Json:
         return {"item_id": f"rs_{self._id[5:]}", "output_index": 0, "summary_index": 0}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from tts.errors import DataError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)?")
-_DAMAGED = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, RuntimeError, OSError)
+_DAMAGE_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, RuntimeError, OSError)
 _MOST_ENTRIES = 2000
 _MOST_BYTES = 512 * 2**20
 
@@ -46,7 +46,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
             if any(one.compress_type != zipfile.ZIP_STORED for one in entries):
                 raise DataError("the bundle has compressed entries: it is not canonical")
             found = {one.filename: archive.read(one) for one in entries}
-    except _DAMAGED as error:
+    except _DAMAGE_ERRORS as error:
         raise DataError(f"this is no bundle, or it is damaged: {error}") from error
     if len(found) != len(entries):
         raise DataError("the bundle names a file twice")

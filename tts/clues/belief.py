@@ -133,7 +133,7 @@ class Weigher:
         included = self._included_towns(excluded)
         known = [code for code in self.priors.towns if code not in included or included[code].any()]
         codes = [code for code in known if allowed is None or code in allowed] or known
-        plain = {code: self.priors.country[code] + value for code, value in _summed(clues, codes).items()}
+        plain = {code: self.priors.country[code] + value for code, value in _summed_weights(clues, codes).items()}
         regions = self._regions(clues)
         self._add_streets(plain, mentions)
         places, weights = self._places(mentions, clues, plain, regions, claimed, excluded)
@@ -146,7 +146,7 @@ class Weigher:
             by_country[place.country_code] = by_country.get(place.country_code, 0.0) + float(share)
         ranked = sorted(zip(places, (share_places / total).tolist(), strict=True), key=lambda p: (-p[1], p[0].id))
         remaining = dict(zip(codes, (share_rest / total).tolist(), strict=True))
-        return self._spread(by_country, remaining, ranked, regions, included)
+        return self._assemble_belief(by_country, remaining, ranked, regions, included)
 
     def _add_streets(self, plain: dict[str, float], mentions: Iterable[Mention]) -> None:
         """A street that is called after a town is in the town's country more often than in the town."""
@@ -169,7 +169,7 @@ class Weigher:
         share = self.priors.towns[code].share
         return math.log(float(share[included[code]].sum() / share.sum()))
 
-    def _spread(
+    def _assemble_belief(
         self,
         by_country: dict[str, float],
         rest: dict[str, float],
@@ -182,7 +182,7 @@ class Weigher:
         share = [np.array([part for _, part in places], dtype=np.float64)]
         for code in sorted(rest, key=lambda c: -rest[c])[:12]:
             towns = self.priors.towns[code]
-            shares = towns.share * _fits(towns, regions.get(code)) * included.get(code, 1.0)
+            shares = towns.share * _region_fits(towns, regions.get(code)) * included.get(code, 1.0)
             lat.append(towns.lat)
             lon.append(towns.lon)
             share.append(rest[code] * shares / shares.sum())
@@ -195,7 +195,7 @@ class Weigher:
         for clue in clues:
             for code, values in clue.regions.items():
                 towns = self.priors.towns[code]
-                mean = float((towns.share * _fits(towns, values)).sum() / towns.share.sum())
+                mean = float((towns.share * _region_fits(towns, values)).sum() / towns.share.sum())
                 found[code] = {name: value - math.log(mean) for name, value in values.items()}
         return found
 
@@ -212,7 +212,7 @@ class Weigher:
         found: dict[str, Place] = {}
         for mention in mentions:
             for match in mention.matches:
-                if match.place.country_code in plain and _has_a_point(match.place, mention):
+                if match.place.country_code in plain and _may_mean_point(match.place, mention):
                     found.setdefault(match.place.id, match.place)
         stated = [clue for clue in clues if clue.point is not None]
         for clue in stated:
@@ -229,7 +229,7 @@ class Weigher:
         countries = {code: math.exp(value - top) for code, value in plain.items()}
         languages, total = self.priors.language_shares(countries), sum(countries.values())
         abroad = np.array([1.0 - countries[place.country_code] / total for place in places])
-        weights = np.array([plain[place.country_code] + self._weight(place, regions) for place in places])
+        weights = np.array([plain[place.country_code] + self._log_share(place, regions) for place in places])
         for mention in (*mentions, *claimed):
             elsewhere = self.rate_elsewhere(mention, languages) + mention.abroad * abroad
             weights += _sign_likelihood(mention, elsewhere, places, lat, lon)
@@ -240,10 +240,10 @@ class Weigher:
         keep = np.argsort(-weights, kind="stable")[:_PLACES].tolist()
         return [places[i] for i in keep], [float(weights[i]) for i in keep]
 
-    def _weight(self, place: Place, regions: Regions) -> float:
+    def _log_share(self, place: Place, regions: Regions) -> float:
         """Log-share of a place in the photos of its country."""
         share = self.priors.town_share(place) * (_DIVISION if place.kind == "admin1" else 1.0)
-        return math.log(share) + _of_region(regions.get(place.country_code), place.admin1)
+        return math.log(share) + _region_value(regions.get(place.country_code), place.admin1)
 
     def rate_elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
         """How often a photo of another place shows this name: as a word, by chance, or because the place is known
@@ -264,16 +264,16 @@ def _is_excluded(place: Place, excluded: ExcludedArea | None, weigher: Weigher) 
     return bool(excluded.covers(np.array([at.lat]), np.array([at.lon]), place.country_code, weigher)[0])
 
 
-def _of_region(values: Mapping[str, float] | None, admin1: str) -> float:
+def _region_value(values: Mapping[str, float] | None, admin1: str) -> float:
     return 0.0 if values is None else values.get(admin1, values.get("", 0.0))
 
 
-def _fits(towns: Towns, values: Mapping[str, float] | None) -> Floats:
+def _region_fits(towns: Towns, values: Mapping[str, float] | None) -> Floats:
     """How much likelier each town is by the part of its country that it lies in."""
-    return np.exp(np.array([_of_region(values, admin1) for admin1 in towns.admin1])) if values else np.ones(1)
+    return np.exp(np.array([_region_value(values, admin1) for admin1 in towns.admin1])) if values else np.ones(1)
 
 
-def _summed(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, float]:
+def _summed_weights(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, float]:
     """Log-likelihoods by country; clues of one kind that say the same count once, and a kind has a ceiling."""
     totals = dict.fromkeys(codes, 0.0)
     for kind in ClueKind:
@@ -301,12 +301,12 @@ def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place
             continue
         away = sphere_km_from_degrees(match.place.point, lat, lon)
         scale = _REACH_KM.get(match.place.kind, _NEAR_KM)
-        close = np.exp(-away / scale) if mention.km is None else _at_distance(away, mention.km)
+        close = np.exp(-away / scale) if mention.km is None else _distance_fits(away, mention.km)
         near = np.maximum(near, close * min(1.0, match.score ** _W["spelling_power"]))
     return np.minimum(_MENTION_CAP, np.log1p(near * mention.rate / elsewhere))
 
 
-def _has_a_point(place: Place, mention: Mention) -> bool:
+def _may_mean_point(place: Place, mention: Mention) -> bool:
     """Whether a name may mean this very point: no country, and no division that has a town of the same name."""
     within = (place.country_code, place.name)
     return place.kind != "country" and not (
@@ -315,7 +315,7 @@ def _has_a_point(place: Place, mention: Mention) -> bool:
     )
 
 
-def _at_distance(away: Floats, km: float) -> Floats:
+def _distance_fits(away: Floats, km: float) -> Floats:
     """How well places fit the distance on a signpost. Roads are longer than the geodesic, and some numbers are not
     distances."""
     fits = np.exp(-0.5 * ((away - _CROW * km) / (_CROW_SPREAD * km + _SIGN_KM)) ** 2)

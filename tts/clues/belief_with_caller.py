@@ -24,7 +24,7 @@ def belief_with_caller(
     world, so that the caller learns what the photo indicates. The area is judged without the hint. Nothing lies
     in a place that the caller ruled out.
     """
-    allowed, excluded = _allowed(leads, reader, within), ruled_out or None
+    allowed, excluded = _allowed_countries(leads, reader, within), ruled_out or None
     plain = reader.weigher.weigh(leads.clues, leads.mentions, allowed, excluded=excluded)
     if hint is None:
         return plain
@@ -35,7 +35,7 @@ def belief_with_caller(
     return plain if moved and leads.names(says) and not leads.names(point) else belief_with_hint
 
 
-def _allowed(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
+def _allowed_countries(leads: Leads, reader: ClueReader, within: Area | None) -> frozenset[str] | None:
     """The countries of the area; None if there is no area, or if the lines contradict it."""
     if not isinstance(within, Countries):
         return None

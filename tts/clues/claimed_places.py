@@ -20,7 +20,7 @@ from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 
 _NEAR_KM = weights("checks")["near_town_km"]
-_SHOWN = 3
+_MAX_NAMES = 3
 
 
 def claimed_place(statement: Statement, reader: ClueReader) -> ClaimedPlace:
@@ -31,14 +31,14 @@ def claimed_place(statement: Statement, reader: ClueReader) -> ClaimedPlace:
             which, and repeats nothing of the statement.
     """
     if not isinstance(statement, str):
-        return _of_area(statement, "", reader)
+        return _place_of_area(statement, "", reader)
     try:
-        return _of_area(area_of(statement), statement, reader)
+        return _place_of_area(area_of(statement), statement, reader)
     except ValueError:
         pass
     stated = stated_in(statement, reader)
     if stated is None:
-        return _of_words(statement, reader)
+        return _place_in_words(statement, reader)
     if stated.denied:
         raise ValueError("it says where the photo was not taken; claim the place where it was")
     if len(stated.names) > 1:
@@ -46,23 +46,25 @@ def claimed_place(statement: Statement, reader: ClueReader) -> ClaimedPlace:
     return places_of(stated.names[0], statement, reader, near=stated.near)
 
 
-def _of_words(statement: str, reader: ClueReader) -> ClaimedPlace:
+def _place_in_words(statement: str, reader: ClueReader) -> ClaimedPlace:
     """Countries by their names."""
     try:
-        return _of_area(countries_in_words(statement, reader.countries), statement, reader)
+        return _place_of_area(countries_in_words(statement, reader.countries), statement, reader)
     except ValueError:
         raise ValueError(
             f"it names no place that GeoTTS knows; write the name of a town or country, or {WAYS}"
         ) from None
 
 
-def _of_area(area: Area, statement: str, reader: ClueReader) -> ClaimedPlace:
+def _place_of_area(area: Area, statement: str, reader: ClueReader) -> ClaimedPlace:
     if isinstance(area, Countries):
         if unknown := [code for code in area.codes if reader.countries.get(code) is None]:
             raise ValueError(f"no country has the code {', '.join(unknown[:5])} (ISO 3166-1 alpha-2, such as FR)")
         names = [reader.countries.name(code) for code in area.codes]
-        more = f" or {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return ClaimedPlace(claim=statement, place=" or ".join(names[:_SHOWN]) + more, kind="country", areas=(area,))
+        more = f" or {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        return ClaimedPlace(
+            claim=statement, place=" or ".join(names[:_MAX_NAMES]) + more, kind="country", areas=(area,)
+        )
     if isinstance(area, Circle):
         place = f"within {area.radius_km:g} km of {area.centre}"
     else:
@@ -76,11 +78,11 @@ def places_of(places: Sequence[Place], statement: str, reader: ClueReader, *, ne
     if towns:
         labels = list(dict.fromkeys(_label(town, reader) for town in towns))
         areas = tuple(Circle(centre=town.point, radius_km=_reach_km(town, near=near)) for town in towns)
-        return ClaimedPlace(claim=statement, place=" or ".join(labels[:_SHOWN]), kind="town", areas=areas)
+        return ClaimedPlace(claim=statement, place=" or ".join(labels[:_MAX_NAMES]), kind="town", areas=areas)
     first = places[0]
     area = Countries(codes=(first.country_code,))
     if first.kind == "country":
-        return _of_area(area, statement, reader)
+        return _place_of_area(area, statement, reader)
     return ClaimedPlace(
         claim=statement, place=_label(first, reader), kind="region", areas=(area,), region=first.admin1 or first.name
     )

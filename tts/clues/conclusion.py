@@ -38,7 +38,7 @@ def conclusion(belief: Belief, countries: Countries) -> Hypothesis:
 
 def conclusion_at(point: LatLon, belief: Belief, countries: Countries) -> Hypothesis:
     """The same for another point of the belief."""
-    named = _named(point, place_at(point, belief), belief, countries)
+    named = _named_hypothesis(point, place_at(point, belief), belief, countries)
     least = _LEAST_ADDRESS_KM if named.level is Level.POINT else _LEAST_TOWN_KM
     return named.model_copy(
         update={
@@ -54,7 +54,7 @@ def place_at(point: LatLon, belief: Belief) -> Place | None:
     return next((place for place, _ in belief.places if distance_km(place.point, point) < _SAME_POINT_KM), None)
 
 
-def _named(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> Hypothesis:
+def _named_hypothesis(point: LatLon, place: Place | None, belief: Belief, countries: Countries) -> Hypothesis:
     """The level that the belief supports, and the names down to it."""
     country = countries.country_at(point)
     named = Hypothesis(

@@ -102,7 +102,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             codes = brands().get(name)
             if codes is None or taken & set(span) or len(name) < _BRAND_LETTERS:
                 continue
-            if _ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
+            if _are_ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
             why = f"{name.title()} has branches in {list_countries(codes)}"
@@ -112,7 +112,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
                 yield clue
 
 
-def _ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
+def _are_ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
     """Whether anybody may have written these words without meaning the chain.
 
     A known chain is in the word lists of its home; being a word in another language is what makes it doubtful.

@@ -60,14 +60,14 @@ class _Date:
 def date_clues(text: str) -> Iterator[Clue]:
     """Clues from the dates of one line. If the order of a date is ambiguous, only its separators count."""
     for match in _NUMBERS.finditer(text):
-        if (clue := _of_another_calendar(match)) is not None:
+        if (clue := _other_calendar_clue(match)) is not None:
             yield clue
-        elif (date := _date(match)) is not None:
+        elif (date := _parse_date(match)) is not None:
             yield _form_clue(date)
-    yield from (clue for clue in (*_in_words(text), *_of_eras(text)) if clue is not None)
+    yield from (clue for clue in (*_dates_in_words(text), *_years_of_eras(text)) if clue is not None)
 
 
-def _in_words(text: str) -> Iterator[Clue | None]:
+def _dates_in_words(text: str) -> Iterator[Clue | None]:
     if month_first := _MONTH_FIRST.search(text):
         yield clue_for_countries(
             ClueKind.DATE, month_first.group(), "a date with the month before the day", _AMERICAN, _W["month_first"]
@@ -77,7 +77,7 @@ def _in_words(text: str) -> Iterator[Clue | None]:
         yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights=_DAY_FIRST_NATS)
 
 
-def _of_eras(text: str) -> Iterator[Clue | None]:
+def _years_of_eras(text: str) -> Iterator[Clue | None]:
     for form, code, era in _ERAS:
         if match := form.search(text):
             yield clue_for_countries(ClueKind.DATE, match.group(), f"a year of {era}", (code,), _FORM_NATS["era"])
@@ -85,7 +85,7 @@ def _of_eras(text: str) -> Iterator[Clue | None]:
 
 def without_dates(text: str) -> str:
     """The line with spaces for its dates, spans of years and opening hours; everything else stays where it is."""
-    spans = [match.span() for match in _NUMBERS.finditer(text) if _of_another_calendar(match) or _date(match)]
+    spans = [match.span() for match in _NUMBERS.finditer(text) if _other_calendar_clue(match) or _parse_date(match)]
     spans += [match.span() for match in _HOURS.finditer(text)]
     spans += [m.span() for m in _YEARS_APART.finditer(text) if 0 < int(m[2]) - int(m[1]) <= _SPAN_YEARS]
     for start, end in spans:
@@ -93,22 +93,22 @@ def without_dates(text: str) -> str:
     return text
 
 
-def _date(match: re.Match[str]) -> _Date | None:
+def _parse_date(match: re.Match[str]) -> _Date | None:
     """The orders that numbers can be read in as a date; None when they are none."""
     first, middle, last = (int(part) for part in match.group(1, 3, 4))
     long_first, long_last = len(match[1]) == 4, len(match[4]) == 4
     orders = set()
-    if long_first and len(match[4]) <= 2 and first in _MODERN and _day_and_month(last, middle):
+    if long_first and len(match[4]) <= 2 and first in _MODERN and _are_day_and_month(last, middle):
         orders.add("YMD")
     if len(match[1]) <= 2 and (last in _MODERN if long_last else len(match[4]) == 2 and last in _SHORT):
         orders |= {order for order, day, month in (("DMY", first, middle), ("MDY", middle, first))
-                   if _day_and_month(day, month)}  # fmt: skip
+                   if _are_day_and_month(day, month)}  # fmt: skip
     marks = ".." if match[2] == "." and match[5] else match[2]
     trust = 1.0 if long_first or long_last else _SHORT_YEAR
     return _Date(match.group(), frozenset(orders), marks, trust) if orders else None
 
 
-def _day_and_month(day: int, month: int) -> bool:
+def _are_day_and_month(day: int, month: int) -> bool:
     return 1 <= day <= 31 and 1 <= month <= 12
 
 
@@ -131,11 +131,11 @@ def _form_clue(date: _Date) -> Clue:
     return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).with_trust(date.trust)
 
 
-def _of_another_calendar(match: re.Match[str]) -> Clue | None:
+def _other_calendar_clue(match: re.Match[str]) -> Clue | None:
     first, middle, last = (int(part) for part in match.group(1, 3, 4))
     for years, order, codes, calendar, kind in _CALENDARS:
         year, day = (first, last) if order == "YMD" else (last, first)
-        if year in years and _day_and_month(day, middle):
+        if year in years and _are_day_and_month(day, middle):
             why = f"a year of {calendar}"
             return clue_for_countries(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
     return None

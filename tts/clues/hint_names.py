@@ -29,16 +29,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 _NEAR = _words("near nearby around beside outside close next près autour nahe bei neben vicino presso cerca perto")
-_PLACED = _NEAR | _words("in at inside within en à au aux dans im am a ad nel nella em no na location place")
-_STATED = _words("is it's ist est è es é probably")
+_PLACE_WORDS = _NEAR | _words("in at inside within en à au aux dans im am a ad nel nella em no na location place")
+_STATEMENT_WORDS = _words("is it's ist est è es é probably")
 _TAKEN_FROM = _words("photo photograph picture image pic shot view taken postcard foto bild")
 _THIS = _words("this that it be")
-_ASKED = _THIS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
-_BETWEEN = _words("to the of von de da di dos das der dem den la le les il lo los las el os o")
-_JOINED = _words("de del della di du des la le les of am an im sur sul upon the do da dos al")
+_QUESTION_WORDS = _THIS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
+_FILLER_WORDS = _words("to the of von de da di dos das der dem den la le les il lo los las el os o")
+_JOINING_WORDS = _words("de del della di du des la le les of am an im sur sul upon the do da dos al")
 _OR = _words("or oder ou o oppure")
 _AND = _words("and und et e y , / &")
-_DENIED = _words("""
+_DENIAL_WORDS = _words("""
 not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
 """)
 _DENIAL = re.compile(
@@ -48,7 +48,7 @@ _DENIAL = re.compile(
     r"(?:(?:taken|shot|in|at|inside|within|anywhere|from|of|the) )*(?P<places>\S.*)",
     re.IGNORECASE,
 )
-_OF_PEOPLE = _words("""
+_PEOPLE_WORDS = _words("""
 friend friends tourist tourists man woman boy girl guy people person family brother sister mother father son wife
 husband daughter uncle aunt colleague boss neighbour neighbor traveller guest name named called sent gave wrote said
 says live lives lived living born work works worked made bought written printed studied reply speak speaks
@@ -58,7 +58,7 @@ habite né nato vivo
 _W = weights("caller")
 _COMMON_ZIPF = _W["common_name"]
 _LARGE = _W["large_people"]
-_KNOWN = _W["known_people"]
+_KNOWN_PEOPLE = _W["known_people"]
 _CODE_LETTERS = int(_W["code_letters"])
 _NAME_LETTERS = int(_W["name_letters"])
 _NAMESAKES = _W["namesakes"]
@@ -81,17 +81,17 @@ def stated_in(text: str, reader: ClueReader) -> StatedPlaces | None:
     if whole := names.resolve(text.strip(" .!,")):
         return StatedPlaces((whole,))
     sentences = _SENTENCE.split(text)
-    denials = {sentence: places for sentence in sentences if (places := _denied(sentence, names))}
-    stated = (_of_sentence(sentence, names) for sentence in sentences if sentence not in denials)
+    denials = {sentence: places for sentence in sentences if (places := _denied_places(sentence, names))}
+    stated = (_places_in_sentence(sentence, names) for sentence in sentences if sentence not in denials)
     found = [one for one in stated if one is not None]
     if not found:
         denied = tuple(dict.fromkeys(name for places in denials.values() for name in places))
         return StatedPlaces(denied, denied=True) if denied else None
-    joined = _narrowed([name for stated in found for name in stated.names])
+    joined = _narrow_down([name for stated in found for name in stated.names])
     return StatedPlaces(joined, any(s.near for s in found), len(joined) > 1 or any(s.asked for s in found))
 
 
-def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
+def _denied_places(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
     """The places of a plain denial; “outside Rome” is near Rome, “outside Italy” is not in Italy."""
     matched = _DENIAL.fullmatch(" ".join(sentence.replace("’", "'").split()).strip(" .!,"))
     if matched is None:
@@ -104,45 +104,47 @@ def _denied(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...]:
     return tuple(parts)
 
 
-def _of_sentence(sentence: str, names: _Names) -> StatedPlaces | None:
+def _places_in_sentence(sentence: str, names: _Names) -> StatedPlaces | None:
     tokens = _TOKEN.findall(sentence)
     words = [token.lower().replace("’", "'") for token in tokens]
     question = sentence.rstrip().endswith(("?", "？"))
-    if _DENIED & set(words) or words[:1] == ["no"] or _OF_PEOPLE & set(words):  # a “no” within is Portuguese “in”
+    if (
+        _DENIAL_WORDS & set(words) or words[:1] == ["no"] or _PEOPLE_WORDS & set(words)
+    ):  # a “no” within is Portuguese “in”
         return None
     near = asked = False
     found: list[tuple[Place, ...]] = []
-    for at, start in _starts(words, question=question):
-        listed, several = _listed(tokens, start, names)
+    for at, start in _name_starts(words, question=question):
+        listed, several = _listed_names(tokens, start, names)
         if listed:
-            asked = asked or question or several or words[at] in _ASKED
+            asked = asked or question or several or words[at] in _QUESTION_WORDS
             near = near or words[at] in _NEAR
         found += listed
     if not found:
-        found, asked = _listed(tokens, 0, names)
+        found, asked = _listed_names(tokens, 0, names)
         if not asked:
             return None
-    return StatedPlaces(_narrowed(found), near, asked) if found else None
+    return StatedPlaces(_narrow_down(found), near, asked) if found else None
 
 
-def _starts(words: Sequence[str], *, question: bool) -> Iterator[tuple[int, int]]:
+def _name_starts(words: Sequence[str], *, question: bool) -> Iterator[tuple[int, int]]:
     """Where a word of place stands, and where a name after it would begin."""
     for at, word in enumerate(words):
         from_there = word in ("from", "aus") and (at == 0 or words[at - 1] in _TAKEN_FROM)
-        asked = word in _ASKED and (question or word not in _THIS)
-        if word in _PLACED or word in _STATED or from_there or asked:
+        asked = word in _QUESTION_WORDS and (question or word not in _THIS)
+        if word in _PLACE_WORDS or word in _STATEMENT_WORDS or from_there or asked:
             start = at + 1
-            while start < len(words) and words[start] in _BETWEEN:
+            while start < len(words) and words[start] in _FILLER_WORDS:
                 start += 1
             yield at, start
 
 
-def _listed(tokens: Sequence[str], start: int, names: _Names) -> tuple[list[tuple[Place, ...]], bool]:
+def _listed_names(tokens: Sequence[str], start: int, names: _Names) -> tuple[list[tuple[Place, ...]], bool]:
     """The names from `start` on, and whether an “or” stands between them."""
     found: list[tuple[Place, ...]] = []
     several, before = False, ""
     while start < len(tokens):
-        end, places = _longest(tokens, start, names)
+        end, places = _longest_name(tokens, start, names)
         if end == start or not (places or found):
             break
         name = " ".join(tokens[start:end])
@@ -160,9 +162,9 @@ def _listed(tokens: Sequence[str], start: int, names: _Names) -> tuple[list[tupl
     return found, several
 
 
-def _longest(tokens: Sequence[str], start: int, names: _Names) -> tuple[int, tuple[Place, ...]]:
+def _longest_name(tokens: Sequence[str], start: int, names: _Names) -> tuple[int, tuple[Place, ...]]:
     """Where the name from `start` on ends, and its places; “and” belongs to it where such a name is known."""
-    end, far = _end_of_name(tokens, start, _JOINED), _end_of_name(tokens, start, _JOINED | {"and", "&"})
+    end, far = _end_of_name(tokens, start, _JOINING_WORDS), _end_of_name(tokens, start, _JOINING_WORDS | {"and", "&"})
     if far > end and (places := names.resolve(" ".join(tokens[start:far]))):
         return far, places
     return end, names.resolve(" ".join(tokens[start:end])) if end > start else ()
@@ -184,18 +186,18 @@ def _is_name(token: str) -> bool:
     return token[0].isalpha() and not token[0].islower()
 
 
-def _narrowed(found: Sequence[tuple[Place, ...]]) -> tuple[tuple[Place, ...], ...]:
+def _narrow_down(found: Sequence[tuple[Place, ...]]) -> tuple[tuple[Place, ...], ...]:
     """Towns inside the countries and divisions that stand beside them; those then say nothing more."""
     wider = [name[0] for name in found if name[0].kind in ("country", "admin1")]
     finer = [name for name in found if name[0].kind not in ("country", "admin1")]
-    kept = [(tuple(place for place in name if any(_inside(place, one) for one in wider)), name) for name in finer]
+    kept = [(tuple(place for place in name if any(_lies_inside(place, one) for one in wider)), name) for name in finer]
     if wider and any(inside for inside, _ in kept):
         return tuple(inside for inside, _ in kept if inside)
-    divisions = [n for n in found if n[0].kind == "admin1" and any(_inside(n[0], one) for one in wider)]
+    divisions = [n for n in found if n[0].kind == "admin1" and any(_lies_inside(n[0], one) for one in wider)]
     return tuple(dict.fromkeys(divisions or found))
 
 
-def _inside(place: Place, wider: Place) -> bool:
+def _lies_inside(place: Place, wider: Place) -> bool:
     if wider.id == place.id or place.country_code != wider.country_code:
         return False
     return wider.kind == "country" or (place.kind != "admin1" and place.admin1 == wider.name)
@@ -218,8 +220,8 @@ class _Names:
             around = self._bearers(" ".join(words[at:]))
             if around and around[0].kind in ("country", "admin1"):
                 inside = self._matches(" ".join(words[:at]))
-                if kept := tuple(place for place in inside if any(_inside(place, one) for one in around)):
-                    return self._known(kept)
+                if kept := tuple(place for place in inside if any(_lies_inside(place, one) for one in around)):
+                    return self._best_known(kept)
         return ()
 
     def _bearers(self, name: str) -> tuple[Place, ...]:
@@ -232,7 +234,7 @@ class _Names:
         large = max((place.population for place in places if place.kind != "admin1"), default=0)
         divisions = any(place.kind == "admin1" for place in places)
         usual = self._reader.zipf_of_name(name) >= _COMMON_ZIPF
-        return () if usual and large < _LARGE and not divisions else self._known(places)
+        return () if usual and large < _LARGE and not divisions else self._best_known(places)
 
     def _country(self, name: str) -> Country | None:
         find = self._reader.countries.find
@@ -243,12 +245,14 @@ class _Names:
         if len(normalise(name)) < _NAME_LETTERS and name.isascii():
             return ()
         found = self._reader.gazetteer.search(name, kinds=("city", "admin1"), limit=24, fuzzy=False)
-        least = max((m.place.population for m in found if m.primary and m.place.kind == "city"), default=_KNOWN)
+        least = max((m.place.population for m in found if m.primary and m.place.kind == "city"), default=_KNOWN_PEOPLE)
         return tuple(m.place for m in found if m.primary or m.place.kind == "admin1" or m.place.population >= least)
 
-    def _known(self, places: Sequence[Place]) -> tuple[Place, ...]:
+    def _best_known(self, places: Sequence[Place]) -> tuple[Place, ...]:
         share = self._reader.weigher.priors.photo_share
         ranked = sorted(places, key=lambda place: (-share(place), place.id))
         kept = [place for place in ranked if share(place) >= _NAMESAKES * share(ranked[0])]
-        towns = [p for p in ranked if p.kind == "city" and any(_inside(p, one) for one in kept if one.kind == "admin1")]
+        towns = [
+            p for p in ranked if p.kind == "city" and any(_lies_inside(p, one) for one in kept if one.kind == "admin1")
+        ]
         return tuple(dict.fromkeys([*towns[:1], *kept]))

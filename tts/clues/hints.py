@@ -56,7 +56,7 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
     if stated is None:
         return None
     places = tuple(place for name in stated.names for place in name)
-    label = _any_of([_label(name[0], reader) for name in stated.names])
+    label = _join_with_or([_label(name[0], reader) for name in stated.names])
     codes = frozenset(place.country_code for place in places if place.kind == "country")
     discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, _TOWN_KM)) for p in places if p.kind != "country")
     scope = Scope(codes=codes) if codes else Scope(discs=discs)
@@ -73,6 +73,6 @@ def _label(place: Place, reader: ClueReader) -> str:
     return country if place.kind == "country" else f"{place.name} ({country})"
 
 
-def _any_of(labels: Sequence[str]) -> str:
+def _join_with_or(labels: Sequence[str]) -> str:
     different = list(dict.fromkeys(labels))
     return " or ".join([", ".join(different[:-1]), different[-1]] if len(different) > 1 else different)

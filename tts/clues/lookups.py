@@ -50,7 +50,7 @@ class LookupReader:
     def __init__(self, names: MentionReader, gazetteer: Gazetteer, familiar: Callable[[str], bool]) -> None:
         self._names = names
         self._gazetteer = gazetteer
-        self._familiar = familiar
+        self._is_familiar = familiar
 
     def mentions(
         self, lookups: Iterable[Lookup], texts: Sequence[str], known: Sequence[Mention]
@@ -60,22 +60,22 @@ class LookupReader:
         found: dict[str, Mention] = {}
         for call, result in lookups:
             facts = [fact for fact in result.facts if isinstance(fact, PlaceFact) and fact.point is not None]
-            for mention in self._from(call, facts, texts, names) if facts else ():
+            for mention in self._mentions_from_call(call, facts, texts, names) if facts else ():
                 if mention.name not in names:
                     found.setdefault(mention.name, mention)
         return tuple(found.values())
 
-    def _from(
+    def _mentions_from_call(
         self, call: ToolCall, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]
     ) -> Iterator[Mention]:
         if call.name == SEARCH and call.arguments.get("country"):
-            yield from self._searched(normalise(str(call.arguments.get("query", ""))), facts)
+            yield from self._searched_mentions(normalise(str(call.arguments.get("query", ""))), facts)
         elif call.name == GEOCODE or call.name.startswith(f"{GEOCODE}."):  # a released geocoder has its name behind it
-            yield from self._geocoded(str(call.arguments.get("address", "")), facts)
+            yield from self._geocoded_mentions(str(call.arguments.get("address", "")), facts)
         elif call.name == AROUND:
-            yield from self._around(facts, texts, named)
+            yield from self._nearby_mentions(facts, texts, named)
 
-    def _searched(self, query: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
+    def _searched_mentions(self, query: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
         """A name inside a country; one that is spelt exactly so is known without a search."""
         if query and not self._gazetteer.search(query, limit=1, fuzzy=False):
             matches = (self._match(fact, query) for fact in facts if fact.place_kind != "country")
@@ -83,24 +83,28 @@ class LookupReader:
             if mention is not None:
                 yield mention
 
-    def _geocoded(self, address: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
+    def _geocoded_mentions(self, address: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
         """The place of an address. A geocoder that only finds its town adds nothing to the name of the town."""
-        exact = [match for fact in facts if (match := self._at_address(fact)) is not None]
+        exact = [match for fact in facts if (match := self._address_match(fact)) is not None]
         if exact:
             base = _W["address_base"] if len({match.place.name for match in exact}) == 1 else _W["address_of_several"]
             yield Mention(normalise(address), address[:120], tuple(exact), _W["address"], base)
 
-    def _around(self, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]) -> Iterator[Mention]:
+    def _nearby_mentions(
+        self, facts: Sequence[PlaceFact], texts: Sequence[str], named: Collection[str]
+    ) -> Iterator[Mention]:
         """Words that nothing explains and that are nearly the name of something around the point that was checked."""
         for text in dict.fromkeys(part for line in texts for part in (line, *line.split())):
             name = normalise(text)
             letters = len(name.replace(" ", ""))
-            if name in named or letters < _LEAST_LETTERS or self._familiar(text):
+            if name in named or letters < _LEAST_LETTERS or self._is_familiar(text):
                 continue
             near = [(edits, fact) for fact in facts if (edits := _edits(name, fact)) * _LETTERS_AN_EDIT <= letters]
             if near:
                 edits = min(edits for edits, _ in near)
-                matches = (self._at_address(fact) or self._match(fact, name) for count, fact in near if count == edits)
+                matches = (
+                    self._address_match(fact) or self._match(fact, name) for count, fact in near if count == edits
+                )
                 yield Mention(name, text[:120], tuple(matches), _W["around"] / (1 + edits), _W["around_base"])
 
     def _match(self, fact: PlaceFact, query: str) -> Match:
@@ -109,7 +113,7 @@ class LookupReader:
         score = fact.score if fact.score is not None else 1.0
         return Match(place, score, fact.name, primary=query.isascii())
 
-    def _at_address(self, fact: PlaceFact) -> Match | None:
+    def _address_match(self, fact: PlaceFact) -> Match | None:
         """A place smaller than a town, called by the town it is in; None for towns and larger."""
         coarse = self._gazetteer.get(fact.id) is not None or _COARSE.search(fact.place_kind) is not None
         if coarse or not fact.country_code:

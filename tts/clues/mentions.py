@@ -123,27 +123,30 @@ class MentionReader:
         texts = list(texts)
         flying = any(about_flying(text) for text in texts)
         for text in texts:
-            for mention in (*self._line(text, (beside or {}).get(text, ())), *(self._airports(text) if flying else ())):
+            for mention in (
+                *self._line_mentions(text, (beside or {}).get(text, ())),
+                *(self._airport_mentions(text) if flying else ()),
+            ):
                 known = found.get(mention.name)
                 if known is None or mention.likelihood_ratio > known.likelihood_ratio:
                     found[mention.name] = mention
         ranked = sorted(found.values(), key=lambda m: (-m.likelihood_ratio, m.name))
         return tuple(ranked[:_MAX_MENTIONS])
 
-    def _line(self, text: str, lines: Iterable[str]) -> Iterator[Mention]:
+    def _line_mentions(self, text: str, lines: Iterable[str]) -> Iterator[Mention]:
         script = script_of(text)
-        spans = _unspaced(text, *_UNSPACED[script]) if script in _UNSPACED else _spaced(text)
+        spans = _character_spans(text, *_UNSPACED[script]) if script in _UNSPACED else _word_spans(text)
         taken: list[tuple[int, int]] = []
         for start, end in spans:
             if any(start < b and end > a for a, b in taken):
                 continue
-            mention = self._named(text, start, end, lines)
+            mention = self._mention_of_name(text, start, end, lines)
             if mention is not None:
                 yield mention
                 if mention.likelihood_ratio > _TAKEN:
                     taken.append((start, end))
 
-    def _airports(self, text: str) -> Iterator[Mention]:
+    def _airport_mentions(self, text: str) -> Iterator[Mention]:
         """IATA codes; without anything about flying beside them they are too short to be one."""
         for code in dict.fromkeys(_CODE.findall(text)):
             found = self._gazetteer.search(code, kinds=("airport", "city"), limit=8, fuzzy=False)
@@ -152,7 +155,7 @@ class MentionReader:
                 served = [m for m in found if distance_km(m.place.point, airport.point) <= _W["served_km"]]
                 yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN, _W["code_base"])
 
-    def _named(self, text: str, start: int, end: int, lines: Iterable[str]) -> Mention | None:
+    def _mention_of_name(self, text: str, start: int, end: int, lines: Iterable[str]) -> Mention | None:
         name = normalise(text[start:end])
         if len(name) < 2 or name.replace(" ", "").isdigit() or (len(name) == 2 and name.isascii()):
             return None
@@ -164,9 +167,9 @@ class MentionReader:
         street = weight < TOWN_NAMED and Rule.STREET in self._rules and names_a_street(text, start, end)
         sold = weight < TOWN_NAMED and Rule.FOOD_NAME in self._rules
         sold = sold and sells_food_or_names_a_shop(text, start, end, lines)
-        base = (_chance(name) + owner) * _EDIT_CHANCE**edits
+        base = (_chance_of_letters(name) + owner) * _EDIT_CHANCE**edits
         rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
-        words = self._words(name)
+        words = self._word_frequencies(name)
         if weight >= TOWN_NAMED:
             words = {language: _NO_WORD_THERE * share for language, share in words.items()}
         km = kilometres_beside(text, start, end)
@@ -183,7 +186,12 @@ class MentionReader:
         edits = round((1.0 - best / (1.0 if primary else _W["alternate_score"])) * (len(name) + 1.0))
         rate = _W["looked_up"] * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
         return Mention(
-            name, query[:120], kept, min(_MOST, rate), _chance(name) * _EDIT_CHANCE**edits, words=self._words(name)
+            name,
+            query[:120],
+            kept,
+            min(_MOST, rate),
+            _chance_of_letters(name) * _EDIT_CHANCE**edits,
+            words=self._word_frequencies(name),
         )
 
     def _find_bearers(self, name: str) -> tuple[tuple[Match, ...], int]:
@@ -198,12 +206,12 @@ class MentionReader:
         if not found and adjective:
             found = self._gazetteer.search(name[:-2], countries=_GERMAN, limit=8, fuzzy=False)
         if not found:
-            found, edits = self._misspelt(name, None)
+            found, edits = self._near_matches(name, None)
         if not found and adjective:
-            found, edits = self._misspelt(name[:-2], _GERMAN)
+            found, edits = self._near_matches(name[:-2], _GERMAN)
         return tuple(found), edits
 
-    def _misspelt(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
+    def _near_matches(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""
         letters = name.replace(" ", "")
         if len(letters) < _MISSPELT_FROM or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
@@ -217,7 +225,7 @@ class MentionReader:
             return [], 0
         return [m for m in found if m.score > best - _AS_GOOD], edits
 
-    def _words(self, name: str) -> dict[str, float]:
+    def _word_frequencies(self, name: str) -> dict[str, float]:
         """How often signs of a language carry these words without meaning the place."""
         words = name.split()
         rarest = min(words, key=self._lexicon.zipf)
@@ -228,7 +236,7 @@ class MentionReader:
         return {language: share * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
 
 
-def _chance(name: str) -> float:
+def _chance_of_letters(name: str) -> float:
     """How often these letters are on a sign by chance, without being a word of any language."""
     letters = len(name.replace(" ", ""))
     chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
@@ -265,12 +273,12 @@ def distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
     once."""
     kept: list[Mention] = []
     for mention in sorted(mentions, key=lambda m: (-m.likelihood_ratio, m.name)):
-        if not any(_same_word(mention, other) for other in kept):
+        if not any(_are_same_word(mention, other) for other in kept):
             kept.append(mention)
     return kept
 
 
-def _same_word(one: Mention, other: Mention) -> bool:
+def _are_same_word(one: Mention, other: Mention) -> bool:
     far = max(1, min(_EDITS_APART, len(one.name) // _LETTERS_AN_EDIT))
     alike = OSA.distance(one.name, other.name, score_cutoff=far) <= far
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
@@ -281,7 +289,7 @@ def with_weight(mention: Mention, factor: float) -> Mention:
     return replace(mention, rate=min(_MOST, mention.rate * factor))
 
 
-def _spaced(text: str) -> list[tuple[int, int]]:
+def _word_spans(text: str) -> list[tuple[int, int]]:
     """Spans of one to four words, long ones first."""
     words = [match.span() for match in _WORD.finditer(text)]
     return [
@@ -291,7 +299,7 @@ def _spaced(text: str) -> list[tuple[int, int]]:
     ]
 
 
-def _unspaced(text: str, shortest: int, longest: int) -> list[tuple[int, int]]:
+def _character_spans(text: str, shortest: int, longest: int) -> list[tuple[int, int]]:
     """Spans of a line in a script without spaces, long ones first; at most 400."""
     spans = [
         (at, at + length)

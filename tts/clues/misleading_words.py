@@ -32,12 +32,12 @@ class MisleadingWords:
     @property
     def unspaced_before(self) -> tuple[str, ...]:
         """The words before a name in scripts that put no space between them."""
-        return _unspaced(self.street_before)
+        return _unspaced_words(self.street_before)
 
     @property
     def unspaced_after(self) -> tuple[str, ...]:
         """The same of the words after a name."""
-        return _unspaced(self.street_after)
+        return _unspaced_words(self.street_after)
 
 
 @lru_cache(maxsize=1)
@@ -47,21 +47,21 @@ def misleading_words() -> MisleadingWords:
     raw = yaml.safe_load(text)
     if raw["version"] != _VERSION:
         raise DataError("data/misleading.yaml is of another version than this code: reinstall GeoTTS")
-    food = {tag: _compared(words) for tag, words in raw["food"].items()}
+    food = {tag: _normalised_words(words) for tag, words in raw["food"].items()}
     return MisleadingWords(
-        street_before=_compared(word for words in raw["street_before"].values() for word in words),
-        street_after=_compared(word for words in raw["street_after"].values() for word in words),
+        street_before=_normalised_words(word for words in raw["street_before"].values() for word in words),
+        street_after=_normalised_words(word for words in raw["street_after"].values() for word in words),
         food=food,
-        names=_compared(raw["shops"]).union(*food.values()),
+        names=_normalised_words(raw["shops"]).union(*food.values()),
     )
 
 
 @lru_cache(maxsize=2)
-def _unspaced(words: frozenset[str]) -> tuple[str, ...]:
+def _unspaced_words(words: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(word for word in words if script_of(word) in _UNSPACED))
 
 
-def _compared(words: Iterable[str]) -> frozenset[str]:
+def _normalised_words(words: Iterable[str]) -> frozenset[str]:
     return frozenset(normalise(word) for word in words)
 
 
@@ -76,10 +76,10 @@ def names_a_street(text: str, start: int, end: int) -> bool:
     if script_of(text[start:end]) in _UNSPACED:
         return after.startswith(words.unspaced_after) or stem.endswith(words.unspaced_before)
     following = after.split()[:1]
-    return bool(_last(stem) & words.street_before) or (bool(following) and following[0] in words.street_after)
+    return bool(_last_words(stem) & words.street_before) or (bool(following) and following[0] in words.street_after)
 
 
-def _last(text: str) -> set[str]:
+def _last_words(text: str) -> set[str]:
     """The last word of a text, and its last two."""
     parts = text.split()
     return {" ".join(parts[-count:]) for count in (1, 2) if len(parts) >= count}

@@ -60,19 +60,26 @@ def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
     if plates:
         yield from plates
         return
-    found = [*_international(text), *_prices(text), *_units(text), *_coordinates(text), *_zip(text), *date_clues(text)]
+    found = [
+        *_international_numbers(text),
+        *_prices(text),
+        *_units(text),
+        *_coordinates(text),
+        *_zip_clues(text),
+        *date_clues(text),
+    ]
     yield from (clue for clue in found if clue is not None)
     if not any(clue is not None and clue.kind is ClueKind.PHONE for clue in found):
-        yield from _national(without_dates(text), countries)
+        yield from _national_numbers(without_dates(text), countries)
 
 
-def _international(text: str) -> Iterator[Clue | None]:
+def _international_numbers(text: str) -> Iterator[Clue | None]:
     for signal in phone_signals(text):
         why = f"telephone numbers with this prefix are used in {list_countries(sorted(signal.countries))}"
         yield clue_for_countries(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
 
 
-def _national(text: str, countries: Countries) -> Iterator[Clue]:
+def _national_numbers(text: str, countries: Countries) -> Iterator[Clue]:
     """A number without a country's prefix: the countries where it could be dialled, best where it is set as there."""
     has_phone_word = bool(_PHONE_WORD.search(text))
     least = _CALLED_PHONE_DIGITS if has_phone_word else _PHONE_DIGITS
@@ -81,7 +88,7 @@ def _national(text: str, countries: Countries) -> Iterator[Clue]:
         fits = least <= len(digits) <= _MOST_PHONE_DIGITS
         if not fits or (not has_phone_word and match.group().isdigit()):
             continue
-        weights = _dialled_in(match.group().strip(), countries.codes)
+        weights = _countries_of_number(match.group().strip(), countries.codes)
         if weights and len(weights) < _PHONE_COUNTRIES:
             codes = sorted(code for code, weight in weights.items() if weight == 0.0)
             why = f"telephone numbers are written like this in {list_countries(codes)}"
@@ -89,7 +96,7 @@ def _national(text: str, countries: Countries) -> Iterator[Clue]:
 
 
 @lru_cache(maxsize=256)
-def _dialled_in(text: str, codes: tuple[str, ...]) -> dict[str, float]:
+def _countries_of_number(text: str, codes: tuple[str, ...]) -> dict[str, float]:
     """Countries where a number is valid: 0 where it is also grouped as there, −1 otherwise."""
     found: dict[str, float] = {}
     for code in codes:
@@ -146,14 +153,14 @@ def _coordinates(text: str) -> Iterator[Clue]:
         parts = match.groups()
         lat = _angle(parts[0:3]) * (-1.0 if parts[3] == "S" else 1.0)
         lon = _angle(parts[4:7]) * (-1.0 if parts[7] in "WO" else 1.0)
-        yield from _position(match.group(), lat, lon, _W["degrees_km"])
+        yield from _position_clues(match.group(), lat, lon, _W["degrees_km"])
     for match in _DECIMAL.finditer(text):
         lat = float(match.group(1)) * (-1.0 if match.group(2) == "S" else 1.0)
         lon = float(match.group(3)) * (-1.0 if match.group(4) == "W" else 1.0)
-        yield from _position(match.group(), lat, lon, _W["decimal_km"])
+        yield from _position_clues(match.group(), lat, lon, _W["decimal_km"])
 
 
-def _position(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:
+def _position_clues(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:
     if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > _NOWHERE_DEG or abs(lon) > _NOWHERE_DEG):
         point = LatLon(lat=lat, lon=lon)
         why = f"the picture states the position {point}"
@@ -165,7 +172,7 @@ def _angle(parts: tuple[str | None, ...]) -> float:
     return degrees + minutes / 60.0 + seconds / 3600.0
 
 
-def _zip(text: str) -> Iterator[Clue]:
+def _zip_clues(text: str) -> Iterator[Clue]:
     """State and ZIP of a US address; the position of its post office."""
     for match in _US_ADDRESS.finditer(text):
         rows = [row for row in _zip_rows(match.group(2)) if row["state"] == match.group(1) and row["lat"]]

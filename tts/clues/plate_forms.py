@@ -33,10 +33,10 @@ class PlateForms(Value):
     def compile(self) -> tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...]:
         """Each form as a pattern, with its countries and its weight."""
         return tuple(
-            (re.compile(self._written(one.form)), tuple(one.countries.split()), one.nats) for one in self.forms
+            (re.compile(self._insert_letters(one.form)), tuple(one.countries.split()), one.nats) for one in self.forms
         )
 
-    def _written(self, form: str) -> str:
+    def _insert_letters(self, form: str) -> str:
         return re.sub("<([a-z_]+)>", lambda name: self.letters[name[1]], form)
 
 

@@ -69,11 +69,11 @@ def addresses(lines: Sequence[TextLine]) -> tuple[Address, ...]:
     well = [
         line for line in lines if trust_from_confidence(line.confidence) >= _READ_WELL and len(line.text) <= _MOST_CHARS
     ]
-    found = {address.text.casefold(): address for line in reversed(well) if (address := _in_line(line, well))}
+    found = {address.text.casefold(): address for line in reversed(well) if (address := _address_in_line(line, well))}
     return tuple(reversed(found.values()))
 
 
-def _in_line(line: TextLine, lines: Sequence[TextLine]) -> Address | None:
+def _address_in_line(line: TextLine, lines: Sequence[TextLine]) -> Address | None:
     for number, form in enumerate(_STREETS):
         if match := form.search(line.text):
             street = match.group().strip(" ,.")

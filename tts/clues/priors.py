@@ -86,10 +86,10 @@ class Priors:
             return _W["unlisted_town"]
         lift, people = _CAPITAL if place.name == country.capital else 1.0, place.population
         if place.kind == "airport":
-            lift, people = _AIRPORT, self._served_by(place)
+            lift, people = _AIRPORT, self._people_served_by(place)
         return min(1.0, lift * math.pow(people + _MORE_PEOPLE, _TOWN_POWER) / towns.total)
 
-    def _served_by(self, airport: Place) -> int:
+    def _people_served_by(self, airport: Place) -> int:
         """People in the largest town around an airport."""
         lat, lon = airport.point.lat, airport.point.lon
         wide = _AIRPORT_DEG / max(0.1, math.cos(math.radians(lat)))

@@ -26,16 +26,18 @@ def rejected_place(answer: Answer, reader: ClueReader) -> ClaimedPlace:
     if point is None:
         raise ValueError("the earlier answer names no place; say which place it is not")
     if answer.level in (Level.COUNTRY, Level.REGION) and answer.country_code:
-        return _of_unit(answer)
+        return _unit_place(answer)
     if answer.level is Level.CITY and answer.city:
-        return _of_town(answer, point, reader)
+        return _town_place(answer, point, reader)
     p50_km = answer.radius_km.p50 if answer.radius_km is not None else _SPOT_KM[0]
     least, most = _SPOT_KM
     circle = Circle(centre=point, radius_km=min(most, max(least, p50_km)))
-    return ClaimedPlace(place=_named(answer) or f"the surroundings of {point}", kind="area", areas=(circle,))
+    return ClaimedPlace(
+        place=_name_with_country(answer) or f"the surroundings of {point}", kind="area", areas=(circle,)
+    )
 
 
-def _of_unit(answer: Answer) -> ClaimedPlace:
+def _unit_place(answer: Answer) -> ClaimedPlace:
     area = Countries(codes=(answer.country_code,))
     if answer.level is Level.COUNTRY or not answer.region:
         return ClaimedPlace(place=answer.country or answer.country_code, kind="country", areas=(area,))
@@ -43,16 +45,16 @@ def _of_unit(answer: Answer) -> ClaimedPlace:
     return ClaimedPlace(place=place, kind="region", areas=(area,), region=answer.region)
 
 
-def _of_town(answer: Answer, point: LatLon, reader: ClueReader) -> ClaimedPlace:
+def _town_place(answer: Answer, point: LatLon, reader: ClueReader) -> ClaimedPlace:
     """The disc of the town, which holds the point that was answered."""
     found = reader.gazetteer.search(answer.city, kinds=("city",), limit=12, fuzzy=False)
     towns = [match.place for match in found if distance_km(match.place.point, point) <= _NAMED_KM]
     town = min(towns, key=lambda place: distance_km(place.point, point), default=None)
     centre, extent_km = (town.point, town_km(town)) if town is not None else (point, _SPOT_KM[1])
     circle = Circle(centre=centre, radius_km=max(extent_km, distance_km(centre, point) + _EDGE_KM))
-    return ClaimedPlace(place=_named(answer), kind="town", areas=(circle,))
+    return ClaimedPlace(place=_name_with_country(answer), kind="town", areas=(circle,))
 
 
-def _named(answer: Answer) -> str:
+def _name_with_country(answer: Answer) -> str:
     name = answer.place or answer.city
     return f"{name} ({answer.country})" if name and answer.country else name

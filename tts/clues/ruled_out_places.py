@@ -69,7 +69,7 @@ class RuledOut:
             measured = [area for area in place.areas if not isinstance(area, Countries)]
             masks += [in_area(area, lat, lon, world.countries) for area in measured]
             if place.region and any(isinstance(area, Countries) and code in area.codes for area in place.areas):
-                masks.append(_in_region(place.region, lat, lon, world))
+                masks.append(_region_mask(place.region, lat, lon, world))
         return np.asarray(np.logical_or.reduce(masks))
 
 
@@ -78,7 +78,7 @@ def points_inside(place: ClaimedPlace, lat: Floats, lon: Floats, world: Geograph
     found: Mask = np.logical_or.reduce([in_area(area, lat, lon, world.countries) for area in place.areas])
     if place.region:
         at = np.flatnonzero(found)
-        found[at] = _in_region(place.region, lat[at], lon[at], world)
+        found[at] = _region_mask(place.region, lat[at], lon[at], world)
     return found
 
 
@@ -95,7 +95,7 @@ def in_area(area: Area, lat: Floats, lon: Floats, outlines: countries.Countries)
     return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)
 
 
-def _in_region(region: str, lat: Floats, lon: Floats, world: Geography) -> Mask:
+def _region_mask(region: str, lat: Floats, lon: Floats, world: Geography) -> Mask:
     towns = (
         world.gazetteer.nearest_town(LatLon(lat=float(a), lon=float(b)), max_km=_TOWN_KM)
         for a, b in zip(lat, lon, strict=True)

@@ -75,18 +75,18 @@ class Scope:
     def _share(self, belief: Belief) -> float:
         if self.codes:
             return sum(belief.countries.get(code, 0.0) for code in self.codes)
-        inside = self._covers(belief.lat, belief.lon)
+        inside = self._coverage_mask(belief.lat, belief.lon)
         return float(belief.share[inside].sum() / max(1e-12, float(belief.share.sum())))
 
     def _prior(self, priors: Priors) -> float:
         if self.codes:
             return sum(priors.country_share(code) for code in self.codes)
         lat, lon, share = priors.all_towns
-        return float(share[self._covers(lat, lon)].sum())
+        return float(share[self._coverage_mask(lat, lon)].sum())
 
-    def _covers(self, lat: Floats, lon: Floats) -> Mask:
+    def _coverage_mask(self, lat: Floats, lon: Floats) -> Mask:
         masks = [sphere_km_from_degrees(disc.centre, lat, lon) <= disc.km + _EDGE_KM for disc in self.discs]
-        masks += [_in_box(box, lat, lon) for box in self.boxes]
+        masks += [_box_mask(box, lat, lon) for box in self.boxes]
         return np.logical_or.reduce(masks) if masks else np.zeros(len(lat), dtype=np.bool_)
 
 
@@ -99,7 +99,7 @@ def scope_of(area: Area) -> Scope:
     return Scope(boxes=(area,))
 
 
-def _in_box(box: BBox, lat: Floats, lon: Floats) -> Mask:
+def _box_mask(box: BBox, lat: Floats, lon: Floats) -> Mask:
     tall = (lat >= box.south - _EDGE_DEG) & (lat <= box.north + _EDGE_DEG)
     wide = _EDGE_DEG / np.maximum(0.05, np.cos(np.radians(lat)))
     east, west = lon <= box.east + wide, lon >= box.west - wide

@@ -251,7 +251,7 @@ class VllmEngine(_Engine):
     )
 
     @model_validator(mode="after")
-    def _known_adapter(self) -> VllmEngine:
+    def _check_adapter(self) -> VllmEngine:
         if self.lora is not None and self.lora not in self.loras:
             raise ValueError(f"lora {self.lora!r} is not in loras")
         return self

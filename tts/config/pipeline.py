@@ -77,7 +77,7 @@ class PipelineConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _leads_with_eyes(self) -> Self:
+    def _check_leader_sees(self) -> Self:
         if self.routing.method == "leader" and not self.abilities.sees_pictures:
             raise ValueError(
                 f"routing.method leader needs an engine that sees pictures; {self.engine.name} does not. Set it to cues"
@@ -172,7 +172,7 @@ class PipelineConfig(Value):
         return None if reader is None else reader.engine
 
     @model_validator(mode="after")
-    def _no_passwords(self) -> Self:
+    def _check_for_passwords(self) -> Self:
         for name, text in _strings(self.model_dump(mode="json")):
             if password_in(text):
                 variable = self.variables_of_passwords.get(name)
@@ -181,7 +181,7 @@ class PipelineConfig(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _first_of_the_engines(cls, data: Any) -> Any:
+    def _use_first_engine(cls, data: Any) -> Any:
         """The first engine is used where only one engine is needed: by a verifier or a router that asks a model."""
         if not isinstance(data, dict) or not data.get("engines"):
             return data
@@ -191,7 +191,7 @@ class PipelineConfig(Value):
         return {**({"dialect": dialect} if dialect else {}), **data, "engine": data.get("engine", own)}
 
     @model_validator(mode="after")
-    def _engines_together(self) -> Self:
+    def _check_engines(self) -> Self:
         members = self.engines
         if not members:
             return self
@@ -210,7 +210,7 @@ class PipelineConfig(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _known_version(cls, data: Any) -> Any:
+    def _check_version(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("config_version", CONFIG_VERSION) != CONFIG_VERSION:
             raise ValueError(
                 f"config_version is {data['config_version']!r}, this release reads {CONFIG_VERSION}: see CHANGELOG.md"

@@ -31,7 +31,7 @@ class _OwnProvider:
     pictures: Pictures = "none"
 
 
-_OWN: Final[Mapping[str, KnownProvider]] = {
+_OWN_PROVIDERS: Final[Mapping[str, KnownProvider]] = {
     "offline": _OwnProvider(),
     "amap": _OwnProvider(),
     "google": _OwnProvider(),
@@ -48,17 +48,17 @@ _OWN: Final[Mapping[str, KnownProvider]] = {
     "serpapi_lens": _OwnProvider(pictures="by_url"),
 }
 """Each has a file in `tools/providers`, except `offline` (the embedded data) and `tape` (recorded results)."""
-OWN_NAMES: Final = tuple(_OWN)
-KNOWN_PROVIDERS: Final[Registry[KnownProvider]] = Registry("geotts.providers", _OWN)
+OWN_NAMES: Final = tuple(_OWN_PROVIDERS)
+KNOWN_PROVIDERS: Final[Registry[KnownProvider]] = Registry("geotts.providers", _OWN_PROVIDERS)
 
 
-def _known(name: str) -> str:
+def _check_known(name: str) -> str:
     if name not in KNOWN_PROVIDERS:
         raise ValueError(f"there is no provider {name!r}; there are: {', '.join(KNOWN_PROVIDERS)}")
     return name
 
 
-ProviderName = Annotated[str, AfterValidator(_known)]
+ProviderName = Annotated[str, AfterValidator(_check_known)]
 
 
 def searches_pictures(name: str) -> bool:

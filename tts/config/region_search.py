@@ -37,7 +37,7 @@ class StoreUpload(Value):
     headers: dict[str, str] = Field(default={}, description="further headers of the PUT, such as x-ms-blob-type")
 
     @model_validator(mode="after")
-    def _named(self) -> StoreUpload:
+    def _check_urls(self) -> StoreUpload:
         for url in (self.put_url, self.get_url):
             if url is not None and ("{name}" not in url or urlsplit(url).scheme not in ("http", "https")):
                 raise ValueError("put_url and get_url must be http(s) URLs that contain {name}")

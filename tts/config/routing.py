@@ -10,7 +10,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.value import Value
 
 
-def _stop_policy(text: str) -> str:
+def _check_stop_policy(text: str) -> str:
     StopPolicy.parse(text)
     return text
 
@@ -39,7 +39,7 @@ class RoutingConfig(Value):
     fixed_score: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.5, description="score of every photo with method fixed: 0 (hard to locate) to 1 (easy)"
     )
-    stop: Annotated[str, AfterValidator(_stop_policy)] = Field(
+    stop: Annotated[str, AfterValidator(_check_stop_policy)] = Field(
         default="loss:1.0",
         description="when rollouts are stopped, if the request names no policy. loss[:points]: at most that many "
         "percentage points of accuracy are lost; none: never; quorum[:k]: k rollouts agree; first:m: m rollouts have "
@@ -66,7 +66,7 @@ class RoutingConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _has_weights(self) -> RoutingConfig:
+    def _check_weights(self) -> RoutingConfig:
         if self.method == "visual" and self.segmentation_model is None:
             raise ValueError("method visual needs segmentation_model: a folder with MaskFormer ADE20K weights")
         return self

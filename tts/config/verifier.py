@@ -21,7 +21,7 @@ WHO_MAY_ASK = "verifier.kind consensus, or kind model with a mode other than tra
 VERIFIERS: Registry[Callable[[Verifier, Any], Verifier]] = Registry("geotts.verifiers")
 
 
-def _verifier_kind(name: str) -> str:
+def _check_verifier_kind(name: str) -> str:
     if name not in (kinds := ("consensus", "model", *VERIFIERS)):
         raise ValueError(f"there is no verifier {name!r}; there are: {', '.join(kinds)}")
     return name
@@ -56,7 +56,7 @@ class VerifierConfig(Value):
     is stopped early for it.
     """
 
-    kind: Annotated[str, AfterValidator(_verifier_kind)] = Field(
+    kind: Annotated[str, AfterValidator(_check_verifier_kind)] = Field(
         default="consensus",
         description="consensus: ledgers and weighted votes; model: a model weighs the evidence, and the ledgers check "
         "it; or the name of a verifier of another package",
@@ -122,7 +122,7 @@ class VerifierConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _questions_can_be_asked(self) -> VerifierConfig:
+    def _check_questions(self) -> VerifierConfig:
         if self.questions > self.max_questions:
             raise ValueError(
                 f"verifier.questions is {self.questions}, more than verifier.max_questions ({self.max_questions})"

@@ -12,7 +12,7 @@ from tts.dialects.served.spotagent import SpotAgentDialect
 from tts.dialects.served.thinking_with_map import ThinkingWithMapDialect
 from tts.extensions import Registry
 
-_OWN: tuple[Dialect, ...] = (
+_OWN_DIALECTS: tuple[Dialect, ...] = (
     GenericDialect(),
     ThinkingWithMapDialect(),
     ReverseDialect(),
@@ -21,6 +21,6 @@ _OWN: tuple[Dialect, ...] = (
     GeoAdaptDialect(),
     GeoVistaDialect(),
 )
-DIALECTS: Registry[Dialect] = Registry("geotts.dialects", {dialect.name: dialect for dialect in _OWN})
+DIALECTS: Registry[Dialect] = Registry("geotts.dialects", {dialect.name: dialect for dialect in _OWN_DIALECTS})
 
 __all__ = ["DIALECTS"]

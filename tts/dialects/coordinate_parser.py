@@ -18,7 +18,7 @@ _HEMISPHERES: dict[Axis, dict[str, int]] = {
     "lat": {"n": 1, "s": -1, "north": 1, "south": -1, "北": 1, "南": -1},
     "lon": {"e": 1, "w": -1, "east": 1, "west": -1, "东": 1, "東": 1, "西": -1},
 }
-_PLAIN = str.maketrans(
+_PLAIN_CHARACTERS = str.maketrans(
     {
         "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "＋": "+", "－": "-", "．": ".",
         "，": ",", "：": ":", "；": ";",
@@ -34,7 +34,9 @@ _DMS = (  # blanks are single
     r"(?:(?P<m>\d{1,2}(?:\.\d+)?) ?(?:'(?!')|min\.?|m) ?)?"
     r"(?:(?P<s>\d{1,2}(?:\.\d+)?) ?(?:\"|''|sec\.?|s(?!\w)) ?)?"
 )
-_ONE = re.compile(rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DMS} ?(?P<after>{_HEMISPHERE})? ?", re.IGNORECASE)
+_COORDINATE = re.compile(
+    rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DMS} ?(?P<after>{_HEMISPHERE})? ?", re.IGNORECASE
+)
 _DECIMAL_COMMA = re.compile(r" ?([+-]?\d{1,3}),(\d{2,18}) ?°? ?")
 
 
@@ -43,14 +45,14 @@ def degrees(value: Any, axis: Axis) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _in_range(float(value), axis)
+        return _value_in_range(float(value), axis)
     if not isinstance(value, str) or len(value) > 100:
         return None
-    text = " ".join(value.translate(_PLAIN).split())
+    text = " ".join(value.translate(_PLAIN_CHARACTERS).split())
     if (comma := _DECIMAL_COMMA.fullmatch(text)) is not None:
         text = f"{comma[1]}.{comma[2]}"
-    found = _ONE.fullmatch(text)
-    return None if found is None else _signed(found, axis)
+    found = _COORDINATE.fullmatch(text)
+    return None if found is None else _signed_value(found, axis)
 
 
 def point_from(lat: Any, lon: Any) -> LatLon | None:
@@ -64,31 +66,31 @@ def point_in(text: str) -> LatLon | None:
 
     The text must hold nothing else but brackets: "(48.85, 2.35)", "48°51′24″N 2°21′07″E", "N 48.85; E 2.35".
     """
-    plain = " ".join(text[:200].translate(_PLAIN).split()).strip("()[] ")
+    plain = " ".join(text[:200].translate(_PLAIN_CHARACTERS).split()).strip("()[] ")
     for separator in (",", ";", "/", "|"):
         if plain.count(separator) == 1:
-            return _either_order(*plain.split(separator))
+            return _point_in_either_order(*plain.split(separator))
     for split in re.finditer(" ", plain):
-        if (found := _either_order(plain[: split.start()], plain[split.end() :])) is not None:
+        if (found := _point_in_either_order(plain[: split.start()], plain[split.end() :])) is not None:
             return found
     return None
 
 
-def _either_order(first: str, second: str) -> LatLon | None:
+def _point_in_either_order(first: str, second: str) -> LatLon | None:
     if (found := point_from(first, second)) is not None:
         return found
     turned = point_from(second, first)
-    return turned if turned is not None and _named(first, "lon") and _named(second, "lat") else None
+    return turned if turned is not None and _names_axis(first, "lon") and _names_axis(second, "lat") else None
 
 
-def _named(text: str, axis: Axis) -> bool:
+def _names_axis(text: str, axis: Axis) -> bool:
     """Whether the text itself says which axis it is on."""
-    found = _ONE.fullmatch(text)
+    found = _COORDINATE.fullmatch(text)
     hemisphere = _hemisphere(found["before"] or found["after"]) if found else ""
     return hemisphere in _HEMISPHERES[axis]
 
 
-def _signed(found: re.Match[str], axis: Axis) -> float | None:
+def _signed_value(found: re.Match[str], axis: Axis) -> float | None:
     """Value of a match, hemisphere and sign reconciled; None when they contradict each other or the axis."""
     number = float(found["d"])
     minutes, seconds = float(found["m"] or 0.0), float(found["s"] or 0.0)
@@ -104,12 +106,12 @@ def _signed(found: re.Match[str], axis: Axis) -> float | None:
         if sign is None or (negative and sign > 0):
             return None
         negative = sign < 0
-    return _in_range(-size if negative else size, axis)
+    return _value_in_range(-size if negative else size, axis)
 
 
 def _hemisphere(named: str | None) -> str:
     return (named or "").lower().rstrip("纬经緯經")
 
 
-def _in_range(value: float, axis: Axis) -> float | None:
+def _value_in_range(value: float, axis: Axis) -> float | None:
     return value if math.isfinite(value) and abs(value) <= _LIMIT[axis] else None

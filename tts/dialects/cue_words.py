@@ -33,7 +33,7 @@ _IMPLICIT: Final[dict[ImplicitCue, str]] = {
     "light": r"(?:sunlight|shadows?|sun angle|climate|weather|humid|arid|tropical|snow)\b|阳光|气候|阴影",
     "architecture": r"(?:architecture|facades?|roofs?|buildings?|houses?|brick(?:work)?|bricks)\b|建筑|房屋",
 }
-_ABSENT: Final = re.compile(
+_ABSENCE: Final = re.compile(
     r"(?:\bno|\bnot|\bwithout|\black(?:s|ing)?|\babsen(?:t|ce)|n['’]t|\bneither|\bnor|\bnone|没有|无)[^.;:!?。；]{0,48}$",
     re.IGNORECASE,
 )
@@ -43,13 +43,13 @@ _IMPLICIT_RE: Final = {kind: re.compile(rf"(?:\b{words})", re.IGNORECASE) for ki
 
 def cues_in(text: str) -> Cues:
     """The kinds of cues a text goes by."""
-    return Cues(explicit=_named(_EXPLICIT_RE.items(), text), implicit=_named(_IMPLICIT_RE.items(), text))
+    return Cues(explicit=_cues_in(_EXPLICIT_RE.items(), text), implicit=_cues_in(_IMPLICIT_RE.items(), text))
 
 
-def _named(kinds: Iterable[tuple[_Kind, re.Pattern[str]]], text: str) -> tuple[_Kind, ...]:
-    return tuple(kind for kind, words in kinds if _present(words, text))
+def _cues_in(kinds: Iterable[tuple[_Kind, re.Pattern[str]]], text: str) -> tuple[_Kind, ...]:
+    return tuple(kind for kind, words in kinds if _is_present(words, text))
 
 
-def _present(words: re.Pattern[str], text: str) -> bool:
+def _is_present(words: re.Pattern[str], text: str) -> bool:
     """Said of the photo at least once where the words before it in the sentence do not say that it is missing."""
-    return any(not _ABSENT.search(text[max(0, found.start() - 60) : found.start()]) for found in words.finditer(text))
+    return any(not _ABSENCE.search(text[max(0, found.start() - 60) : found.start()]) for found in words.finditer(text))

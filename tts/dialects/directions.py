@@ -19,7 +19,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])?\s*")
 
 def ask_for_directions(opening: Sequence[Message], count: int) -> tuple[Message, ...]:
     """The opening of the leader: before its first tool call it names `count` directions."""
-    return _with(
+    return _append_text(
         opening,
         f"Others look at the same photo beside you. Before your first tool call, write {count} lines of enquiry inside "
         "<directions></directions>, one a line: each names one thing in the photo, and what to look up about it. Make "
@@ -33,7 +33,7 @@ def give_direction(opening: Sequence[Message], direction: str, taken: Sequence[s
     """
     mine = f"Begin with this line of enquiry: {direction!r}." if direction else "Begin with something else."
     others = "\n".join(f"- {one}" for one in taken)
-    return _with(
+    return _append_text(
         opening,
         f"Others look at the same photo beside you. They begin with these lines of enquiry:\n{others}\nLeave these to "
         f"them. {mine} If it leads nowhere, go by what else you see.",
@@ -48,7 +48,7 @@ def directions_in(text: str, most: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in found if line))[:most]
 
 
-def _with(opening: Sequence[Message], text: str) -> tuple[Message, ...]:
+def _append_text(opening: Sequence[Message], text: str) -> tuple[Message, ...]:
     """The opening with a text at the end of its last message."""
     *before, last = opening
     parts = (*last.parts, TextPart(text=f"\n\n{text}"))

@@ -61,7 +61,7 @@ def as_plain_chat(messages: Sequence[Message], tools: Sequence[ToolSchema]) -> t
         if role == "tool":
             turns.append(Message(role="user", parts=tuple(_responses(run))))
         else:
-            turns += [_with_call_text(message) for message in run]
+            turns += [_write_out_calls(message) for message in run]
     return tuple(turns)
 
 
@@ -72,7 +72,7 @@ def _responses(messages: Iterable[Message]) -> Iterable[Part]:
         yield TextPart(text="\n</tool_response>")
 
 
-def _with_call_text(message: Message) -> Message:
+def _write_out_calls(message: Message) -> Message:
     if not message.tool_calls:
         return message
     written = "\n".join([*([message.text] if message.text else []), *map(call_text, message.tool_calls)])

@@ -31,26 +31,26 @@ _MAX_LINE_CHARS = 200
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
     """Every outermost JSON-like object in a text, in order; repairs trailing commas, quotes and full-width signs."""
-    for raw in _balanced(text[-_MAX_CHARS:]):
-        if isinstance(value := _lenient(raw), dict):
+    for raw in _balanced_spans(text[-_MAX_CHARS:]):
+        if isinstance(value := _parse_leniently(raw), dict):
             yield value
 
 
 def answer_from_json(text: str) -> StatedAnswer | None:
     """The last object in the text that states an answer, outermost ones first; None when there is none."""
     for value in reversed(list(json_objects(text))):
-        for inner in _inside_out(value):
+        for inner in _nested_objects(value):
             if (found := stated_answer(inner)) is not None:
                 return found
     return None
 
 
-def _inside_out(value: dict[str, Any], depth: int = 3) -> Iterator[dict[str, Any]]:
+def _nested_objects(value: dict[str, Any], depth: int = 3) -> Iterator[dict[str, Any]]:
     """An object, then the objects in it: models like to wrap an answer into `answer` or `location`."""
     yield value
     for key, below in value.items() if depth else ():
         if isinstance(below, dict) and key not in _ARGUMENTS:
-            yield from _inside_out(below, depth - 1)
+            yield from _nested_objects(below, depth - 1)
 
 
 def stated_answer(value: dict[str, Any]) -> StatedAnswer | None:
@@ -157,7 +157,7 @@ def _lines(value: Any) -> tuple[TextLine, ...]:
     return tuple(lines)
 
 
-def _balanced(text: str) -> Iterator[str]:
+def _balanced_spans(text: str) -> Iterator[str]:
     """Outermost `{…}` spans, braces inside double-quoted strings not counted. Linear time."""
     depth, start, in_string, escaped = 0, 0, False, False
     for at, char in enumerate(text.translate(_QUOTES)):
@@ -176,7 +176,7 @@ def _balanced(text: str) -> Iterator[str]:
                 yield text[start : at + 1]
 
 
-def _lenient(raw: str) -> Any:
+def _parse_leniently(raw: str) -> Any:
     repaired = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", raw.translate(_QUOTES)))
     for candidate in (raw, repaired):
         try:
@@ -188,10 +188,10 @@ def _lenient(raw: str) -> Any:
             warnings.simplefilter("ignore")  # odd escapes in a string are the model's, not ours
             return ast.literal_eval(repaired)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return _flat(repaired)
+        return _parse_flat_object(repaired)
 
 
-def _flat(raw: str) -> dict[str, Any] | None:
+def _parse_flat_object(raw: str) -> dict[str, Any] | None:
     """An object without nesting whose keys or texts lack quotes: what stands between two keys is the value."""
     body = raw[1:-1]
     if "{" in body or len(body) > 4000:

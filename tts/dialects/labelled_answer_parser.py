@@ -14,7 +14,7 @@ from tts.domain.hypothesis import Level
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
 _LINE = re.compile(r"^[\s>*#•\-–\d.)]*[*_`\"']{0,3}([^\W\d_][\w ()/&.]{1,40}?)[*_`\"']{0,3}\s*[:：=]\s*(.*)$")
 _INLINE = re.compile(r"[;；]\s*+(?=[A-Za-z ]{3,30}\s*[:：])")
-_UNKNOWN = {
+_UNKNOWN_WORDS = {
     "unknown",
     "n/a",
     "na",
@@ -45,7 +45,7 @@ def answer_tags(text: str) -> list[str]:
 
 def answer_in_words(text: str) -> StatedAnswer | None:
     """The answer of one block: labelled lines, one line of four parts, or JSON. None when it states no point."""
-    return labelled_answer(text) or _one_line(text) or answer_from_json(text)
+    return labelled_answer(text) or _parse_one_line(text) or answer_from_json(text)
 
 
 def labels_in(text: str) -> dict[str, str]:
@@ -63,7 +63,7 @@ def labels_in(text: str) -> dict[str, str]:
 def known_name(value: str | None) -> str:
     """A name, or empty when it says that there is none."""
     plain = (value or "").strip().strip(".")
-    return "" if plain.lower() in _UNKNOWN else plain[:300]
+    return "" if plain.lower() in _UNKNOWN_WORDS else plain[:300]
 
 
 def labelled_statement(country: str, city: str, point: LatLon | None, **more: Any) -> StatedAnswer:
@@ -86,7 +86,7 @@ def labelled_answer(text: str) -> StatedAnswer | None:
     )
 
 
-def _one_line(text: str) -> StatedAnswer | None:
+def _parse_one_line(text: str) -> StatedAnswer | None:
     """`Country, City, lat, lon`; the city may hold commas, the country may not."""
     lines = [line for line in text.replace("，", ",").splitlines() if line.count(",") >= 2]
     for line in reversed(lines):

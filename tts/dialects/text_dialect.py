@@ -139,11 +139,11 @@ class TextDialect:
             system = f"{system}\n\n{listing}" if system else listing
         opening = (text_message("system", system),) if system else ()
         ruled_out = RuledOut.from_options(task.options).places
-        about = (self._asked(task), continued_text(task.continued, ruled_out), testing_text(task.testing))
+        about = (self._question_text(task), continued_text(task.continued, ruled_out), testing_text(task.testing))
         asked = "\n".join(text for text in about if text)
         return (*opening, user_message(asked, task.photos))
 
-    def _asked(self, task: Task) -> str:
+    def _question_text(self, task: Task) -> str:
         if self.task_text is not None:
             return self.task_text.replace("{hint}", task.options.hint or "").strip()
         lines = [self.question]
@@ -236,9 +236,9 @@ class TextDialect:
 
     def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
         """One message for each result."""
-        return tuple(self._observed(outcome) for outcome in outcomes)
+        return tuple(self._tool_message(outcome) for outcome in outcomes)
 
-    def _observed(self, outcome: ToolOutcome) -> Message:
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
         """As a tool message where the engine's template knows them, else as a user turn with its tags."""
         result = outcome.result
         text = self.result_text(outcome)
@@ -247,9 +247,9 @@ class TextDialect:
         images = tuple(ImagePart(image=image) for image in result.images)
         if self.tools_in == "template" and not self.pictures_first:
             return Message(role="tool", parts=(TextPart(text=text), *images), result=result)
-        return Message(role="user", parts=self._tagged(text, images), result=result)
+        return Message(role="user", parts=self._tagged_parts(text, images), result=result)
 
-    def _tagged(self, text: str, images: tuple[ImagePart, ...]) -> tuple[Part, ...]:
+    def _tagged_parts(self, text: str, images: tuple[ImagePart, ...]) -> tuple[Part, ...]:
         if self.pictures_first:
             return (*images, TextPart(text=f"<tool_response>\n{text}\n</tool_response>"))
         if not images:

@@ -50,7 +50,7 @@ def answered_place(verdict: Verdict) -> AnsweredPlace:
 def change_of(continued: EarlierRequest, verdict: Verdict) -> Change:
     """What a verdict changes of the earlier answer."""
     before, after = continued.before, answered_place(verdict)
-    km = _between(before, after)
+    km = _km_between(before, after)
     return Change(
         continues=continued.request_id,
         text=_sentence(before, after, km, "; ".join(continued.why)),
@@ -75,7 +75,7 @@ def _sentence(before: AnsweredPlace | None, after: AnsweredPlace, km: float | No
     return f"The answer changed from {earlier} to {after.place}, {km:,.0f} km away ({why})."
 
 
-def _between(before: AnsweredPlace | None, after: AnsweredPlace) -> float | None:
+def _km_between(before: AnsweredPlace | None, after: AnsweredPlace) -> float | None:
     if before is None or before.lat is None or before.lon is None or after.lat is None or after.lon is None:
         return None
     return distance_km(LatLon(lat=before.lat, lon=before.lon), LatLon(lat=after.lat, lon=after.lon))

@@ -44,12 +44,16 @@ def answer_geojson(answer: Answer, outlines: AnswerOutlines = NO_OUTLINES) -> di
     for name, region in (("region_90", answer.region_90), ("region_50", answer.region_50)):
         features += [] if region is None else [_feature(name, region.jsonable(), {})]
     if outlines.known is not None:
-        properties = {"place": answer.region or answer.country, "level": answer.level, **_about(outlines.known)}
+        properties = {
+            "place": answer.region or answer.country,
+            "level": answer.level,
+            **_outline_properties(outlines.known),
+        }
         features.append(_feature("known", outlines.known.geometry, properties))
     for rank, candidate in enumerate(answer.candidates):
         point = LatLon(lat=candidate.lat, lon=candidate.lon)
         features.append(_feature("candidate", point_geometry(point), {"rank": rank, **candidate.jsonable()}))
-    features += _claimed(answer.check, outlines.claimed) if answer.check is not None else []
+    features += _claimed_features(answer.check, outlines.claimed) if answer.check is not None else []
     for photo in answer.per_photo:
         place = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
         photo_fields = photo.jsonable()
@@ -58,20 +62,20 @@ def answer_geojson(answer: Answer, outlines: AnswerOutlines = NO_OUTLINES) -> di
     return {"type": "FeatureCollection", "features": features}
 
 
-def _claimed(check: ClaimCheck, outlines: Sequence[Outline | None]) -> list[dict[str, Any]]:
+def _claimed_features(check: ClaimCheck, outlines: Sequence[Outline | None]) -> list[dict[str, Any]]:
     """The claimed places with what was found about them."""
     found = []
     for number, place in enumerate(check.places):
         properties = {**place.jsonable(), "check": check.verdict, "kind_of_check": check.kind, "text": check.text}
         outline = outline_of(number, outlines)
         if outline is not None:
-            properties |= {"claim_number": number, **_about(outline)}
+            properties |= {"claim_number": number, **_outline_properties(outline)}
         geometries: list[dict[str, Any] | None] = [*claimed_geometries(place, outline)]
         found += [_feature("claimed", geometry, properties) for geometry in geometries or [None]]
     return found
 
 
-def _about(outline: Outline) -> dict[str, Any]:
+def _outline_properties(outline: Outline) -> dict[str, Any]:
     """Where an outline is from, and a point in its largest part."""
     return {"outline": outline.source, "middle": [round(outline.middle.lon, 4), round(outline.middle.lat, 4)]}
 
@@ -116,12 +120,12 @@ def circles_region(circles: Sequence[Circle]) -> Region:
     joined to the outside by a cut of about two metres.
     """
     parts = [part for one in circles for part in _circle_parts(one.centre, one.radius_km, vertices=_REGION_VERTICES)]
-    without_holes = [part for one in _polygons(unary_union(parts)) for part in _without_holes(one)]
+    without_holes = [part for one in _polygons(unary_union(parts)) for part in _parts_without_holes(one)]
     rings = [_ring(one) for one in _polygons(unary_union(without_holes))]
     return Region(coordinates=tuple((tuple((x, y) for x, y in ring),) for ring in rings))
 
 
-def _without_holes(polygon: Polygon) -> list[Polygon]:
+def _parts_without_holes(polygon: Polygon) -> list[Polygon]:
     limit = _SMALL_GAP * _equal_area(polygon)
     gaps = [gap for gap in map(Polygon, polygon.interiors) if _equal_area(gap) > limit]
     cuts = [_cut_northwards(gap, polygon.bounds[3]) for gap in gaps]

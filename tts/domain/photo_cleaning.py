@@ -62,7 +62,7 @@ class OpenedPhoto:
         """Raises PhotoError."""
         self._raw = raw
         self._limits = limits
-        self._picture = _checked(raw, limits)
+        self._picture = _open_checked(raw, limits)
 
     @property
     def is_small(self) -> bool:
@@ -75,7 +75,7 @@ class OpenedPhoto:
         return _clean(self._raw, self._picture, self._limits)
 
 
-def _checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
+def _open_checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
     """The picture with its header read and held against the limits."""
     if not raw:
         raise PhotoError.from_reason(PhotoProblem.EMPTY, "the photo is empty (0 bytes)")
@@ -85,7 +85,7 @@ def _checked(raw: bytes, limits: PhotoLimits) -> Image.Image:
             f"the photo has {len(raw):,} bytes; at most {limits.max_bytes:,} are accepted: scale it down",
             413,
         )
-    picture = _open(raw)
+    picture = _open_picture(raw)
     width, height = picture.size
     if min(width, height) < limits.min_side:
         raise PhotoError.from_reason(
@@ -154,10 +154,10 @@ def _decode(raw: bytes, picture: Image.Image, limits: PhotoLimits) -> Image.Imag
             picture.draft("RGB", (int(width * shrink), int(height * shrink)))
     picture.seek(0)
     picture.load()
-    return _fit(_to_rgb(_upright(picture)), limits.keep_pixels)
+    return _scale_to_fit(_to_rgb(_turn_upright(picture)), limits.keep_pixels)
 
 
-def _upright(picture: Image.Image) -> Image.Image:
+def _turn_upright(picture: Image.Image) -> Image.Image:
     """Turned as its metadata says; unreadable metadata says nothing, and the pixels are still good."""
     try:
         if picture.mode != "RGB":
@@ -168,7 +168,7 @@ def _upright(picture: Image.Image) -> Image.Image:
     return picture
 
 
-def _open(raw: bytes) -> Image.Image:
+def _open_picture(raw: bytes) -> Image.Image:
     try:
         return Image.open(io.BytesIO(raw), formats=FORMATS)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -201,7 +201,7 @@ def _to_rgb(picture: Image.Image) -> Image.Image:
     return picture.convert("RGB")
 
 
-def _fit(picture: Image.Image, keep_pixels: int) -> Image.Image:
+def _scale_to_fit(picture: Image.Image, keep_pixels: int) -> Image.Image:
     scale = (keep_pixels / (picture.width * picture.height)) ** 0.5
     if scale >= 1:
         return picture

@@ -37,7 +37,7 @@ class ResizeRule(Value):
     resample: Resampling = Field(default="bicubic", description="the filter by which a picture is scaled")
 
     @model_validator(mode="after")
-    def _ordered(self) -> ResizeRule:
+    def _check_order(self) -> ResizeRule:
         if self.min_pixels > self.max_pixels:
             raise ValueError("min_pixels is above max_pixels: lower min_pixels, or raise max_pixels")
         return self

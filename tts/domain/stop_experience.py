@@ -58,7 +58,7 @@ class StopExperience:
 
     table: StopTable = field(default_factory=shipped_stop_table)
     _accounts: dict[tuple[Band, float], _Account] = field(default_factory=dict)
-    _seen: defaultdict[StopState, _Observations] = field(default_factory=lambda: defaultdict(_Observations))
+    _observations: defaultdict[StopState, _Observations] = field(default_factory=lambda: defaultdict(_Observations))
 
     def begin_request(self, band: Band, allowed: float) -> bool:
         """A request begins that may lose `allowed` on average; whether it may be stopped at all."""
@@ -71,7 +71,7 @@ class StopExperience:
     def expected_loss(self, state: StopState) -> float:
         """The share of right answers that stopping here is expected to lose."""
         prior = _PRIOR_LOOKS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.remaining))
-        seen = self._seen.get(state, _Observations())
+        seen = self._observations.get(state, _Observations())
         return max(0.0, (prior + seen.loss) / (_PRIOR_LOOKS + seen.count))
 
     def withdraw_loss(self, state: StopState, allowed: float) -> bool:
@@ -91,7 +91,7 @@ class StopExperience:
     def learn(self, state: StopState, moved: float, votes: int) -> None:
         """All rollouts of a request ended that once stood at `state`: with which probability the place then in front is
         not the one in front now, and by how many witnesses that has its place."""
-        observations = self._seen[state]
+        observations = self._observations[state]
         observations.count += 1
         if moved and votes:
             observations.loss += min(1.0, moved * _DOUBT * self._table(state.band).worth[min(votes, 3) - 1])

@@ -22,7 +22,7 @@ from tts.domain.value import Value
 
 MOST_VOTES = 3
 MOST_AGAINST = 2
-_UNSEEN = 1.0
+_UNSEEN_LOSS = 1.0
 _UNSEEN_ROLLOUT = weights("watch")["stop_unseen_rollout"]
 Share = Annotated[float, Field(ge=-1, le=1)]
 
@@ -76,13 +76,13 @@ class BandTable(Value):
     def loss(self, cell: Cell, remaining: int) -> float:
         """Share of right answers that stopping loses; of the nearest cell that recorded runs know, never of a better
         one, and more for more rollouts that are left. 1 for a state like which there is none."""
-        for known in _alike(cell):
+        for known in _similar_cells(cell):
             rows = [row for row in self.cells if row.cell == known]
             if rows:
                 near = min(rows, key=lambda row: abs(row.left - remaining))
                 more = max(0, remaining - near.left)
                 return near.loss * (1.0 + more / near.left) + more * _UNSEEN_ROLLOUT
-        return _UNSEEN
+        return _UNSEEN_LOSS
 
 
 class StopTable(RecordedTable):
@@ -95,7 +95,7 @@ class StopTable(RecordedTable):
         lines = [self.heading("bands"), "bands:\n"]
         for band, table in self.bands.items():
             lines.append(f"  {band}:\n    worth: {list(table.worth)}\n    cells:\n")
-            lines += [f"      - {_line(row)}\n" for row in table.cells]
+            lines += [f"      - {_row_line(row)}\n" for row in table.cells]
         path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -106,11 +106,11 @@ def shipped_stop_table() -> StopTable:
     return StopTable.model_validate(yaml.load(text, yaml.CSafeLoader))
 
 
-def _alike(cell: Cell) -> list[Cell]:
+def _similar_cells(cell: Cell) -> list[Cell]:
     """The cell, then cells with weaker agreement: fewer witnesses, or as many without the guess."""
     fewer = [Cell(votes, cell.against, False) for votes in range(cell.votes, 0, -1)]
     return [cell, *fewer]
 
 
-def _line(row: CellLoss) -> str:
+def _row_line(row: CellLoss) -> str:
     return yaml.safe_dump(row.model_dump(), default_flow_style=True, sort_keys=False, width=200).strip()

@@ -31,7 +31,7 @@ _TOWN_GUESSES = int(_W["town_guesses"])
 _REGION_GUESSES = int(_W["region_guesses"])
 _SLACK = 1e-9
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
-_SHOWN = 5
+_MAX_CLUSTERS = 5
 
 Row = Sequence[float]
 
@@ -53,16 +53,16 @@ class ConsensusWatch:
         led: bool = False,
         experience: StopExperience | None = None,
     ) -> None:
-        self._led = led
+        self._is_led = led
         self._policy = policy
         self._radius_km = radius_km
         self._reach_km = min(radius_km, REGION_KM)
         self._witnesses = Witnesses()
         self._guesses = guesses
         self._off_centre: dict[int, float] = {}  # of rollouts that ended, in km
-        self._loss = None
+        self._loss_rule = None
         if policy.kind is StopKind.LOSS:
-            self._loss = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
+            self._loss_rule = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
 
     @property
     def radius_km(self) -> float:
@@ -86,7 +86,7 @@ class ConsensusWatch:
             clusters=tuple(self._clusters(ballots, share, km)),
             finished=len(finished),
             outstanding=outstanding,
-            decided=self._decided(
+            decided=self._is_decided(
                 [ballots[i] for i in ended],
                 [share[i] for i in ended],
                 [[km[i][j] for j in ended] for i in ended],
@@ -103,7 +103,7 @@ class ConsensusWatch:
     def agreement(self, trajectories: Sequence[Trajectory]) -> tuple[float, float]:
         """Witnesses that ended at the place most of them name, and all witnesses that ended with a place."""
         final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
-        return (self._best(final), sum(ballot.share for ballot in final)) if final else (0.0, 0.0)
+        return (self._best_agreement(final), sum(ballot.share for ballot in final)) if final else (0.0, 0.0)
 
     def _ballots(self, trajectories: Sequence[Trajectory]) -> list[Ballot]:
         early = self._leader_counts(trajectories)
@@ -129,17 +129,17 @@ class ConsensusWatch:
 
     def _leader_counts(self, trajectories: Sequence[Trajectory]) -> bool:
         """Whether the leader ended and was sure from its first turn: who is as sure counts then while it runs."""
-        if not self._led:
+        if not self._is_led:
             return False
         leader = next((t for t in trajectories if t.rollout_id == LEADER), None)
         return leader is not None and leader.stop_reason is not None and is_clear(leader, self._radius_km)
 
-    def _decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
+    def _is_decided(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], finished: int, n: int) -> bool:
         """`share` (m,) and `km` (m, m) are those of the final ballots."""
         kind = self._policy.kind
-        if self._loss is not None:
+        if self._loss_rule is not None:
             ended = max(finished, len(final))
-            return self._loss.should_stop(self._vote_count(final, share, km, ended - len(final)), ended, n)
+            return self._loss_rule.should_stop(self._vote_count(final, share, km, ended - len(final)), ended, n)
         if kind is StopKind.INSTALLED:
             return STOP_POLICIES[self._policy.installed](StopView(final, finished, n, self._radius_km))
         if kind is StopKind.FIRST:
@@ -147,10 +147,10 @@ class ConsensusWatch:
         if len(final) < 2 or kind is StopKind.NONE:
             return False
         reach = self._reach_km
-        fullest = self._fullest(share, km)
+        fullest = self._largest_agreement(share, km)
         if kind is StopKind.QUORUM:
             return fullest >= self._policy.quorum_of(n) - _SLACK
-        if kind is StopKind.WORTH and fullest < 2.0 - _SLACK and self._futile(final):
+        if kind is StopKind.WORTH and fullest < 2.0 - _SLACK and self._is_futile(final):
             return True
         total = sum(share)
         if total < 2.0 - _SLACK:
@@ -170,7 +170,7 @@ class ConsensusWatch:
         ended = sum(t.stop_reason is not None for t in trajectories)
         return self._vote_count(final, *_columns(final), max(0, ended - len(final)))
 
-    def _futile(self, final: Sequence[Ballot]) -> bool:
+    def _is_futile(self, final: Sequence[Ballot]) -> bool:
         """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two
         where a region is; a country is never given up."""
         tolerance_km = guess_tolerance_km(self._radius_km)
@@ -188,10 +188,10 @@ class ConsensusWatch:
             self._off_centre[trajectory.rollout_id] = math.inf if rests else self._guesses(best)
         return self._off_centre[trajectory.rollout_id]
 
-    def _best(self, final: Sequence[Ballot]) -> float:
-        return self._fullest(*_columns(final))
+    def _best_agreement(self, final: Sequence[Ballot]) -> float:
+        return self._largest_agreement(*_columns(final))
 
-    def _fullest(self, share: Row, km: Sequence[Row]) -> float:
+    def _largest_agreement(self, share: Row, km: Sequence[Row]) -> float:
         """Witnesses near to the ballot that most are near to."""
         return max(sum(s for s, away in _pairs(share, row) if away <= self._reach_km) for row in km)
 
@@ -204,7 +204,7 @@ class ConsensusWatch:
             return -round(held, 9), sum(min(km[i][j], reach) for j in remaining), i
 
         remaining = list(range(len(ballots)))
-        for _ in range(_SHOWN):
+        for _ in range(_MAX_CLUSTERS):
             if not remaining:
                 return
             centre = min(remaining, key=order)

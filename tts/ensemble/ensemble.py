@@ -88,28 +88,28 @@ class Ensemble:
         self._watch = watch
         self._sink = sink
         cuts_stragglers = settings.stragglers != "wait" and watch.active
-        self._stop = StopDecision(max_tokens_total, cuts_stragglers=cuts_stragglers)
+        self._stop_decision = StopDecision(max_tokens_total, cuts_stragglers=cuts_stragglers)
         self._seed_for = seed_for
-        self._numbered_from = numbered_from
-        self._started: dict[int, float] = {}
-        self._took: dict[int, float] = {}
-        self._hedged = False
-        self._wanted = 0
-        self._shown: object = None
-        self._beside: LeaderPhase | None = None
-        self._planned: GroupPlan | None = None
+        self._first_number = numbered_from
+        self._started_at: dict[int, float] = {}
+        self._took_s: dict[int, float] = {}
+        self._has_hedged = False
+        self._n_wanted = 0
+        self._shown_consensus: object = None
+        self._leader_phase: LeaderPhase | None = None
+        self._group_plan: GroupPlan | None = None
         wait_s = settings.prefix_wait_s or 0.0 if settings.observer else 0.0
         self._description = FirstDescription(wait_s)
 
     @property
     def n_started(self) -> int:
         """How many rollouts were started so far, ended or not; replacements of stragglers count."""
-        return len(self._started)
+        return len(self._started_at)
 
     @property
     def longest_s(self) -> float:
         """Seconds the slowest rollout that ended took."""
-        return max(self._took.values(), default=0.0)
+        return max(self._took_s.values(), default=0.0)
 
     async def run(
         self, group: GroupRequest, added: int, deadline: Deadline, rule: LeaderRule | None = None
@@ -118,13 +118,13 @@ class Ensemble:
 
         The first rollouts of a request wait for the directions of their leader if the `rule` says so.
         """
-        if rule is not None and rule.directions_wait_s is not None and not self._started:
+        if rule is not None and rule.directions_wait_s is not None and not self._started_at:
             return await self.run_with_leader(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
-        self._wanted = len(self._started) + added
+        self._n_wanted = len(self._started_at) + added
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
             self._start(merged, group, added)
-            reason = await self._follow(merged, group, deadline)
+            reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
         return reason
@@ -136,12 +136,12 @@ class Ensemble:
 
         Open rollouts continue from their checkpoints; without one they start again. The rest of `total` is new.
         """
-        mine = range(self._numbered_from, self._numbered_from + total)
+        mine = range(self._first_number, self._first_number + total)
         started_before = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
         ended = [i for i, trajectory in sorted(started_before.items()) if trajectory.stop_reason is not None]
-        self._started = dict.fromkeys(mine, _now())
-        self._took = dict.fromkeys(ended, 0.0)
-        self._wanted = total
+        self._started_at = dict.fromkeys(mine, _now())
+        self._took_s = dict.fromkeys(ended, 0.0)
+        self._n_wanted = total
         for i in sorted(set(started_before) - set(ended) - set(resumed.checkpoints)):
             await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
         open_ids = [i for i in mine if i not in ended]
@@ -150,7 +150,7 @@ class Ensemble:
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
             self._launch(merged, replace(group, files=dict(resumed.files)), open_ids, resumed.checkpoints)
-            reason = await self._follow(merged, group, deadline)
+            reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
         return reason
@@ -161,61 +161,63 @@ class Ensemble:
         All start at once where the plan is known and they do not wait for directions: in a group of their own an
         engine sees to its prefixes itself.
         """
-        self._beside = beside
-        self._planned = beside.planned
+        self._leader_phase = beside
+        self._group_plan = beside.planned
         waits = beside.planned is None or beside.rule.directions_wait_s is not None
-        self._wanted = 1 if waits or beside.planned is None else beside.planned.total
+        self._n_wanted = 1 if waits or beside.planned is None else beside.planned.total
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
-            self._start(merged, group, self._wanted)
+            self._start(merged, group, self._n_wanted)
             if beside.rate is not None:
-                merged.add(_once(beside.rate))
-            reason = await self._follow(merged, group, deadline)
+                merged.add(_single_item(beside.rate))
+            reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
             await self._close_open(reason)
-        self._beside = None
+        self._leader_phase = None
         return reason
 
     def _run_so_far(self) -> Run:
         """What the events add up to, with the rollouts of this ensemble only."""
         run = self._sink.run()
-        if not self._numbered_from:
+        if not self._first_number:
             return run
-        own = {number: rollout for number, rollout in run.rollouts.items() if number >= self._numbered_from}
+        own = {number: rollout for number, rollout in run.rollouts.items() if number >= self._first_number}
         return run.model_copy(update={"rollouts": own})
 
     @property
     def _needs_no_rating(self) -> bool:
         """Whether the plan was known without it, so that nobody waits for a rating that takes longer than rollouts."""
-        return self._beside is not None and self._beside.planned is not None
+        return self._leader_phase is not None and self._leader_phase.planned is not None
 
-    def _join(self, merged: _RolloutMerge) -> None:
+    def _start_waiting(self, merged: _RolloutMerge) -> None:
         """Start the rollouts that were waiting for the leader, as far as its rule lets them."""
-        if self._beside is None or self._planned is None:
+        if self._leader_phase is None or self._group_plan is None:
             return
-        total = self._planned.total
-        allowed = self._beside.rule.n_allowed(self._run_so_far(), total, waited_s=_now() - self._started[LEADER])
-        missing = allowed - len(self._started)
+        total = self._group_plan.total
+        allowed = self._leader_phase.rule.n_allowed(
+            self._run_so_far(), total, waited_s=_now() - self._started_at[LEADER]
+        )
+        missing = allowed - len(self._started_at)
         if missing > 0:
-            self._wanted = len(self._started) + missing
-            self._start(merged, replace(self._planned.group, warm=True), missing)
+            self._n_wanted = len(self._started_at) + missing
+            self._start(merged, replace(self._group_plan.group, warm=True), missing)
 
     def _gate_at(self) -> float | None:
         """Until when siblings wait for the leader's first token, on the loop's clock; None when none waits for that."""
-        if self._beside is None or self._planned is None or len(self._started) >= self._planned.total:
+        if self._leader_phase is None or self._group_plan is None or len(self._started_at) >= self._group_plan.total:
             return None
-        return self._beside.rule.waits_until(self._started[LEADER], _now())
+        return self._leader_phase.rule.waits_until(self._started_at[LEADER], _now())
 
     def _start(self, merged: _RolloutMerge, group: GroupRequest, added: int) -> None:
-        first = self._numbered_from + len(self._started)
+        first = self._first_number + len(self._started_at)
         numbers = range(first, first + added)
-        self._started |= dict.fromkeys(numbers, _now())
+        self._started_at |= dict.fromkeys(numbers, _now())
         self._launch(merged, group, numbers, {})
 
     def _launch(
         self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
-        group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._wanted))
+        group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._n_wanted))
         started_before = self._run_so_far().rollouts
         sources = {i: started_before[i].source for i in numbers if i in started_before}
         directions = named_directions(self._run_so_far())
@@ -235,46 +237,48 @@ class Ensemble:
         whole = replace(group, tasks=tuple(tasks))
         parts = split(len(tasks), self._rollouts.group_size(whole))
         groups = [replace(group, tasks=tuple(tasks[i] for i in ids)) for ids in parts]
-        self._add(merged, self._description.hold(groups, self._sink.descriptions, _now()))
+        self._run_groups(merged, self._description.hold(groups, self._sink.descriptions, _now()))
 
-    def _add(self, merged: _RolloutMerge, groups: Sequence[GroupRequest]) -> bool:
+    def _run_groups(self, merged: _RolloutMerge, groups: Sequence[GroupRequest]) -> bool:
         """Run the groups; whether there was any."""
         for group in groups:
             merged.add(self._rollouts.run(group))
         return bool(groups)
 
-    async def _follow(self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline) -> StopReason | None:
+    async def _follow_rollouts(
+        self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline
+    ) -> StopReason | None:
         while True:
             gate = self._gate_at()
-            straggle = self._stop.stragglers_at(self._started, self._took)
+            straggle = self._stop_decision.stragglers_at(self._started_at, self._took_s)
             until = min(at for at in (deadline.at, straggle, gate, self._description.latest_start) if at is not None)
             batches = await merged.take(until=until)
             if batches is None:
-                if (reason := self._on_time(merged, group, deadline, gate, until)) is not None:
+                if (reason := self._handle_timeout(merged, group, deadline, gate, until)) is not None:
                     return reason
                 continue
             if not batches:
-                if not self._add(merged, self._description.release_all(self._sink.descriptions)):
+                if not self._run_groups(merged, self._description.release_all(self._sink.descriptions)):
                     return None
                 continue
             news = await self._forward(batches)
-            self._add(merged, self._description.release(self._sink.descriptions, _now()))
-            self._join(merged)
-            if news and (reason := await self._enough()) is not None:
+            self._run_groups(merged, self._description.release(self._sink.descriptions, _now()))
+            self._start_waiting(merged)
+            if news and (reason := await self._reason_to_stop()) is not None:
                 return reason
-            if self._needs_no_rating and len(self._took) >= len(self._started):
+            if self._needs_no_rating and len(self._took_s) >= len(self._started_at):
                 return None
 
-    def _on_time(
+    def _handle_timeout(
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
     ) -> StopReason | None:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
-        if (reason := self._stop.at_deadline(deadline)) is not None:
+        if (reason := self._stop_decision.at_deadline(deadline)) is not None:
             return reason
         if until == self._description.latest_start:
-            self._add(merged, self._description.release_all(self._sink.descriptions))
+            self._run_groups(merged, self._description.release_all(self._sink.descriptions))
         elif until == gate:
-            self._join(merged)
+            self._start_waiting(merged)
         elif not self._hedge(merged, group):
             return StopReason.CANCELLED
         return None
@@ -293,42 +297,42 @@ class Ensemble:
                 elif isinstance(item, Description):
                     self._sink.descriptions.setdefault(item.photo_sha256, item.text)
                 elif isinstance(item, Routing):
-                    joins = self._beside.join if self._beside is not None else None
+                    joins = self._leader_phase.join if self._leader_phase is not None else None
                     joined = await joins(item) if joins is not None else None
-                    self._planned = self._planned or joined
+                    self._group_plan = self._group_plan or joined
                 elif not isinstance(item, Checkpoint):
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)
                     if isinstance(item, RolloutFinished):
-                        self._took[item.rollout_id] = _now() - self._started.get(item.rollout_id, _now())
+                        self._took_s[item.rollout_id] = _now() - self._started_at.get(item.rollout_id, _now())
         return news
 
-    async def _enough(self) -> StopReason | None:
+    async def _reason_to_stop(self) -> StopReason | None:
         """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
         run = self._run_so_far()
-        outstanding = len(self._started) - sum(t.stop_reason is not None for t in run.trajectories)
+        outstanding = len(self._started_at) - sum(t.stop_reason is not None for t in run.trajectories)
         agreed = await self._show_consensus(run, outstanding)
         if outstanding <= 0:
             return None
-        return self._stop.after_news(run, self._started, self._took, wanted=self._wanted, agreed=agreed)
+        return self._stop_decision.after_news(run, self._started_at, self._took_s, wanted=self._n_wanted, agreed=agreed)
 
     async def _show_consensus(self, run: Run, outstanding: int) -> bool:
         """Emit the state of agreement when it changed; whether it is decided."""
-        if len(self._started) < 2:
+        if len(self._started_at) < 2:
             return False
-        consensus = self._watch.look(run.trajectories, len(self._started))
+        consensus = self._watch.look(run.trajectories, len(self._started_at))
         shown = (consensus.clusters, consensus.finished, consensus.decided)
-        if shown != self._shown:
-            self._shown = shown
+        if shown != self._shown_consensus:
+            self._shown_consensus = shown
             await self._sink.emit(consensus)
         return consensus.decided and outstanding > 0
 
     def _hedge(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
         """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
-        if self._settings.stragglers != "hedge" or self._hedged:
+        if self._settings.stragglers != "hedge" or self._has_hedged:
             return False
-        self._hedged = True
-        self._start(merged, group, len(self._started) - len(self._took))
+        self._has_hedged = True
+        self._start(merged, group, len(self._started_at) - len(self._took_s))
         return True
 
     async def _close_open(self, reason: StopReason) -> None:
@@ -345,7 +349,7 @@ class Ensemble:
                 )
 
 
-async def _once(work: Callable[[], Awaitable[Routing]]) -> AsyncIterator[Sequence[Routing]]:
+async def _single_item(work: Callable[[], Awaitable[Routing]]) -> AsyncIterator[Sequence[Routing]]:
     yield [await work()]
 
 

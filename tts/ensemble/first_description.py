@@ -20,8 +20,8 @@ class FirstDescription:
         wait_s: Seconds after which they start all the same.
         """
         self._wait_s = wait_s
-        self._until: float | None = None
-        self._held: list[GroupRequest] = []
+        self._latest_start_at: float | None = None
+        self._held_groups: list[GroupRequest] = []
 
     def hold(self, groups: Sequence[GroupRequest], described: Mapping[str, str], now: float) -> list[GroupRequest]:
         """Which of `groups` start at once: the first one while a photo is not described, else all.
@@ -31,35 +31,35 @@ class FirstDescription:
             described: What the observer said of photos so far, by their SHA-256.
             now: Seconds on the clock of the loop.
         """
-        if not self._missing(groups, described):
+        if not self._lacks_description(groups, described):
             return list(groups)
-        if self._until is None:
-            self._until = now + self._wait_s
-        if now >= self._until:
+        if self._latest_start_at is None:
+            self._latest_start_at = now + self._wait_s
+        if now >= self._latest_start_at:
             return list(groups)
-        asking = 0 if self._held else 1
-        self._held += groups[asking:]
+        asking = 0 if self._held_groups else 1
+        self._held_groups += groups[asking:]
         return list(groups[:asking])
 
     def release(self, described: Mapping[str, str], now: float) -> list[GroupRequest]:
         """The groups that need not wait any longer, with the descriptions. They are removed from this object."""
-        late = self._until is not None and now >= self._until
-        if not late and self._missing(self._held, described):
+        late = self._latest_start_at is not None and now >= self._latest_start_at
+        if not late and self._lacks_description(self._held_groups, described):
             return []
         return self.release_all(described)
 
     def release_all(self, described: Mapping[str, str]) -> list[GroupRequest]:
         """Every group that waits, because the first one has ended. They are forgotten here."""
-        held = self._held
-        self._held = []
+        held = self._held_groups
+        self._held_groups = []
         return [with_descriptions(group, described) for group in held]
 
     @property
     def latest_start(self) -> float | None:
         """When the groups that wait start at the latest, in seconds on the loop's clock. None while none waits."""
-        return self._until if self._held else None
+        return self._latest_start_at if self._held_groups else None
 
-    def _missing(self, groups: Sequence[GroupRequest], described: Mapping[str, str]) -> bool:
+    def _lacks_description(self, groups: Sequence[GroupRequest], described: Mapping[str, str]) -> bool:
         return any(photo.sha256 not in described for group in groups for photo in group.photos)
 
 

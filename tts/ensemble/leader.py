@@ -53,7 +53,7 @@ class LeaderRule:
         leader = run.rollouts.get(LEADER)
         if leader is None:
             return 0
-        spoke = leader.stop_reason is not None or _spoke(leader)
+        spoke = leader.stop_reason is not None or _has_spoken(leader)
         if self.directions_wait_s is not None and waited_s < self.directions_wait_s and not spoke:
             return min(total, 1)
         if self.width == "full":
@@ -64,14 +64,14 @@ class LeaderRule:
             return min(total, 1)
         if not is_clear(leader, self.radius_km):
             return total
-        return total if self._dissent(leader, run.rollouts.get(SIBLING)) else min(total, 2)
+        return total if self._disagrees(leader, run.rollouts.get(SIBLING)) else min(total, 2)
 
-    def _dissent(self, leader: Trajectory, sibling: Trajectory | None) -> bool:
+    def _disagrees(self, leader: Trajectory, sibling: Trajectory | None) -> bool:
         """Whether the sibling that checks the leader disagrees with it. False while one of them may still change."""
         if sibling is None:
             return False
         ended = leader.stop_reason is not None and sibling.stop_reason is not None
-        mine, other = _point(leader), _point(sibling)
+        mine, other = _trusted_point(leader), _trusted_point(sibling)
         if sibling.stop_reason is not None and other is None:
             return True
         if mine is None or other is None:
@@ -87,7 +87,7 @@ def has_diverse_calls(options: LocateOptions, watch: WatchSettings) -> bool:
 
 def leading_point(run: Run) -> LatLon | None:
     """Where the earliest rollout that has a place says it is, in WGS-84; None before any has."""
-    points = (_point(trajectory) for _, trajectory in sorted(run.rollouts.items()))
+    points = (_trusted_point(trajectory) for _, trajectory in sorted(run.rollouts.items()))
     return next((point for point in points if point is not None), None)
 
 
@@ -98,11 +98,11 @@ def named_directions(run: Run) -> tuple[str, ...]:
     return most_distinct(cues.directions) if cues is not None else ()
 
 
-def _spoke(trajectory: Trajectory) -> bool:
+def _has_spoken(trajectory: Trajectory) -> bool:
     return bool(trajectory.turns) and trajectory.turns[0].finished
 
 
-def _point(trajectory: Trajectory) -> LatLon | None:
+def _trusted_point(trajectory: Trajectory) -> LatLon | None:
     best = trajectory.best
     if best is None or best.point is None or trajectory.stop_reason in UNTRUSTED:
         return None

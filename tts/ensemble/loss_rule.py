@@ -29,31 +29,31 @@ class LossRule:
     def __init__(self, experience: StopExperience, radius_km: float, loss_points: float) -> None:
         self._experience = experience
         self._band = band_of(radius_km)
-        self._allowed = loss_points * _POINT
+        self._allowed_loss = loss_points * _POINT
         self._may_stop = True
-        self._opened = False
-        self._learned: set[int] = set()
-        self._on_the_way: dict[StopState, tuple[VoteCount, bool]] = {}
+        self._has_begun = False
+        self._learned_sizes: set[int] = set()
+        self._decisions: dict[StopState, tuple[VoteCount, bool]] = {}
 
     def should_stop(self, vote_count: VoteCount, ended: int, n: int) -> bool:
         """Whether the rollouts that still run are to be stopped, now that `ended` of `n` have ended."""
-        if not self._opened:
-            self._opened = True
-            self._may_stop = self._experience.begin_request(self._band, self._allowed)
+        if not self._has_begun:
+            self._has_begun = True
+            self._may_stop = self._experience.begin_request(self._band, self._allowed_loss)
         state = StopState(self._band, n, ended, vote_count.cell)
         if state.remaining <= 0:
             self._learn(vote_count, n)
             return False
-        if state not in self._on_the_way:
-            stops = self._may_stop and _may_decide(state) and self._experience.withdraw_loss(state, self._allowed)
-            self._on_the_way[state] = vote_count, stops
-        return self._on_the_way[state][1]
+        if state not in self._decisions:
+            stops = self._may_stop and _may_decide(state) and self._experience.withdraw_loss(state, self._allowed_loss)
+            self._decisions[state] = vote_count, stops
+        return self._decisions[state][1]
 
     def _learn(self, last: VoteCount, n: int) -> None:
-        if n in self._learned:
+        if n in self._learned_sizes:
             return
-        self._learned.add(n)
-        for state, (vote_count, _) in self._on_the_way.items():
+        self._learned_sizes.add(n)
+        for state, (vote_count, _) in self._decisions.items():
             if state.n == n and _may_decide(state):
                 self._experience.learn(state, vote_count.moved_to(last), last.votes)
 

@@ -29,19 +29,19 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
     trajectories = run.trajectories
     if any(t.best is not None for t in trajectories):
         return None
-    found = [failure_of(t) or tools_failure(t) or _silence(t, endpoint) for t in trajectories]
+    found = [failure_of(t) or tools_failure(t) or _silence_failure(t, endpoint) for t in trajectories]
     failures = [failure for failure in found if failure is not None]
     others = [t for t, failure in zip(trajectories, found, strict=True) if failure is None]
     if trajectories and (not failures or any(t.turns for t in others)):
         return None
-    failures = failures or [_not_started()]
+    failures = failures or [_not_started_failure()]
     causes = causes_of(failures)
     refused = sum(failure.is_refusal for failure in failures)
     kind = UpstreamRefused if 2 * refused >= len(failures) else RolloutsFailed
     return kind(
         f"no rollout could work, so nothing is known about the photo: {_sentence(causes)}",
         causes=causes,
-        retry_after_s=_longest(cause.retry_after_s for cause in causes),
+        retry_after_s=_longest_wait(cause.retry_after_s for cause in causes),
     )
 
 
@@ -99,16 +99,16 @@ def causes_of(failures: Sequence[RolloutFailure]) -> tuple[FailureCause, ...]:
         alike.setdefault(failure.model_copy(update={"retry_after_s": None}), []).append(failure.retry_after_s)
     ranked = sorted(alike.items(), key=lambda item: -len(item[1]))
     return tuple(
-        FailureCause(**{**dict(one), "retry_after_s": _longest(waits)}, rollouts=len(waits))
+        FailureCause(**{**dict(one), "retry_after_s": _longest_wait(waits)}, rollouts=len(waits))
         for one, waits in ranked[:_MOST_CAUSES]
     )
 
 
-def _longest(waits: Iterable[float | None]) -> float | None:
+def _longest_wait(waits: Iterable[float | None]) -> float | None:
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _silence(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
+def _silence_failure(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
     """The failure of an endpoint that had sent nothing to a rollout at the deadline."""
     if not endpoint or trajectory.turns or trajectory.stop_reason is not StopReason.DEADLINE:
         return None
@@ -120,7 +120,7 @@ def _silence(trajectory: Trajectory, endpoint: str) -> RolloutFailure | None:
     )
 
 
-def _not_started() -> RolloutFailure:
+def _not_started_failure() -> RolloutFailure:
     return RolloutFailure(
         code="not-started",
         detail="no replica took a rollout in time",

@@ -19,7 +19,7 @@ class Witnesses:
     """Remembers what ended rollouts rest on, so that each is read once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, frozenset[str]] = {}
+        self._witnesses_by_rollout: dict[int, frozenset[str]] = {}
 
     def shares(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """For each rollout 1 / (rollouts that rest on the same statements, partly common ones counted in part)."""
@@ -30,9 +30,9 @@ class Witnesses:
         """What a rollout rests on; nothing while it runs."""
         if trajectory.stop_reason is None:
             return frozenset()
-        if trajectory.rollout_id not in self._known:
-            self._known[trajectory.rollout_id] = statements_of(trajectory)
-        return self._known[trajectory.rollout_id]
+        if trajectory.rollout_id not in self._witnesses_by_rollout:
+            self._witnesses_by_rollout[trajectory.rollout_id] = statements_of(trajectory)
+        return self._witnesses_by_rollout[trajectory.rollout_id]
 
 
 def statements_of(trajectory: Trajectory) -> frozenset[str]:

@@ -30,17 +30,17 @@ NAME_READERS: frozenset[ParserName] = frozenset({"geoagent", "geovista"})
 
 def parse_paper(text: str) -> StatedPlace | None:
     """The first strict object with all four keys, or None. Null or impossible coordinates give None as well."""
-    return _placed(thinking_with_map_reward.read_answer(text))
+    return _place_of_reading(thinking_with_map_reward.read_answer(text))
 
 
 def parse_verifier(text: str) -> StatedPlace | None:
     """As the verifier of Thinking with Map is read: the widest object, else each field by itself."""
-    return _placed(thinking_with_map_reward.read_verdict(text))
+    return _place_of_reading(thinking_with_map_reward.read_verdict(text))
 
 
 def parse_serving(text: str) -> StatedPlace | None:
     """The last well-formed answer; None when there is none or it abstains from a point."""
-    return _stated(answer_from_json(text))
+    return _place_of_answer(answer_from_json(text))
 
 
 def parse_reverse(text: str) -> StatedPlace | None:
@@ -67,13 +67,13 @@ def parse_geovista(text: str) -> StatedPlace | None:
 
 def parse_spotagent(text: str) -> StatedPlace | None:
     """SpotAgent: the labelled lines of the last answer."""
-    return next((_stated(labelled_answer(block)) for block in reversed(answer_tags(text))), None)
+    return next((_place_of_answer(labelled_answer(block)) for block in reversed(answer_tags(text))), None)
 
 
 def parse_geo_adapt(text: str) -> StatedPlace | None:
     """Geo-ADAPT: the labelled lines of the last answer that has all of them; Unknown is no position."""
     found = (answer_in_block(block) for block in reversed(answer_tags(text) or [text]))
-    return next((_stated(answer) for answer in found if answer is not None), None)
+    return next((_place_of_answer(answer) for answer in found if answer is not None), None)
 
 
 PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {
@@ -89,7 +89,7 @@ PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {
 }
 
 
-def _placed(reading: thinking_with_map_reward.Reading) -> StatedPlace | None:
+def _place_of_reading(reading: thinking_with_map_reward.Reading) -> StatedPlace | None:
     return _pair(reading.position, (_name(reading.country), _name(reading.city)))
 
 
@@ -98,7 +98,7 @@ def _pair(position: tuple[float, float] | None, names: tuple[str, str]) -> State
     return None if point is None else StatedPlace(point, *names)
 
 
-def _stated(found: StatedAnswer | None) -> StatedPlace | None:
+def _place_of_answer(found: StatedAnswer | None) -> StatedPlace | None:
     if found is None or found.point is None:
         return None
     return StatedPlace(found.point, found.country or found.country_code, found.city)

@@ -89,20 +89,20 @@ def _engine_of(groups: Iterable[Sequence[Record]]) -> str:
 
 
 def _row(way: _Way, records: Sequence[Record]) -> BudgetRow:
-    written = [_written(record) for record in records]
+    written = [_written_tokens(record) for record in records]
     needed = [_HEADROOM * way.n * max(one, default=0) for one in written]
     read = [record.answer.usage.prompt_tokens for record in records if record.answer is not None]
     return BudgetRow(
         **way._asdict(),
         photos=len(records),
-        right={band: right_share([_hit(one, km) for one in records]) for band, km in RADIUS_KM.items()},
+        right={band: right_share([_is_hit(one, km) for one in records]) for band, km in RADIUS_KM.items()},
         tokens=_amount([sum(one) for one in written]).model_copy(update={"p90": _amount(needed).p90}),
         prompt_tokens=_amount(read),
         seconds=_amount([record.elapsed_s for record in records]),
     )
 
 
-def _written(record: Record) -> list[int]:
+def _written_tokens(record: Record) -> list[int]:
     """Tokens that each rollout of a request wrote."""
     return [one.usage.completion_tokens for one in record.run.trajectories] if record.run is not None else []
 
@@ -113,7 +113,7 @@ def right_share(hits: Sequence[bool]) -> RightShare:
     return RightShare(**{name: round(getattr(share, name), _DIGITS) for name in RightShare.model_fields})
 
 
-def _hit(record: Record, radius_km: float) -> bool:
+def _is_hit(record: Record, radius_km: float) -> bool:
     point = record.answer.point if record.answer is not None else None
     reach_km = max(radius_km, record.truth.slack_km)
     return point is not None and distance_km(point, record.truth.point) < reach_km

@@ -60,7 +60,7 @@ def best_rows(rows: Sequence[_Row], band: Band) -> list[_Row]:
 def _panel(
     name: str, rows: Sequence[_Row], band: Band, left: float, chosen: BudgetRow | None, limit: float | None
 ) -> str:
-    most = _rounded_up(max(cost for _, cost in rows))
+    most = _round_up(max(cost for _, cost in rows))
 
     def x(cost: float) -> float:
         return left + _WIDTH * cost / most
@@ -82,7 +82,7 @@ def _panel(
 
 def _dot(row: BudgetRow, x: float, band: Band) -> str:
     right = row.right[band]
-    colour = "#28c" if row == _plain(row) else "#e80"
+    colour = "#28c" if row == _plain_row(row) else "#e80"
     return (
         f"<g><title>{row.label}: {right}</title>"
         f'<path d="M{x:.1f} {_y(right.low):.1f}V{_y(right.high):.1f}" stroke="{colour}" opacity="0.4"/>'
@@ -99,7 +99,7 @@ def _limit_line(x: float) -> str:
     return f'<path d="M{x:.1f} {_TOP}v{_HEIGHT}" stroke="#c22" stroke-dasharray="4 3"><title>the budget</title></path>'
 
 
-def _plain(row: BudgetRow) -> BudgetRow:
+def _plain_row(row: BudgetRow) -> BudgetRow:
     return row.model_copy(update={"answer_draws": 1, "questions": 0, "stop": "none"})
 
 
@@ -107,7 +107,7 @@ def _y(percent: float) -> float:
     return _TOP + _HEIGHT * (1.0 - percent / 100.0)
 
 
-def _rounded_up(number: float) -> float:
+def _round_up(number: float) -> float:
     """The next of 1, 2, 5, 10, 20 … of any size."""
     size = 10.0 ** math.floor(math.log10(number))
     return next(step * size for step in (1, 2, 5, 10) if step * size >= number)

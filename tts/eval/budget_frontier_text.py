@@ -10,7 +10,7 @@ from tts.routing.budget_table import BudgetRow
 _BAR = 20  # characters for 100 %
 _ON_FRONTIER = "●"
 _BELOW = "·"
-_CHOSEN = "→"
+_ON_PLAN = "→"
 
 
 def frontier_lines(planner: BudgetPlanner, band: Band, choice: BudgetChoice | None = None) -> list[str]:
@@ -22,8 +22,8 @@ def frontier_lines(planner: BudgetPlanner, band: Band, choice: BudgetChoice | No
     rows = sorted(planner.table.rows, key=lambda row: planner.cost(row).tokens.p90)
     best = [row for row, _ in best_rows([(row, planner.cost(row).tokens.p90) for row in rows], band)]
     return [
-        f"{_CHOSEN if choice is not None and row == choice.row else ' '} {_ON_FRONTIER if row in best else _BELOW} "
-        f"{row.label:36} {_bar(row, band)} {row.right[band]!s:15}  {_cost(planner, row)}"
+        f"{_ON_PLAN if choice is not None and row == choice.row else ' '} {_ON_FRONTIER if row in best else _BELOW} "
+        f"{row.label:36} {_bar(row, band)} {row.right[band]!s:15}  {_cost_text(planner, row)}"
         for row in rows
     ]
 
@@ -32,7 +32,7 @@ def _bar(row: BudgetRow, band: Band) -> str:
     return ("█" * round(_BAR * row.right[band].value / 100.0)).ljust(_BAR, "░")
 
 
-def _cost(planner: BudgetPlanner, row: BudgetRow) -> str:
+def _cost_text(planner: BudgetPlanner, row: BudgetRow) -> str:
     cost = planner.cost(row)
     parts = [f"{cost.tokens.p90:,.0f} tokens"]
     parts += [] if cost.seconds is None else [f"{cost.seconds.p90:.1f} s"]

@@ -65,7 +65,7 @@ def truth_of(row: Row, where: str) -> StatedPlace:
         if (place := place_from(keys.get(holder))) is not None and place.point is not None:
             return place
     for prefix in _TRUTH_PREFIXES:
-        if (place := _prefixed(keys, prefix)) is not None:
+        if (place := _place_with_prefix(keys, prefix)) is not None:
             return place
     if (place := place_from(keys)) is not None and place.point is not None:
         return place
@@ -82,15 +82,17 @@ def answer_of(row: Row, where: str) -> RowAnswer:
         DataError: when no field can be one, naming `where` and the keys that are there.
     """
     keys = plain_keys(row)
-    if (found := _held_answer(keys, _ANSWER_TEXTS)) is not None:
+    if (found := _nested_answer(keys, _ANSWER_TEXTS)) is not None:
         return found
     for prefix in _ANSWER_PREFIXES:
-        if any(name in keys for name in _affixed(_LAT, prefix)):
-            return RowAnswer(place=_prefixed(keys, prefix) or StatedPlace(None))
-    if (found := _held_answer(keys, _ANSWER_MAYBE)) is not None:
+        if any(name in keys for name in _affixed_names(_LAT, prefix)):
+            return RowAnswer(place=_place_with_prefix(keys, prefix) or StatedPlace(None))
+    if (found := _nested_answer(keys, _ANSWER_MAYBE)) is not None:
         return found
     if any(name in keys for name in _LAT) and _names_its_truth(keys):
-        return RowAnswer(place=StatedPlace(point_from(_first(keys, _LAT), _first(keys, _LON)), *_levels(keys)))
+        return RowAnswer(
+            place=StatedPlace(point_from(_first_value(keys, _LAT), _first_value(keys, _LON)), *_level_names(keys))
+        )
     raise DataError(
         f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
         f"it has {', '.join(map(str, row)) or 'nothing'}"
@@ -106,12 +108,12 @@ def names_of(row: Row) -> dict[str, str]:
         nested = place.get("multi_level_loc_dict") or place.get("address")
         levels = {**(plain_keys(nested) if isinstance(nested, Mapping) else {}), **place}
         for name, spellings in (("country", _COUNTRY), ("state", _STATE), ("city", _CITY)):
-            if name not in found and (value := _first(levels, spellings)) is not None:
+            if name not in found and (value := _first_value(levels, spellings)) is not None:
                 found[name] = str(value).strip()
     return found
 
 
-def _held_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer | None:
+def _nested_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer | None:
     for name in names:
         if name in keys:
             value = keys[name]
@@ -126,21 +128,21 @@ def _names_its_truth(keys: Mapping[str, Any]) -> bool:
     """Whether the truth stands under a name of its own, so that plain lat and lon can only be the answer."""
     held = (place_from(keys.get(holder)) for holder in _TRUTH_HOLDERS)
     return any(place is not None and place.point is not None for place in held) or any(
-        _prefixed(keys, prefix) is not None for prefix in _TRUTH_PREFIXES
+        _place_with_prefix(keys, prefix) is not None for prefix in _TRUTH_PREFIXES
     )
 
 
 def place_from(value: Any) -> StatedPlace | None:
     """A place in an object, a JSON text, a [lat, lon] pair, or a line "lat, lon, country, city"; None for others."""
     if isinstance(value, str):
-        return _from_text(value)
+        return _place_from_text(value)
     if isinstance(value, list | tuple):
-        return _from_pair(value)
+        return _place_from_pair(value)
     if not isinstance(value, dict):
         return None
     keys = plain_keys(value)
-    point = point_from(_first(keys, _LAT), _first(keys, _LON))
-    names = _levels(keys)
+    point = point_from(_first_value(keys, _LAT), _first_value(keys, _LON))
+    names = _level_names(keys)
     if point is None:
         for nested in ("ground_truth", "location", "coordinates", "gps", "answer", "metadata", "point"):
             if nested in keys and (below := place_from(keys[nested])) is not None and below.point is not None:
@@ -160,11 +162,11 @@ def point_from(lat: Any, lon: Any) -> LatLon | None:
 
 def plain_keys(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row under plain keys: lower case, underscores for blanks."""
-    return dict(zip(_plain(tuple(row)), row.values(), strict=True))
+    return dict(zip(_plain_keys(tuple(row)), row.values(), strict=True))
 
 
 @lru_cache(maxsize=4096)
-def _plain(keys: tuple[object, ...]) -> tuple[str, ...]:
+def _plain_keys(keys: tuple[object, ...]) -> tuple[str, ...]:
     """Rows of one file have the same keys: they are made plain once."""
     return tuple(str(key).strip().lower().replace(" ", "_") for key in keys)
 
@@ -179,39 +181,39 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _first(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _first_value(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     for name in names:
         if (value := keys.get(name)) is not None and value != "":  # a loop: this is the hot path of scoring
             return value
     return None
 
 
-def _levels(keys: Mapping[str, Any]) -> tuple[str, str]:
+def _level_names(keys: Mapping[str, Any]) -> tuple[str, str]:
     nested = keys.get("multi_level_loc_dict") or keys.get("address")
     levels = {**plain_keys(nested), **keys} if isinstance(nested, Mapping) else keys
-    country, city = _first(levels, _COUNTRY), _first(levels, _CITY)
+    country, city = _first_value(levels, _COUNTRY), _first_value(levels, _CITY)
     return str(country or "").strip(), str(city or "").strip()
 
 
-def _prefixed(keys: Mapping[str, Any], prefix: str) -> StatedPlace | None:
+def _place_with_prefix(keys: Mapping[str, Any], prefix: str) -> StatedPlace | None:
     """`gt_lat`/`gt_lon` or `lat_gt`/`lon_gt`, with names under the same prefix or plain ones."""
-    lat = _first(keys, tuple(_affixed(_LAT, prefix)))
-    lon = _first(keys, tuple(_affixed(_LON, prefix)))
+    lat = _first_value(keys, tuple(_affixed_names(_LAT, prefix)))
+    lon = _first_value(keys, tuple(_affixed_names(_LON, prefix)))
     if (point := point_from(lat, lon)) is None:
         return None
-    plain = _levels(keys) if prefix in _TRUTH_PREFIXES else ("", "")
-    country = _first(keys, tuple(_affixed(_COUNTRY, prefix))) or plain[0]
-    city = _first(keys, tuple(_affixed(_CITY, prefix))) or plain[1]
+    plain = _level_names(keys) if prefix in _TRUTH_PREFIXES else ("", "")
+    country = _first_value(keys, tuple(_affixed_names(_COUNTRY, prefix))) or plain[0]
+    city = _first_value(keys, tuple(_affixed_names(_CITY, prefix))) or plain[1]
     return StatedPlace(point, str(country), str(city))
 
 
-def _affixed(names: tuple[str, ...], affix: str) -> Iterator[str]:
+def _affixed_names(names: tuple[str, ...], affix: str) -> Iterator[str]:
     for name in names:
         yield f"{affix}_{name}"
         yield f"{name}_{affix}"
 
 
-def _from_text(text: str) -> StatedPlace | None:
+def _place_from_text(text: str) -> StatedPlace | None:
     stripped = text.strip()
     if stripped.startswith(("{", "[")):
         try:
@@ -224,7 +226,7 @@ def _from_text(text: str) -> StatedPlace | None:
     return StatedPlace(point, parts[2] if len(parts) > 2 else "", ", ".join(parts[3:]))
 
 
-def _from_pair(value: list[Any] | tuple[Any, ...]) -> StatedPlace | None:
+def _place_from_pair(value: list[Any] | tuple[Any, ...]) -> StatedPlace | None:
     if len(value) == 2 and (point := point_from(value[0], value[1])) is not None:
         return StatedPlace(point)
     return None

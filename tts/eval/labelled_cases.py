@@ -48,10 +48,10 @@ def cases_of(source: Path) -> list[Case]:
 
 def cases_of_panels(names: Sequence[str], panels: Sequence[Panel]) -> list[Case]:
     """The cases of published logs; each rollout names the log that it is from."""
-    return [Case(panel.key, panel.truth, _named(panel, names)) for panel in panels]
+    return [Case(panel.key, panel.truth, _name_sources(panel, names)) for panel in panels]
 
 
-def _named(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
+def _name_sources(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
     """The rollouts of a panel with the logs that they are from."""
     pairs = zip(panel.trajectories, panel.sources, strict=True)
     return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)

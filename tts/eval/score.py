@@ -153,14 +153,14 @@ def place_of_answer(
 def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
     errors = columns.errors_km(options.answers_datum, options.datum)
     shifted = "GCJ-02" in (options.datum, options.answers_datum)
-    as_written = _rounded(accuracy_percent(columns.errors_km("WGS-84", "WGS-84"))) if shifted else None
+    as_written = _round_all(accuracy_percent(columns.errors_km("WGS-84", "WGS-84"))) if shifted else None
     median, mean = median_km(errors), mean_km(errors)
     return Score(
         file=name,
         n=columns.n,
         unparsed=columns.n - columns.parsed,
-        acc=_rounded(accuracy_percent(errors, PAPER_KM)),
-        acc_classic=_rounded(accuracy_percent(errors, CLASSIC_KM)),
+        acc=_round_all(accuracy_percent(errors, PAPER_KM)),
+        acc_classic=_round_all(accuracy_percent(errors, CLASSIC_KM)),
         median_km=None if median is None else round(median, 3),
         mean_km=None if mean is None else round(mean, 3),
         geoscore=round(float(geoscores(errors).mean()), 1),
@@ -184,5 +184,5 @@ def _percent(counts: Mapping[str, int], n: int) -> dict[str, float]:
     return {name: round(100.0 * count / n, 2) for name, count in counts.items()}
 
 
-def _rounded(values: tuple[float, ...]) -> tuple[float, ...]:
+def _round_all(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(round(value, 2) for value in values)

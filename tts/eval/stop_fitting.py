@@ -28,7 +28,7 @@ from tts.verify.verifiers.consensus import judge
 _RADII_KM = TABLE_KM[1:]
 _ORDERS = 6
 _FEWEST = 30
-_UNSEEN = 1.0
+_UNSEEN_VALUE = 1.0
 _DIGITS = 4
 
 
@@ -110,8 +110,8 @@ def _vote_count(watch: ConsensusWatch, ending: _Ending, count: int) -> VoteCount
 
 
 def _band(families: Sequence[Sequence[_Step]]) -> BandTable:
-    worths = [_worth(steps) for steps in families]
-    first, second, third = (_most([worth[votes] for worth in worths]) for votes in range(MOST_VOTES))
+    worths = [_worth_of_changes(steps) for steps in families]
+    first, second, third = (_largest_value([worth[votes] for worth in worths]) for votes in range(MOST_VOTES))
     worth = (first, second, third)
     found: defaultdict[tuple[Cell, int], list[tuple[float, int]]] = defaultdict(list)
     for steps in families:
@@ -126,12 +126,12 @@ def _band(families: Sequence[Sequence[_Step]]) -> BandTable:
     return BandTable(worth=worth, cells=cells)
 
 
-def _most(values: Sequence[float | None]) -> float:
+def _largest_value(values: Sequence[float | None]) -> float:
     known = [value for value in values if value is not None]
-    return round(min(1.0, max(known)), _DIGITS) if known else _UNSEEN
+    return round(min(1.0, max(known)), _DIGITS) if known else _UNSEEN_VALUE
 
 
-def _worth(steps: Sequence[_Step]) -> list[float | None]:
+def _worth_of_changes(steps: Sequence[_Step]) -> list[float | None]:
     """What a change of place to one with one, two, three witnesses gains; None where too few changes tell."""
     worth: list[float | None] = []
     for votes in range(1, MOST_VOTES + 1):

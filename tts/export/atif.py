@@ -17,7 +17,7 @@ from tts.domain.usage import Usage
 from tts.export.export_source import LocatedPhoto
 
 VERSION = "ATIF-v1.4"
-_ASKED = "Where was this photo taken?"
+_QUESTION = "Where was this photo taken?"
 Json = dict[str, Any]
 
 
@@ -32,7 +32,7 @@ def trajectories_of(item: LocatedPhoto) -> list[Json]:
 
 
 def _trajectory(item: LocatedPhoto, trajectory: Trajectory) -> Json:
-    turns = [_turn(number, turn, before) for number, turn, before in _with_usage_before(trajectory)]
+    turns = [_turn(number, turn, before) for number, turn, before in _turns_with_usage(trajectory)]
     return {
         "schema_version": VERSION,
         "session_id": f"{item.request_id or item.name}/{trajectory.rollout_id}",
@@ -71,10 +71,10 @@ def _agent(item: LocatedPhoto) -> Json:
 
 def _question(run: Run) -> Json:
     photos = [photo.jsonable() for photo in run.accepted.photos] if run.accepted is not None else []
-    return {"step_id": 1, "source": "user", "message": _ASKED, "extra": {"photos": photos}}
+    return {"step_id": 1, "source": "user", "message": _QUESTION, "extra": {"photos": photos}}
 
 
-def _with_usage_before(trajectory: Trajectory) -> list[tuple[int, Turn, Usage]]:
+def _turns_with_usage(trajectory: Trajectory) -> list[tuple[int, Turn, Usage]]:
     """Step ids from 2, turns, and what the rollout had used before each: turns carry running totals."""
     rows, before = [], Usage()
     for number, turn in enumerate(trajectory.turns, 2):

@@ -24,7 +24,17 @@ _STYLES = {
     "known": ("ff2c1cc3", "0d2c1cc3"),
 }  # fmt: skip  aabbggrr: line, fill
 _SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
-_SHOWN = ("outcome", "level", "confidence", "radius_p50_km", "radius_p90_km", "country", "region", "city", "request_id")
+_SHOWN_FIELDS = (
+    "outcome",
+    "level",
+    "confidence",
+    "radius_p50_km",
+    "radius_p90_km",
+    "country",
+    "region",
+    "city",
+    "request_id",
+)
 
 
 def to_kml(items: Sequence[LocatedPhoto]) -> bytes:
@@ -37,72 +47,72 @@ def to_kml(items: Sequence[LocatedPhoto]) -> bytes:
         add_text(ET.SubElement(style, "LineStyle"), "color", line)
         add_text(ET.SubElement(style, "PolyStyle"), "color", fill)
     for item in items:
-        _folder(document, item)
+        _add_folder(document, item)
     return xml_bytes(root)
 
 
-def _folder(document: ET.Element, item: LocatedPhoto) -> None:
+def _add_folder(document: ET.Element, item: LocatedPhoto) -> None:
     folder = ET.SubElement(document, "Folder")
     add_text(folder, "name", item.name)
     answer = item.answer
     add_text(folder, "description", item.failure if answer is None else answer.explanation)
     row = row_of(item)
     data = ET.SubElement(folder, "ExtendedData")
-    for name in _SHOWN:
+    for name in _SHOWN_FIELDS:
         if row[name] not in {None, ""}:
             add_text(ET.SubElement(data, "Data", {"name": name}), "value", str(row[name]))
     if answer is None:
         return
     if answer.point is not None:
-        _answer(folder, item.name, answer, answer.point)
+        _add_answer(folder, item.name, answer, answer.point)
     if item.outlines.known is not None:
         known = answer.region or answer.country
-        placemark = _placemark(folder, f"{xml_text(known)}: the whole {answer.level}", "")
+        placemark = _add_placemark(folder, f"{xml_text(known)}: the whole {answer.level}", "")
         add_text(placemark, "styleUrl", "#known")
-        _area(placemark, item.outlines.known.geometry)
+        _add_area(placemark, item.outlines.known.geometry)
     for rank, candidate in enumerate(answer.candidates):
-        _candidate(folder, rank, candidate)
-    _claimed(folder, item, answer)
+        _add_candidate(folder, rank, candidate)
+    _add_claimed_places(folder, item, answer)
 
 
-def _claimed(folder: ET.Element, item: LocatedPhoto, answer: Answer) -> None:
+def _add_claimed_places(folder: ET.Element, item: LocatedPhoto, answer: Answer) -> None:
     """What a check was about, with its verdict."""
     if answer.check is None:
         return
     for number, place in enumerate(answer.check.places):
         for geometry in claimed_geometries(place, outline_of(number, item.outlines.claimed)):
-            placemark = _placemark(folder, f"claimed: {xml_text(place.place)}", place.verdict.replace("_", " "))
+            placemark = _add_placemark(folder, f"claimed: {xml_text(place.place)}", place.verdict.replace("_", " "))
             add_text(placemark, "styleUrl", "#claimed")
-            _area(placemark, geometry)
+            _add_area(placemark, geometry)
 
 
-def _answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
-    _point(_placemark(folder, _called(answer) or name, answer.explanation), point)
+def _add_answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
+    _add_point(_add_placemark(folder, _place_name(answer) or name, answer.explanation), point)
     for share in _SHARES:
         geometry = area_geometry(answer, share)
         if geometry is not None:
-            placemark = _placemark(folder, f"{share} %: {_where(answer, share)}", "")
+            placemark = _add_placemark(folder, f"{share} %: {_area_text(answer, share)}", "")
             add_text(placemark, "styleUrl", f"#area_{share}")
-            _area(placemark, geometry)
+            _add_area(placemark, geometry)
 
 
-def _where(answer: Answer, share: Literal[50, 90]) -> str:
+def _area_text(answer: Answer, share: Literal[50, 90]) -> str:
     if answer.region_90 is not None:
         return "in one of these areas"
     assert answer.radius_km is not None
     return f"within {answer.radius_km.p50 if share == 50 else answer.radius_km.p90:.3g} km"
 
 
-def _candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
+def _add_candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
     about = f"support {candidate.support:.0%}, 90 % radius {candidate.radius_km.p90:.3g} km"
-    placemark = _placemark(folder, f"candidate {rank + 1}: {_called(candidate)}".rstrip(": "), about)
+    placemark = _add_placemark(folder, f"candidate {rank + 1}: {_place_name(candidate)}".rstrip(": "), about)
     add_text(placemark, "visibility", "0")
     placemark.remove(visible := placemark[-1])
     placemark.insert(1, visible)
-    _point(placemark, LatLon(lat=candidate.lat, lon=candidate.lon))
+    _add_point(placemark, LatLon(lat=candidate.lat, lon=candidate.lon))
 
 
-def _placemark(folder: ET.Element, name: str, description: str) -> ET.Element:
+def _add_placemark(folder: ET.Element, name: str, description: str) -> ET.Element:
     placemark = ET.SubElement(folder, "Placemark")
     add_text(placemark, "name", name)
     if description:
@@ -110,16 +120,16 @@ def _placemark(folder: ET.Element, name: str, description: str) -> ET.Element:
     return placemark
 
 
-def _called(place: Answer | Candidate) -> str:
+def _place_name(place: Answer | Candidate) -> str:
     names = dict.fromkeys(name for name in (place.place, place.city, place.region, place.country) if name)
     return xml_text(", ".join(names))
 
 
-def _point(placemark: ET.Element, point: LatLon) -> None:
+def _add_point(placemark: ET.Element, point: LatLon) -> None:
     add_text(ET.SubElement(placemark, "Point"), "coordinates", f"{point.lon:.6f},{point.lat:.6f}")
 
 
-def _area(placemark: ET.Element, geometry: dict[str, Any]) -> None:
+def _add_area(placemark: ET.Element, geometry: dict[str, Any]) -> None:
     """Polygons; several of a region, and two, one on each side, where an area crosses the antimeridian."""
     several = geometry["type"] == "MultiPolygon"
     polygons = geometry["coordinates"] if several else [geometry["coordinates"]]

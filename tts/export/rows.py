@@ -46,7 +46,7 @@ def row_of(item: LocatedPhoto) -> dict[str, Cell]:
     answer = item.answer
     if answer is None:
         return row
-    radius, made = answer.radius_km, answer.provenance
+    radius, provenance = answer.radius_km, answer.provenance
     names = ("lat", "lon", "country", "country_code", "region", "city", "place", "confidence", "target_radius_km")
     row |= {name: getattr(answer, name) for name in names}
     row |= {
@@ -57,10 +57,10 @@ def row_of(item: LocatedPhoto) -> dict[str, Cell]:
         "candidates": len(answer.candidates),
         "warnings": "\n".join(answer.warnings),
         "geo_uri": None if answer.point is None else geo_uri(answer.point, radius.p90 if radius else None),
-        "engine": made.engine,
-        "model": made.model,
-        "version": made.version,
-        "answered_at": made.answered_at,
-        "source_sha256": " ".join(made.source_sha256),
+        "engine": provenance.engine,
+        "model": provenance.model,
+        "version": provenance.version,
+        "answered_at": provenance.answered_at,
+        "source_sha256": " ".join(provenance.source_sha256),
     }
     return row

@@ -29,11 +29,11 @@ def to_csv(items: Sequence[LocatedPhoto]) -> bytes:
     writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\r\n")
     writer.writeheader()
     for item in items:
-        writer.writerow({name: _safe(value) for name, value in row_of(item).items()})
+        writer.writerow({name: _safe_cell(value) for name, value in row_of(item).items()})
     return out.getvalue().encode()
 
 
-def _safe(value: Cell) -> Cell:
+def _safe_cell(value: Cell) -> Cell:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 

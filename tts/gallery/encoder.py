@@ -50,21 +50,21 @@ class ImageEncoder:
         self._side = config.side or _side_of(self._input.shape)
         self._output = self._vector_output()
         blank = Image.new("RGB", (self._side, self._side))
-        self.dimensions = len(self._run(blank))
+        self.dimensions = len(self._run_encoder(blank))
 
     def encode(self, picture: Image.Image) -> Vector:
         """(dimensions,) of length 1. About 0.1 s for a ViT-B on one core.
 
         Raises ConfigError where the encoder gives no number or nothing but zeros.
         """
-        vector = self._run(picture)
+        vector = self._run_encoder(picture)
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length) or length == 0.0:
             raise ConfigError(f"gallery.encoder: {self._config.encoder} gives no direction for a photo")
         return vector / np.float32(length)
 
-    def _run(self, picture: Image.Image) -> Vector:
-        pixels = self._prepared(picture)[None].astype(_number_type(self._input.type))
+    def _run_encoder(self, picture: Image.Image) -> Vector:
+        pixels = self._prepare_picture(picture)[None].astype(_number_type(self._input.type))
         try:
             (found,) = self._session.run([self._output], {self._input.name: pixels})
         except _ONNX_ERRORS as error:
@@ -74,7 +74,7 @@ class ImageEncoder:
             raise ConfigError(f"gallery.encoder: output {self._output} is {vector.shape}, not one vector: name another")
         return vector.reshape(-1)
 
-    def _prepared(self, picture: Image.Image) -> npt.NDArray[np.float32]:
+    def _prepare_picture(self, picture: Image.Image) -> npt.NDArray[np.float32]:
         """(3, side, side), normalised."""
         side = self._side
         image = picture.convert("RGB")

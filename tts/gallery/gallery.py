@@ -15,7 +15,7 @@ from tts.domain.similar_photo import SimilarPhoto
 from tts.gallery.encoder import ImageEncoder
 from tts.gallery.table import read_gallery
 
-_REMEMBERED: Final = 256
+_MAX_REMEMBERED: Final = 256
 
 
 class PhotoGallery:
@@ -25,11 +25,11 @@ class PhotoGallery:
     """
 
     def __init__(self, config: GalleryConfig) -> None:
-        self._shown = config.shown
+        self._n_shown = config.shown
         self._encoder = ImageEncoder(config)
         self._table = read_gallery(config, self._encoder.dimensions)
-        self._found: OrderedDict[str, tuple[SimilarPhoto, ...]] = OrderedDict()
-        self._looking = asyncio.Lock()
+        self._found_photos: OrderedDict[str, tuple[SimilarPhoto, ...]] = OrderedDict()
+        self._search_lock = asyncio.Lock()
 
     async def similar(self, photos: Sequence[Photo]) -> tuple[SimilarPhoto, ...]:
         """The nearest of all the photos together, nearest first, each once."""
@@ -38,21 +38,21 @@ class PhotoGallery:
             for found in await self._similar_to(photo):
                 if found.id not in best or best[found.id].similarity < found.similarity:
                     best[found.id] = found
-        return tuple(sorted(best.values(), key=lambda found: -found.similarity)[: self._shown])
+        return tuple(sorted(best.values(), key=lambda found: -found.similarity)[: self._n_shown])
 
     async def _similar_to(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
-        async with self._looking:
-            if photo.sha256 not in self._found:
-                self._found[photo.sha256] = await asyncio.to_thread(self._nearest, photo)
-            self._found.move_to_end(photo.sha256)
-            while len(self._found) > _REMEMBERED:
-                self._found.popitem(last=False)
-            return self._found[photo.sha256]
+        async with self._search_lock:
+            if photo.sha256 not in self._found_photos:
+                self._found_photos[photo.sha256] = await asyncio.to_thread(self._nearest, photo)
+            self._found_photos.move_to_end(photo.sha256)
+            while len(self._found_photos) > _MAX_REMEMBERED:
+                self._found_photos.popitem(last=False)
+            return self._found_photos[photo.sha256]
 
     def _nearest(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
         table = self._table
         similarities = table.similarities(self._encoder.encode(photo.image()))
-        shown = min(self._shown, len(similarities))
+        shown = min(self._n_shown, len(similarities))
         unordered = np.argpartition(-similarities, shown - 1)[:shown]
         order = sorted(unordered.tolist(), key=lambda i: (-float(similarities[i]), i))
         return tuple(

@@ -46,11 +46,11 @@ def read_gallery(config: GalleryConfig, dimensions: int) -> GalleryTable:
     rows = list(read_rows(config.table))
     if not rows:
         raise DataError(f"gallery.table: {config.table} has no rows")
-    ids, points = zip(*(_placed(config.table, number, row) for number, row in enumerate(rows, 1)), strict=True)
+    ids, points = zip(*(_id_and_point(config.table, number, row) for number, row in enumerate(rows, 1)), strict=True)
     if config.embeddings is not None:
-        vectors = _array(config.embeddings, mapped=True)
+        vectors = _load_array(config.embeddings, mapped=True)
     else:
-        vectors = np.stack([_single(config.table, number, row, dimensions) for number, row in enumerate(rows, 1)])
+        vectors = np.stack([_row_vector(config.table, number, row, dimensions) for number, row in enumerate(rows, 1)])
     if vectors.shape != (len(rows), dimensions):
         raise DataError(
             f"gallery.embeddings: {config.embeddings} is {vectors.shape}, not {len(rows)} rows of the table by "
@@ -59,7 +59,7 @@ def read_gallery(config: GalleryConfig, dimensions: int) -> GalleryTable:
     return GalleryTable(ids, points, vectors, _lengths(vectors, config))
 
 
-def _placed(table: Path, number: int, row: dict[str, Any]) -> tuple[str, LatLon]:
+def _id_and_point(table: Path, number: int, row: dict[str, Any]) -> tuple[str, LatLon]:
     name = str(row.get("id") or "").strip()
     if not name:
         raise DataError(f"gallery.table: {table}, row {number} has no id")
@@ -69,17 +69,17 @@ def _placed(table: Path, number: int, row: dict[str, Any]) -> tuple[str, LatLon]
         raise DataError(f"gallery.table: {table}, row {number} ({name}) has no position in lat and lon") from error
 
 
-def _single(table: Path, number: int, row: dict[str, Any], dimensions: int) -> npt.NDArray[Any]:
+def _row_vector(table: Path, number: int, row: dict[str, Any], dimensions: int) -> npt.NDArray[Any]:
     file = row.get("embedding")
     if not file:
         raise DataError(f"gallery.table: {table}, row {number} names no embedding, and gallery.embeddings is not set")
-    vector = _array(table.parent / str(file), mapped=False).reshape(-1)
+    vector = _load_array(table.parent / str(file), mapped=False).reshape(-1)
     if vector.shape != (dimensions,):
         raise DataError(f"{file}, row {number} of {table}: {vector.size} numbers, the encoder has {dimensions}")
     return vector
 
 
-def _array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
+def _load_array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     try:
         found = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

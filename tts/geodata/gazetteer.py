@@ -40,7 +40,7 @@ from tts.geodata.nearby_towns import NearbyTowns
 
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2
-_RESCORED = 256
+_MAX_RESCORED = 256
 _GRAMS_READ = 150_000
 _SWAPPED_UP_TO = 7
 _NAMESAKES = 24
@@ -92,12 +92,14 @@ class Gazetteer:
     def __init__(self, folder: Path) -> None:
         try:
             self._meta = json.loads((folder / "meta.json").read_text())
-            self._a = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in sorted(folder.glob("*.npy"))}
-            self._blob = _map(folder / "names.blob")
-            self._labels = _map(folder / "labels.blob")
+            self._arrays = {
+                path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in sorted(folder.glob("*.npy"))
+            }
+            self._blob = _map_file(folder / "names.blob")
+            self._labels = _map_file(folder / "labels.blob")
             self._country_codes: list[str] = self._meta["countries"]
             self._admin1_names: list[str] = self._meta["admin1"]
-            self._nearby = NearbyTowns(self._a)
+            self._nearby_towns = NearbyTowns(self._arrays)
             self._namesakes = lru_cache(maxsize=4096)(self._read_namesakes)
             self._division = lru_cache(maxsize=4096)(self._read_division)
             self._place = lru_cache(maxsize=16_384)(self._read_place)
@@ -105,7 +107,7 @@ class Gazetteer:
             raise DataError(f"the gazetteer is not readable ({error}): run `geotts data build`") from error
 
     def __len__(self) -> int:
-        return len(self._a["lat"])
+        return len(self._arrays["lat"])
 
     @property
     def version(self) -> str:
@@ -129,14 +131,14 @@ class Gazetteer:
         wanted = normalise(query)
         if not wanted:
             return []
-        keep = self._filter(countries, kinds)
-        exact = self._lookup(wanted)
+        keep = self._place_mask(countries, kinds)
+        exact = self._name_id(wanted)
         found: dict[int, Match] = {}
         if exact is not None:
-            self._collect(found, exact, 1.0, keep, limit)
+            self._collect_matches(found, exact, 1.0, keep, limit)
         if fuzzy and len(wanted) >= 4 and len(found) < limit:
-            for name_id, similarity in self._similar(wanted):
-                self._collect(found, name_id, similarity, keep, limit)
+            for name_id, similarity in self._similar_names(wanted):
+                self._collect_matches(found, name_id, similarity, keep, limit)
         ranked = sorted(found.items(), key=lambda item: (-round(item[1].score, 3), item[0]))
         return [match for _, match in ranked if match.score >= min_score][:limit]
 
@@ -145,10 +147,10 @@ class Gazetteer:
         wanted = normalise(prefix)
         if not wanted:
             return []
-        keep = self._filter(countries, None)
+        keep = self._place_mask(countries, None)
         low, high = self._prefix_range(wanted)
         best: dict[int, tuple[int, bool]] = {}
-        for name_id in self._spread(low, high):
+        for name_id in self._names_of_range(low, high):
             for place, primary in self._bearers(int(name_id)):
                 if place not in best and (keep is None or keep[place]):
                     best[place] = (int(name_id), primary)
@@ -183,17 +185,17 @@ class Gazetteer:
         self, point: LatLon, *, limit: int = 1, max_km: float = 300.0, min_population: int = 0
     ) -> list[tuple[Place, float]]:
         """Cities around a point with their distance in km (sphere), nearest first."""
-        numbers, km = self._nearby.towns(point, limit=limit, max_km=max_km, min_population=min_population)
+        numbers, km = self._nearby_towns.towns(point, limit=limit, max_km=max_km, min_population=min_population)
         return [(self._place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
 
     def nearest_town(self, point: LatLon, *, max_km: float) -> Place | None:
         """The city nearest to a point; faster than `nearest`."""
-        number = self._nearby.town(point, max_km=max_km)
+        number = self._nearby_towns.town(point, max_km=max_km)
         return None if number is None else self._place(number)
 
     def people_near(self, point: LatLon, *, max_km: float, towns: int) -> int:
         """People in the `towns` nearest towns within `max_km` km."""
-        return self._nearby.people(point, limit=towns, max_km=max_km)
+        return self._nearby_towns.people(point, limit=towns, max_km=max_km)
 
     def places_inside(
         self, south: float, west: float, north: float, east: float, *, kinds: Iterable[str] | None = None, limit: int
@@ -203,7 +205,7 @@ class Gazetteer:
         found = np.flatnonzero((lat >= south) & (lat <= north))
         found = found[(lon[found] - west) % 360.0 <= east - west]
         if kinds is not None:
-            found = found[np.isin(self._a["kind"][found], [KINDS.index(kind) for kind in kinds])]
+            found = found[np.isin(self._arrays["kind"][found], [KINDS.index(kind) for kind in kinds])]
         return [self._place(int(number)) for number in found[:limit]]
 
     def division_of(self, place: Place) -> Division:
@@ -212,7 +214,7 @@ class Gazetteer:
 
     def positions(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Latitudes and longitudes of all places, in degrees, in order of importance."""
-        return self._a["lat"], self._a["lon"]
+        return self._arrays["lat"], self._arrays["lon"]
 
     def place(self, number: int) -> Place:
         """The place at a position in the order of importance."""
@@ -220,7 +222,7 @@ class Gazetteer:
 
     def columns(self) -> tuple[Ints, Ints, Ints]:
         """Country numbers (into `country_codes`), kinds (into `KINDS`) and populations, in order of importance."""
-        return self._a["country"], self._a["kind"], self._a["population"]
+        return self._arrays["country"], self._arrays["kind"], self._arrays["population"]
 
     @property
     def country_codes(self) -> tuple[str, ...]:
@@ -228,7 +230,7 @@ class Gazetteer:
         return tuple(self._country_codes)
 
     def _read_division(self, country_code: str, admin1: str) -> Division:
-        a = self._a
+        a = self._arrays
         country, names = self._country_codes.index(country_code), self._admin1_names
         towns = np.flatnonzero((a["country"] == country) & (a["kind"] == 0))
         numbers = np.array([i for i, name in enumerate(names) if name == admin1])
@@ -236,19 +238,19 @@ class Gazetteer:
         lat, lon = a["lat"][towns].astype(np.float64), a["lon"][towns].astype(np.float64)
         return Division(unit_vectors(lat, lon), int(a["population"][towns].sum()))
 
-    def _filter(self, countries: Iterable[str] | None, kinds: Iterable[str] | None) -> npt.NDArray[np.bool_] | None:
+    def _place_mask(self, countries: Iterable[str] | None, kinds: Iterable[str] | None) -> npt.NDArray[np.bool_] | None:
         if countries is None and kinds is None:
             return None
         keep = np.ones(len(self), dtype=bool)
         if countries is not None:
             codes = {c.upper() for c in countries}
-            keep &= np.isin(self._a["country"], [i for i, c in enumerate(self._country_codes) if c in codes])
+            keep &= np.isin(self._arrays["country"], [i for i, c in enumerate(self._country_codes) if c in codes])
         if kinds is not None:
             wanted = set(kinds)
-            keep &= np.isin(self._a["kind"], [i for i, k in enumerate(KINDS) if k in wanted])
+            keep &= np.isin(self._arrays["kind"], [i for i, k in enumerate(KINDS) if k in wanted])
         return keep
 
-    def _collect(
+    def _collect_matches(
         self, found: dict[int, Match], name_id: int, similarity: float, keep: npt.NDArray[np.bool_] | None, limit: int
     ) -> None:
         taken = 0
@@ -263,57 +265,57 @@ class Gazetteer:
                 return
 
     def _bearers(self, name_id: int) -> list[tuple[int, bool]]:
-        start, end = self._a["name_start"][name_id], self._a["name_start"][name_id + 1]
-        return [(int(code) >> 1, bool(code & 1)) for code in self._a["name_places"][start:end]]
+        start, end = self._arrays["name_start"][name_id], self._arrays["name_start"][name_id + 1]
+        return [(int(code) >> 1, bool(code & 1)) for code in self._arrays["name_places"][start:end]]
 
     def _name(self, name_id: int) -> str:
-        offset = self._a["name_offset"]
+        offset = self._arrays["name_offset"]
         return self._blob[offset[name_id] : offset[name_id + 1]].decode()
 
-    def _lookup(self, wanted: str) -> int | None:
-        lexical = self._a["lexical"]
+    def _name_id(self, wanted: str) -> int | None:
+        lexical = self._arrays["lexical"]
         at = bisect.bisect_left(_LexicalNames(self, lexical), wanted.encode())
         if at < len(lexical) and self._name(int(lexical[at])) == wanted:
             return int(lexical[at])
         return None
 
     def _prefix_range(self, wanted: str) -> tuple[int, int]:
-        lazy = _LexicalNames(self, self._a["lexical"])
+        lazy = _LexicalNames(self, self._arrays["lexical"])
         key = wanted.encode()
         return bisect.bisect_left(lazy, key), bisect.bisect_left(lazy, key + b"\xff")
 
-    def _spread(self, low: int, high: int) -> Ints:
+    def _names_of_range(self, low: int, high: int) -> Ints:
         """Names of a prefix range: all of a small one, the most important of a large one."""
-        names = self._a["lexical"][low:high]
+        names = self._arrays["lexical"][low:high]
         if len(names) <= 512:
             return np.asarray(names)
-        first = self._a["name_best"][names]
+        first = self._arrays["name_best"][names]
         return np.asarray(names[np.argpartition(first, 256)[:256]])
 
-    def _similar(self, wanted: str) -> list[tuple[int, float]]:
+    def _similar_names(self, wanted: str) -> list[tuple[int, float]]:
         """Names within two edits (one for short names), as (name number, similarity in 0..1)."""
         edits = 1 if len(wanted) <= 5 else _MAX_EDITS
-        near = self._sharing_trigrams(wanted, edits)
-        offset = self._a["name_offset"]
+        near = self._names_with_trigrams(wanted, edits)
+        offset = self._arrays["name_offset"]
         spans = zip(offset[near].tolist(), offset[near + 1].tolist(), strict=True)
         names = [self._blob[start:end].decode() for start, end in spans]
         distances = cdist([wanted], names, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
         close = {int(near[i]): int(distances[i]) for i in np.flatnonzero((distances > 0) & (distances <= edits))}
-        for swapped in _swapped(wanted):  # a swap changes four trigrams: a short name has no other
-            name_id = self._lookup(swapped)
+        for swapped in _swapped_spellings(wanted):  # a swap changes four trigrams: a short name has no other
+            name_id = self._name_id(swapped)
             if name_id is not None:
                 close[name_id] = 1
         return [(name_id, 1.0 - distance / (len(wanted) + 1.0)) for name_id, distance in close.items()]
 
-    def _sharing_trigrams(self, wanted: str, edits: int) -> Ints:
+    def _names_with_trigrams(self, wanted: str, edits: int) -> Ints:
         """Names of similar length that share the most trigrams with a query; if there are many, the important ones."""
         low, high = self._length_range(len(wanted), edits)
         rows = []
         for gram in trigrams(wanted):
             key = gram_key(gram)
-            at = int(np.searchsorted(self._a["gram_keys"], key))
-            if at < len(self._a["gram_keys"]) and self._a["gram_keys"][at] == key:
-                row = self._a["gram_names"][self._a["gram_start"][at] : self._a["gram_start"][at + 1]]
+            at = int(np.searchsorted(self._arrays["gram_keys"], key))
+            if at < len(self._arrays["gram_keys"]) and self._arrays["gram_keys"][at] == key:
+                row = self._arrays["gram_names"][self._arrays["gram_start"][at] : self._arrays["gram_start"][at + 1]]
                 rows.append(row[np.searchsorted(row, low) : np.searchsorted(row, high)])
         if not rows:
             return np.empty(0, dtype=np.int64)
@@ -329,22 +331,22 @@ class Gazetteer:
         for row in kept:
             counts[row - low] += 1  # a name is in a row once
         need = max(1, need - (len(rows) - len(kept)))
-        while np.count_nonzero(counts > need) >= _RESCORED:
+        while np.count_nonzero(counts > need) >= _MAX_RESCORED:
             need += 1
         hits = np.flatnonzero(counts >= need)
-        if len(hits) > _RESCORED:
-            weight = counts[hits].astype(np.float64) - self._a["name_best"][hits + low] / len(self)
-            hits = hits[np.argpartition(-weight, _RESCORED)[:_RESCORED]]
+        if len(hits) > _MAX_RESCORED:
+            weight = counts[hits].astype(np.float64) - self._arrays["name_best"][hits + low] / len(self)
+            hits = hits[np.argpartition(-weight, _MAX_RESCORED)[:_MAX_RESCORED]]
         return np.asarray(hits + low)
 
     def _length_range(self, length: int, edits: int) -> tuple[int, int]:
-        starts = self._a["length_start"]
+        starts = self._arrays["length_start"]
         last = len(starts) - 1
         low, high = max(0, length - edits), min(last, length + edits + 1)
         return int(starts[min(low, last)]), int(starts[high])
 
     def _read_place(self, number: int) -> Place:
-        a = self._a
+        a = self._arrays
         offset = a["label_offset"]
         label_id, label = self._labels[offset[number] : offset[number + 1]].decode().split("\t", 1)
         return Place(
@@ -359,7 +361,7 @@ class Gazetteer:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        offset = self._a["label_offset"]
+        offset = self._arrays["label_offset"]
         ids = (self._labels[offset[i] : offset[i + 1]].split(b"\t", 1)[0].decode() for i in range(len(self)))
         return {place_id: number for number, place_id in enumerate(ids)}
 
@@ -378,7 +380,7 @@ class _LexicalNames:
         return self._gazetteer._name(int(self._lexical[index])).encode()
 
 
-def _swapped(wanted: str) -> set[str]:
+def _swapped_spellings(wanted: str) -> set[str]:
     """A short query with two neighbouring letters swapped, in each way; nothing for long ones."""
     if len(wanted) > _SWAPPED_UP_TO:
         return set()
@@ -392,6 +394,6 @@ def gram_key(gram: str) -> np.uint64:
     return np.uint64(first << 42 | second << 21 | third)
 
 
-def _map(path: Path) -> mmap.mmap:
+def _map_file(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -22,7 +22,7 @@ import numpy as np
 from tts.errors import DataError
 from tts.geodata.names import normalise
 
-_fresh = normalise.__wrapped__  # a million different words would only push useful names out of its cache
+_normalise_uncached = normalise.__wrapped__  # a million different words would only push useful names out of its cache
 
 FORMAT_VERSION = 1
 _STEP = 0.05  # Zipf units a stored step
@@ -91,7 +91,7 @@ def build_lexicon(folder: Path, progress: Callable[[str, float], None] = lambda 
         for step, words in enumerate(wordfreq.get_frequency_list(language, "small")):
             zipf = 9.0 - step / 100.0
             for word in words:
-                key = _fresh(word)
+                key = _normalise_uncached(word)
                 if 1 <= len(key) <= _MAX_WORD and " " not in key and not key.isdigit():
                     found[key.encode()].setdefault(number, min(255, round(zipf / _STEP)))
     progress("writing the lexicon", 0.95)

@@ -37,9 +37,9 @@ class NearbyTowns:
     """
 
     def __init__(self, arrays: Mapping[str, Ints]) -> None:
-        self._a = arrays
-        self._remembered = lru_cache(maxsize=_BLOCKS)(self._read)
-        self._people = lru_cache(maxsize=_COUNTS)(self._count_people)
+        self._arrays = arrays
+        self._read_block_cached = lru_cache(maxsize=_BLOCKS)(self._read_block)
+        self._count_people_cached = lru_cache(maxsize=_COUNTS)(self._count_people)
 
     def towns(
         self, point: LatLon, *, limit: int, max_km: float, min_population: int = 0
@@ -48,7 +48,9 @@ class NearbyTowns:
         for ring in _RINGS:
             row, column = cell_of(point.lat, point.lon)
             width = _width(point.lat, ring)
-            block = (self._remembered if ring <= _REMEMBERED_RING else self._read)(row, column, ring, width)
+            block = (self._read_block_cached if ring <= _REMEMBERED_RING else self._read_block)(
+                row, column, ring, width
+            )
             near, vectors = block.numbers, block.vectors
             if min_population:
                 large = block.population >= min_population
@@ -62,7 +64,7 @@ class NearbyTowns:
             if (
                 ring == _RINGS[-1]
                 or ring * DEGREE_KM > max_km
-                or (len(near) == limit and km.max() <= _sure(point, ring))
+                or (len(near) == limit and km.max() <= _sure_km(point, ring))
             ):
                 order = np.lexsort((near, km))
                 order = order[km[order] <= max_km]
@@ -72,26 +74,26 @@ class NearbyTowns:
     def town(self, point: LatLon, *, max_km: float) -> int | None:
         """Number of the town nearest to a point."""
         ring = _RINGS[0]
-        block = self._remembered(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
         if len(block.numbers):
             cosines = block.vectors @ unit_vector(point)
             nearest = int(cosines.argmax())
-            if (km := arc_km(cosines[nearest])) <= _sure(point, ring):
+            if (km := arc_km(cosines[nearest])) <= _sure_km(point, ring):
                 return int(block.numbers[nearest]) if km <= max_km else None
         numbers, _ = self.towns(point, limit=1, max_km=max_km)
         return int(numbers[0]) if len(numbers) else None
 
     def people(self, point: LatLon, *, limit: int, max_km: float) -> int:
         """People in the `limit` nearest towns within `max_km` km. A verifier asks for each vote at each step."""
-        return self._people(point.lat, point.lon, limit, max_km)
+        return self._count_people_cached(point.lat, point.lon, limit, max_km)
 
     def _count_people(self, lat: float, lon: float, limit: int, max_km: float) -> int:
         """Quicker than by `towns`: in no order."""
         point, ring = LatLon(lat=lat, lon=lon), _RINGS[0]
-        if max_km > _sure(point, ring):
+        if max_km > _sure_km(point, ring):
             numbers, _ = self.towns(point, limit=limit, max_km=max_km)
-            return int(self._a["population"][numbers].sum())
-        block = self._remembered(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+            return int(self._arrays["population"][numbers].sum())
+        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
         cosines = block.vectors @ unit_vector(point)
         near = cosines >= math.cos(max_km / EARTH_RADIUS_KM)
         cosines, population = cosines[near], block.population[near]
@@ -99,19 +101,19 @@ class NearbyTowns:
             population = population[np.argpartition(-cosines, limit - 1)[:limit]]
         return int(population.sum())
 
-    def _read(self, row: int, column: int, ring: int, width: int) -> _Block:
+    def _read_block(self, row: int, column: int, ring: int, width: int) -> _Block:
         """All towns in the cells `ring` rows and `width` columns around one."""
         columns = sorted({c % 360 for c in range(column - width, column + width + 1)})
-        starts, places = self._a["cell_start"], self._a["cell_places"]
+        starts, places = self._arrays["cell_start"], self._arrays["cell_places"]
         parts = [
             places[starts[cell] : starts[cell + 1]]
             for r in range(max(0, row - ring), min(179, row + ring) + 1)
             for cell in (r * 360 + c for c in columns)
         ]
         near = np.concatenate(parts)
-        near = near[self._a["kind"][near] == _TOWN]
-        lat, lon = self._a["lat"][near].astype(float), self._a["lon"][near].astype(float)
-        return _Block(near, self._a["population"][near], unit_vectors(lat, lon))
+        near = near[self._arrays["kind"][near] == _TOWN]
+        lat, lon = self._arrays["lat"][near].astype(float), self._arrays["lon"][near].astype(float)
+        return _Block(near, self._arrays["population"][near], unit_vectors(lat, lon))
 
 
 def _width(lat: float, ring: int) -> int:
@@ -119,7 +121,7 @@ def _width(lat: float, ring: int) -> int:
     return min(180, math.ceil(ring / max(0.05, math.cos(math.radians(min(87.0, abs(lat)))))))
 
 
-def _sure(point: LatLon, ring: int) -> float:
+def _sure_km(point: LatLon, ring: int) -> float:
     """Kilometres from the point that are surely inside the cells of a ring."""
     return ring * DEGREE_KM * max(0.1, math.cos(math.radians(min(89.0, abs(point.lat) + ring))))
 

@@ -36,7 +36,9 @@ GAZETTEER = "gazetteer"
 LEXICON = "lexicon"
 MAPS = "maps"
 _MANIFEST = "manifest.json"
-_OPEN: WeakValueDictionary[tuple[tuple[str, int, int], ...], Any] = WeakValueDictionary()  # closed when nobody uses it
+_OPEN_PARTS: WeakValueDictionary[tuple[tuple[str, int, int], ...], Any] = (
+    WeakValueDictionary()
+)  # closed when nobody uses it
 _OPENING = RLock()  # opening the maps opens the gazetteer
 
 
@@ -78,15 +80,15 @@ class DataStore:
 
     def gazetteer(self) -> Gazetteer:
         """The gazetteer of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._shared(Gazetteer, GAZETTEER)
+        return self._shared_reader(Gazetteer, GAZETTEER)
 
     def lexicon(self) -> Lexicon:
         """The lexicon of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._shared(Lexicon, LEXICON)
+        return self._shared_reader(Lexicon, LEXICON)
 
     def cartographer(self) -> Cartographer:
         """The map data of this process. Raises DataError when it has not been built, is corrupt or outdated."""
-        return self._shared(lambda folder: Cartographer(folder, self.gazetteer()), MAPS, GAZETTEER)
+        return self._shared_reader(lambda folder: Cartographer(folder, self.gazetteer()), MAPS, GAZETTEER)
 
     @property
     def ready(self) -> bool:
@@ -120,18 +122,18 @@ class DataStore:
                 shutil.rmtree(folder)
         return freed
 
-    def _shared(self, open_part: Callable[[Path], _Part], *names: str) -> _Part:
+    def _shared_reader(self, open_part: Callable[[Path], _Part], *names: str) -> _Part:
         """What reads the first of these data sets: one for all who use it, because each has dozens of files open. After
         one of the data sets was built again, a new one."""
-        folders = [self._ready(name) for name in names]
-        key = tuple(_built(folder) for folder in folders)
+        folders = [self._ready_folder(name) for name in names]
+        key = tuple(_build_identity(folder) for folder in folders)
         with _OPENING:
-            part: _Part | None = _OPEN.get(key)
+            part: _Part | None = _OPEN_PARTS.get(key)
             if part is None:
-                _OPEN[key] = part = open_part(folders[0])
+                _OPEN_PARTS[key] = part = open_part(folders[0])
             return part
 
-    def _ready(self, name: str) -> Path:
+    def _ready_folder(self, name: str) -> Path:
         status = next(status for status in self.status(deep=False) if status.name == name)
         if status.state != "ready":
             raise DataError(f"the {name} is {status.state} ({status.detail}): run `geotts data build`")
@@ -181,7 +183,7 @@ class DataStore:
             yield
 
 
-def _built(folder: Path) -> tuple[str, int, int]:
+def _build_identity(folder: Path) -> tuple[str, int, int]:
     """Differs after each build of a data set."""
     manifest = (folder / _MANIFEST).stat()
     return str(folder), manifest.st_ino, manifest.st_mtime_ns

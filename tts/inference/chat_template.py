@@ -36,7 +36,7 @@ class TemplateTraits:
 
 def look_at(render: Render) -> TemplateTraits:
     """Render a system text, a question and a tool. What a template refuses to render it does not keep."""
-    plain, listed = _rendered(render, None), _rendered(render, [probe_tool()])
+    plain, listed = _render_probe(render, None), _render_probe(render, [probe_tool()])
     return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)
 
 
@@ -51,7 +51,7 @@ def probe_tool() -> dict[str, Any]:
     return {"type": "function", "function": {"name": TOOL_MARK, "description": "A probe.", "parameters": parameters}}
 
 
-def _rendered(render: Render, tools: list[dict[str, Any]] | None) -> str:
+def _render_probe(render: Render, tools: list[dict[str, Any]] | None) -> str:
     try:
         return render(probe_messages(), tools)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError):  # templates raise what they like

@@ -54,25 +54,29 @@ def forced_calls(text: str, *, turn: int) -> tuple[ToolCall, ...]:
 def _call_schema(tool: ToolSchema) -> dict[str, JsonValue]:
     return {
         "type": "object",
-        "properties": {"name": {"const": tool.name}, "arguments": _bounded(tool.parameters, tool.parameters)},
+        "properties": {"name": {"const": tool.name}, "arguments": _bounded_schema(tool.parameters, tool.parameters)},
         "required": ["name", "arguments"],
         "additionalProperties": False,
     }
 
 
-def _bounded(node: Any, root: Any) -> Any:
+def _bounded_schema(node: Any, root: Any) -> Any:
     """The schema with references resolved, every field required, and a bound on everything that could go on."""
     if "$ref" in node:
         target = root
         for key in str(node["$ref"]).removeprefix("#/").split("/"):
             target = target[key]
-        return _bounded(target, root)
+        return _bounded_schema(target, root)
     if "anyOf" in node:
         options = [option for option in node["anyOf"] if option.get("type") != "null"]
-        return _bounded(options[0], root) if len(options) == 1 else {"anyOf": [_bounded(o, root) for o in options]}
+        return (
+            _bounded_schema(options[0], root)
+            if len(options) == 1
+            else {"anyOf": [_bounded_schema(o, root) for o in options]}
+        )
     kind = node.get("type")
     if kind == "object":
-        properties = {name: _bounded(below, root) for name, below in node.get("properties", {}).items()}
+        properties = {name: _bounded_schema(below, root) for name, below in node.get("properties", {}).items()}
         return {
             "type": "object",
             "properties": properties,
@@ -93,11 +97,11 @@ def _bounded(node: Any, root: Any) -> Any:
 
 def _bounded_list(node: Any, root: Any) -> dict[str, Any]:
     if "prefixItems" in node:
-        items = [_bounded(item, root) for item in node["prefixItems"]]
+        items = [_bounded_schema(item, root) for item in node["prefixItems"]]
         return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items), "maxItems": len(items)}
     return {
         "type": "array",
-        "items": _bounded(node.get("items", {"type": "string"}), root),
+        "items": _bounded_schema(node.get("items", {"type": "string"}), root),
         "minItems": max(1, int(node.get("minItems", 0))),
         "maxItems": min(_LONGEST_LIST, int(node.get("maxItems", _LONGEST_LIST))),
     }

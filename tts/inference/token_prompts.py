@@ -63,31 +63,31 @@ class TokenPrompts:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: OrderedDict[str, _KnownPrompt] = OrderedDict()
+        self._known_prompts: OrderedDict[str, _KnownPrompt] = OrderedDict()
 
     def prompt(self, session_id: str, messages: Sequence[Message], tools: tuple[ToolSchema, ...]) -> Prompt:
         """`tools` are those the conversation lists, the same in all its turns."""
         all_messages = tuple(messages)
-        before = self._known.get(session_id)
+        before = self._known_prompts.get(session_id)
         if before is not None and _continues(all_messages, tools, before):
-            ids = [*before.token_ids, *self._after(all_messages, len(before.messages), tools)]
+            ids = [*before.token_ids, *self._ids_after(all_messages, len(before.messages), tools)]
         else:
-            ids = self._from_start(all_messages, tools)
+            ids = self._ids_from_start(all_messages, tools)
         self._remember(session_id, _KnownPrompt(all_messages, tools, tuple(ids)))
         return Prompt(ids, tuple(image for message in all_messages for image in message.images))
 
     def _remember(self, session_id: str, known: _KnownPrompt) -> None:
-        self._known[session_id] = known
-        self._known.move_to_end(session_id)
-        while len(self._known) > _SESSIONS:
-            self._known.popitem(last=False)
+        self._known_prompts[session_id] = known
+        self._known_prompts.move_to_end(session_id)
+        while len(self._known_prompts) > _SESSIONS:
+            self._known_prompts.popitem(last=False)
 
-    def _from_start(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
+    def _ids_from_start(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
         first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))
         ids = self._tokenizer.encode(self._render(messages[:first], tools))
-        return ids + self._after(messages, first, tools)
+        return ids + self._ids_after(messages, first, tools)
 
-    def _after(self, messages: tuple[Message, ...], start: int, tools: tuple[ToolSchema, ...]) -> list[int]:
+    def _ids_after(self, messages: tuple[Message, ...], start: int, tools: tuple[ToolSchema, ...]) -> list[int]:
         """Ids from the assistant message at `start` on; each stretch of text is tokenised by itself."""
         ids: list[int] = []
         at = start
@@ -107,9 +107,9 @@ class TokenPrompts:
         return self._tokenizer.encode(as_plain_chat((message,), ())[0].text)
 
     def _render(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> str:
-        marked = [_marked(message) for message in messages]
+        marked = [_mark_assistant(message) for message in messages]
         native = self._tokenizer.lists_tools
-        plain = [_plain(message) for message in as_plain_chat(marked, () if native else tools)]
+        plain = [_plain_message(message) for message in as_plain_chat(marked, () if native else tools)]
         return self._tokenizer.render(plain, [wire_schema(tool) for tool in tools] if tools and native else None)
 
 
@@ -121,11 +121,11 @@ def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], bef
     return len(messages) == kept or messages[kept].role == "assistant"
 
 
-def _marked(message: Message) -> Message:
+def _mark_assistant(message: Message) -> Message:
     return Message(role="assistant", parts=(TextPart(text=_MARK),)) if message.role == "assistant" else message
 
 
-def _plain(message: Message) -> dict[str, Any]:
+def _plain_message(message: Message) -> dict[str, Any]:
     """As chat templates take it: a string, or parts when there are pictures among them."""
     if not message.images:
         return {"role": message.role, "content": message.text}

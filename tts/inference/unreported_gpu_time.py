@@ -41,13 +41,13 @@ class UnreportedGpuTime:
     """If there are too many requests, the seconds of the oldest requests are dropped."""
 
     def __init__(self) -> None:
-        self._left: dict[str, float] = {}
-        self._running: dict[str, dict[Charge, float]] = {}  # with the seconds that were taken before its end
+        self._untaken_s: dict[str, float] = {}
+        self._running_charges: dict[str, dict[Charge, float]] = {}  # with the seconds that were taken before its end
 
     @contextmanager
     def of_generation(self, request_id: str, charge: Charge) -> Iterator[None]:
         """Within the block the generation runs. Ends the charge, and keeps what no usage has reported."""
-        running = self._running.setdefault(request_id, {})
+        running = self._running_charges.setdefault(request_id, {})
         running[charge] = 0.0
         try:
             yield
@@ -55,22 +55,22 @@ class UnreportedGpuTime:
             charge.end()
             taken_s = running.pop(charge)
             if not running:
-                del self._running[request_id]
+                del self._running_charges[request_id]
             self.note(request_id, _unreported_s(charge) - taken_s)
 
     def note(self, request_id: str, gpu_s: float) -> None:
         """Keep seconds of a request; negative ones if seconds that were taken are in a usage now."""
-        left_s = self._left.pop(request_id, 0.0) + gpu_s
+        left_s = self._untaken_s.pop(request_id, 0.0) + gpu_s
         if not request_id or abs(left_s) < _ROUNDING_S:
             return
-        self._left[request_id] = left_s
-        if len(self._left) > _MOST_REQUESTS:
-            del self._left[next(iter(self._left))]
+        self._untaken_s[request_id] = left_s
+        if len(self._untaken_s) > _MOST_REQUESTS:
+            del self._untaken_s[next(iter(self._untaken_s))]
 
     def take(self, request_id: str) -> float:
         """Seconds of a request that were not taken before; those of running generations up to now."""
-        taken_s = self._left.pop(request_id, 0.0)
-        running = self._running.get(request_id, {})
+        taken_s = self._untaken_s.pop(request_id, 0.0)
+        running = self._running_charges.get(request_id, {})
         for charge, before_s in running.items():
             running[charge] = _unreported_s(charge)
             taken_s += running[charge] - before_s
@@ -78,7 +78,7 @@ class UnreportedGpuTime:
 
     def holds(self, request_id: str) -> bool:
         """Whether there are seconds of generations that have ended."""
-        return request_id in self._left
+        return request_id in self._untaken_s
 
 
 def _unreported_s(charge: Charge) -> float:

@@ -27,7 +27,7 @@ class Meter:
         self._money_usd = money_usd
         self._reserved_usd = 0.0
         self._freed = asyncio.Event()
-        self._unreported = Usage()
+        self._unreported_usage = Usage()
         self.usage = Usage()
         self.refused = 0
 
@@ -38,41 +38,41 @@ class Meter:
             MoneySpent: there is too little for a reply of use; nothing is sent then.
         """
         price: Price | None = getattr(model, "price", None)
-        request, reserved_usd = await self._bounded(request, price)
+        request, reserved_usd = await self._bound_reply(request, price)
         self._reserved_usd += reserved_usd
         text: list[str] = []
-        counted: Usage | None = None
-        beside = Usage()
+        own_usage: Usage | None = None
+        other_usage = Usage()
         try:
             async with closing(model.generate(request)) as deltas:
                 async for delta in deltas:
                     text.append(delta.text)
-                    beside += delta.spent or Usage()
+                    other_usage += delta.spent or Usage()
                     if delta.usage is not None:
-                        counted = (counted or Usage(model_calls=1)) + delta.usage
+                        own_usage = (own_usage or Usage(model_calls=1)) + delta.usage
                     yield delta
         finally:
-            if counted is None and any(text):  # cut off: the engine had no time to say what it was
-                counted = usage_about(request.messages, request.tools, "".join(text), price)
-            used = beside if counted is None else beside + counted
+            if own_usage is None and any(text):  # cut off: the engine had no time to say what it was
+                own_usage = usage_about(request.messages, request.tools, "".join(text), price)
+            used = other_usage if own_usage is None else other_usage + own_usage
             self.usage += used
-            self._unreported += used
+            self._unreported_usage += used
             self._reserved_usd -= reserved_usd
             self._freed.set()
 
     def take(self) -> Usage:
         """The usage since the last call, for callers that report it in parts."""
-        taken = self._unreported
-        self._unreported = Usage()
+        taken = self._unreported_usage
+        self._unreported_usage = Usage()
         return taken
 
-    async def _bounded(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:
+    async def _bound_reply(self, request: ModelRequest, price: Price | None) -> tuple[ModelRequest, float]:
         """The request with the reply it can pay for, and what that costs at most."""
         if self._money_usd is None:
             return request, 0.0
         if price is None:  # somebody else's engine, which says what it costs afterwards
             if self.usage.cost_usd >= self._money_usd:
-                raise self._spent()
+                raise self._money_spent_error()
             return request, 0.0
         prompt = prompt_tokens_about(request.messages, request.tools)
         wanted = request.sampling.max_tokens
@@ -82,13 +82,13 @@ class Meter:
             if tokens >= min(wanted, _LEAST_TOKENS):
                 break
             if self._reserved_usd <= 0.0:
-                raise self._spent()
+                raise self._money_spent_error()
             self._freed.clear()
             await self._freed.wait()
         sampling = request.sampling.model_copy(update={"max_tokens": tokens})
         reserved_usd = price.cost_usd(Usage(prompt_tokens=prompt, completion_tokens=tokens))
         return replace(request, sampling=sampling), reserved_usd
 
-    def _spent(self) -> MoneySpent:
+    def _money_spent_error(self) -> MoneySpent:
         self.refused += 1
         return MoneySpent("the money limit of this request is used up")

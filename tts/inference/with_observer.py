@@ -83,7 +83,7 @@ class ModelWithObserver:
     @property
     def kv_use(self) -> float | None:
         """Share of the KV cache in use of whichever has less room, 0 to 1; None where neither has a cache here."""
-        return max((engine.kv_use for engine in self._healthy if engine.kv_use is not None), default=None)
+        return max((engine.kv_use for engine in self._checked_engines if engine.kv_use is not None), default=None)
 
     @property
     def kv_tokens(self) -> int | None:
@@ -97,11 +97,11 @@ class ModelWithObserver:
 
     async def check_health(self) -> None:
         """Raises FatalError when one of them is gone: no turn can do without."""
-        for engine in self._healthy:
+        for engine in self._checked_engines:
             await engine.check_health()
 
     @property
-    def _healthy(self) -> list[EngineHealth]:
+    def _checked_engines(self) -> list[EngineHealth]:
         return [engine for engine in (self._planner, self._observer) if isinstance(engine, EngineHealth)]
 
     async def aclose(self) -> None:
@@ -110,13 +110,13 @@ class ModelWithObserver:
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Have new pictures described, then pass on the planner's turn. The planner gets text only."""
-        async with aclosing(stream(partial(self._think, request))) as deltas:
+        async with aclosing(stream(partial(self._send_turn, request))) as deltas:
             async for delta in deltas:
                 yield delta
 
-    async def _think(self, request: ModelRequest, send: Send[Delta]) -> None:
+    async def _send_turn(self, request: ModelRequest, send: Send[Delta]) -> None:
         meter = Meter(self._money_for_observer(request))
-        messages = await self._described(request, meter, send)
+        messages = await self._describe_pictures(request, meter, send)
         blind = replace(request, messages=messages, photos=(), files={})
         left_usd = None if request.money_usd is None else request.money_usd - meter.usage.cost_usd
         async with closing(Meter(left_usd).generate(self._planner, blind)) as deltas:
@@ -135,7 +135,7 @@ class ModelWithObserver:
         read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
         return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
 
-    async def _described(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> tuple[Message, ...]:
+    async def _describe_pictures(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> tuple[Message, ...]:
         """The conversation in words."""
         written: list[Message] = []
         for at, message in enumerate(request.messages):
@@ -153,10 +153,10 @@ class ModelWithObserver:
     async def _description_of(
         self, image: ImageRef, request: ModelRequest, before: Sequence[Message], meter: Meter, send: Send[Delta]
     ) -> str:
-        whole = _is_whole(image, request)
-        if whole and (known := request.context.described.get(image.sha256)) is not None:
+        is_whole = _is_whole(image, request)
+        if is_whole and (known := request.context.described.get(image.sha256)) is not None:
             return known
-        key = (request.context.id if whole else request.session_id, image.sha256, str(image.box))
+        key = (request.context.id if is_whole else request.session_id, image.sha256, str(image.box))
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:  # rollouts that start together wait for the first one's question
             self._forget_expired()
@@ -165,11 +165,11 @@ class ModelWithObserver:
             try:
                 words = await self._ask(_description_request(image, request, before), meter, send)
             except MoneySpent:
-                if whole:
+                if is_whole:
                     raise
                 return _NOT_PAID
             self._descriptions[key] = (words, _now() + request.context.remaining_s)
-            if whole:
+            if is_whole:
                 await send(Delta(described=(Description(photo_sha256=image.sha256, text=words),)))
             return words
 
@@ -185,7 +185,7 @@ class ModelWithObserver:
                 text += [delta.text async for delta in deltas]
         except ModelError as failure:
             await _send_usage(meter, send)
-            raise _of_observer(failure) from failure
+            raise _as_observer_error(failure) from failure
         await _send_usage(meter, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
@@ -214,7 +214,7 @@ def _texts(message: Message) -> tuple[Part, ...]:
     return tuple(part for part in message.parts if isinstance(part, TextPart))
 
 
-def _of_observer(failure: ModelError) -> ModelError:
+def _as_observer_error(failure: ModelError) -> ModelError:
     """The same failure under its own name."""
     return type(failure)(f"the observer: {failure.detail}", **failure.fields)
 

@@ -44,7 +44,7 @@ class Egress:
 
     def __init__(self) -> None:
         self._departures: dict[str, list[Departure]] = {}
-        self._watched: dict[str, list[asyncio.Event]] = {}
+        self._watchers: dict[str, list[asyncio.Event]] = {}
 
     def record(self, outgoing: Outgoing, *, in_file: bool = False) -> None:
         """Record a call that is about to be sent. A call without a request (a check, a start) is not recorded."""
@@ -57,7 +57,7 @@ class Egress:
         self._departures.setdefault(departure.request_id, []).append(departure)
         if len(self._departures) > _MOST_REQUESTS:
             del self._departures[next(iter(self._departures))]
-        for news in self._watched.get(departure.request_id, ()):
+        for news in self._watchers.get(departure.request_id, ()):
             news.set()
 
     def take(self, request_id: str) -> tuple[Departure, ...]:
@@ -72,14 +72,14 @@ class Egress:
     def watch(self, request_id: str) -> Iterator[asyncio.Event]:
         """Within the block the event is set whenever something is recorded for the request."""
         news = asyncio.Event()
-        watching = self._watched.setdefault(request_id, [])
+        watching = self._watchers.setdefault(request_id, [])
         watching.append(news)
         try:
             yield news
         finally:
             watching.remove(news)
             if not watching:
-                self._watched.pop(request_id, None)
+                self._watchers.pop(request_id, None)
 
 
 EGRESS = Egress()

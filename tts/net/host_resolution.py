@@ -23,8 +23,8 @@ class NameLookups:
 
     def __init__(self, threads: int = _THREADS, most_waiting: int = _MOST_WAITING) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="names")
-        self._most = threads + most_waiting
-        self._asked = 0
+        self._max_lookups = threads + most_waiting
+        self._n_lookups = 0
 
     async def addresses(self, host: str, port: int) -> Sequence[str]:
         """Every address of `host`, in the system's order of preference.
@@ -33,17 +33,17 @@ class NameLookups:
             OSError: there is none.
             FetchError: too many names are being looked up.
         """
-        if self._asked >= self._most:
+        if self._n_lookups >= self._max_lookups:
             raise FetchError("too many host names are being looked up", kind=FetchErrorKind.TIMEOUT)
         loop = asyncio.get_running_loop()
         looking = self._threads.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-        self._asked += 1
-        looking.add_done_callback(lambda _: self._ended())
+        self._n_lookups += 1
+        looking.add_done_callback(lambda _: self._note_end())
         found = await asyncio.wrap_future(looking, loop=loop)
         return list(dict.fromkeys(str(item[4][0]) for item in found))
 
-    def _ended(self) -> None:
-        self._asked -= 1
+    def _note_end(self) -> None:
+        self._n_lookups -= 1
 
 
 @lru_cache(maxsize=1)

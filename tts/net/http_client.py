@@ -113,11 +113,11 @@ class SafeHttpClient:
             FetchError: always with a `kind`; its text is safe to show.
         """
         limit_s = min(timeout_s or self.limits.timeout_s, self.limits.timeout_s)
-        request = _built(self.limits, method, url, params, headers, json, content, credential, limit_s)
-        note = partial(self._note, request_id)
+        request = _build_request(self.limits, method, url, params, headers, json, content, credential, limit_s)
+        note = partial(self._record_request, request_id)
         try:
             async with asyncio.timeout(limit_s):
-                reply = await self._follow(request, content_types, max_bytes or self.limits.max_bytes, note)
+                reply = await self._follow_redirects(request, content_types, max_bytes or self.limits.max_bytes, note)
         except TimeoutError:
             raise FetchError(f"no whole reply within {limit_s:g} s", kind=FetchErrorKind.TIMEOUT) from None
         if not any_status and not 200 <= reply.status < 300:
@@ -130,7 +130,7 @@ class SafeHttpClient:
             await self._transport.aclose()
             self._transport = None
 
-    async def _follow(
+    async def _follow_redirects(
         self,
         request: httpx.Request,
         content_types: Sequence[str],
@@ -139,17 +139,17 @@ class SafeHttpClient:
     ) -> HttpReply:
         for _ in range(self.limits.max_redirects + 1):
             request.extensions[ON_SEND] = partial(note, request)
-            response = await self._opened().handle_async_request(request)
+            response = await self._open_transport().handle_async_request(request)
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers:
-                    request = self._next(request, response)
+                    request = self._redirected_request(request, response)
                     continue
-                return await self._read(request, response, content_types, max_bytes)
+                return await self._read_reply(request, response, content_types, max_bytes)
             finally:
                 await response.aclose()
         raise FetchError(f"more than {self.limits.max_redirects} redirects", kind=FetchErrorKind.REDIRECTS)
 
-    def _next(self, request: httpx.Request, response: httpx.Response) -> httpx.Request:
+    def _redirected_request(self, request: httpx.Request, response: httpx.Response) -> httpx.Request:
         """The request a redirect asks for: checked, without key and body on another host, never down to plain HTTP."""
         target = urljoin(str(request.url), response.headers["location"])
         self.limits.check(target)
@@ -174,7 +174,7 @@ class SafeHttpClient:
             headers["content-type"] = request.headers["content-type"]
         return httpx.Request(method, url, headers=headers, content=body, extensions=extensions)
 
-    async def _read(
+    async def _read_reply(
         self, request: httpx.Request, response: httpx.Response, content_types: Sequence[str], max_bytes: int
     ) -> HttpReply:
         self._check_head(response, content_types, max_bytes)
@@ -203,12 +203,12 @@ class SafeHttpClient:
             wanted = " or ".join(content_types)
             raise FetchError(f"the reply is {kind[:60] or 'untyped'}, not {wanted}", kind=FetchErrorKind.BAD_CONTENT)
 
-    def _opened(self) -> httpx.AsyncBaseTransport:
+    def _open_transport(self) -> httpx.AsyncBaseTransport:
         if self._transport is None:
             self._transport = SafeTransport(self.limits, resolve=self._resolve, verify=self._verify)
         return self._transport
 
-    def _note(self, request_id: str, request: httpx.Request) -> None:
+    def _record_request(self, request_id: str, request: httpx.Request) -> None:
         outgoing = Outgoing.now(
             host=request.url.host,
             method=request.method,
@@ -241,7 +241,7 @@ def retry_after_s(value: str) -> float | None:
     return min(max(wait, timedelta()).total_seconds(), _LONGEST_RETRY_AFTER_S)
 
 
-def _built(
+def _build_request(
     limits: FetchLimits,
     method: str,
     url: str,

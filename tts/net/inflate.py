@@ -15,7 +15,7 @@ class Inflater:
     """Feeds on parts of a body in one content coding; never holds more than `max_bytes` of output."""
 
     def __init__(self, coding: str, max_bytes: int) -> None:
-        self._remaining = max_bytes
+        self._remaining_bytes = max_bytes
         self._engine = _engine(coding.strip().lower())
         self._raw_fallback = coding.strip().lower() == "deflate"
 
@@ -24,24 +24,24 @@ class Inflater:
         if self._engine is None:
             out = part
         else:
-            out = self._inflated(part)
+            out = self._inflate(part)
             if self._engine.unconsumed_tail:
-                raise _too_large()
-        self._remaining -= len(out)
-        if self._remaining < 0:
-            raise _too_large()
+                raise _too_large_error()
+        self._remaining_bytes -= len(out)
+        if self._remaining_bytes < 0:
+            raise _too_large_error()
         return out
 
-    def _inflated(self, part: bytes) -> bytes:
+    def _inflate(self, part: bytes) -> bytes:
         assert self._engine is not None
         try:
-            out = self._engine.decompress(part, self._remaining + 1)
+            out = self._engine.decompress(part, self._remaining_bytes + 1)
         except zlib.error:
             if not self._raw_fallback:
                 raise FetchError("the reply is not compressed as it says", kind=FetchErrorKind.BAD_CONTENT) from None
             self._raw_fallback = False  # some servers send raw deflate under that name (RFC 9110, 8.4.1.2)
             self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._inflated(part)
+            return self._inflate(part)
         self._raw_fallback = False
         return out
 
@@ -61,5 +61,5 @@ def _engine(coding: str) -> zlib._Decompress | None:
     raise FetchError("the reply is in a content coding that was not asked for", kind=FetchErrorKind.BAD_CONTENT)
 
 
-def _too_large() -> FetchError:
+def _too_large_error() -> FetchError:
     return FetchError("the reply is too large once decompressed", kind=FetchErrorKind.TOO_LARGE)

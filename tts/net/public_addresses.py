@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 
-_REFUSED: tuple[tuple[str, str], ...] = (
+_REFUSED_NETWORKS: tuple[tuple[str, str], ...] = (
     ("0.0.0.0/8", "this host"),
     ("10.0.0.0/8", "private"),
     ("100.64.0.0/10", "carrier-grade NAT"),
@@ -41,7 +41,7 @@ _REFUSED: tuple[tuple[str, str], ...] = (
     ("ff00::/8", "multicast"),
 )
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-_NETWORKS = tuple((ipaddress.ip_network(network), why) for network, why in _REFUSED)
+_NETWORKS = tuple((ipaddress.ip_network(network), why) for network, why in _REFUSED_NETWORKS)
 
 
 def refusal(address: str) -> str | None:

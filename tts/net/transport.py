@@ -54,7 +54,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
             FetchError: DNS or REFUSED, before anything is connected.
             httpcore.ConnectError, httpcore.ConnectTimeout: of the last address that was tried.
         """
-        addresses = await self._checked(host, port)
+        addresses = await self._checked_addresses(host, port)
         last: Exception = httpcore.ConnectError("there is no address")
         for address in addresses[:_MOST_ADDRESSES]:
             try:
@@ -63,15 +63,15 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
                 last = error
         raise last
 
-    async def _checked(self, host: str, port: int) -> Sequence[str]:
+    async def _checked_addresses(self, host: str, port: int) -> Sequence[str]:
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError):
-            raise _not_public(host, FetchErrorKind.DNS) from None
+            raise _not_public_error(host, FetchErrorKind.DNS) from None
         if self._limits.allows(host, port):
             return addresses
         if any(refusal(address) is not None for address in addresses):
-            raise _not_public(host, FetchErrorKind.REFUSED)
+            raise _not_public_error(host, FetchErrorKind.REFUSED)
         return addresses
 
     async def connect_unix_socket(self, *args: typing.Any, **kwargs: typing.Any) -> httpcore.AsyncNetworkStream:
@@ -83,7 +83,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-def _not_public(host: str, kind: FetchErrorKind) -> FetchError:
+def _not_public_error(host: str, kind: FetchErrorKind) -> FetchError:
     """One text for names that do not exist and for those inside: it must not tell a stranger which there are."""
     return FetchError(f"{host[:100]!r} is no host on the public internet", kind=kind)
 
@@ -104,8 +104,8 @@ class SafeTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request that the limits allows, with its key added. The body of the response is still to be read."""
         self._limits.check(str(request.url))
-        url, headers = _with_credential(request)
-        with _mapped():
+        url, headers = _url_and_headers(request)
+        with _as_fetch_errors():
             reply = await self._pool.handle_async_request(
                 httpcore.Request(
                     method=request.method,
@@ -140,7 +140,7 @@ class _Body(httpx.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _mapped():
+        with _as_fetch_errors():
             async for part in self._stream:
                 yield part
 
@@ -149,7 +149,7 @@ class _Body(httpx.AsyncByteStream):
             await self._stream.aclose()
 
 
-def _with_credential(request: httpx.Request) -> tuple[httpcore.URL, list[tuple[bytes, bytes]]]:
+def _url_and_headers(request: httpx.Request) -> tuple[httpcore.URL, list[tuple[bytes, bytes]]]:
     """URL and headers for the wire: the only place where a key is in them."""
     url, headers = request.url, list(request.headers.raw)
     credential: Credential | None = request.extensions.get(CREDENTIAL)
@@ -163,7 +163,7 @@ def _with_credential(request: httpx.Request) -> tuple[httpcore.URL, list[tuple[b
 
 
 @contextmanager
-def _mapped() -> typing.Iterator[None]:
+def _as_fetch_errors() -> typing.Iterator[None]:
     """httpcore's exceptions as ours; their messages are dropped, for they may quote what was sent."""
     try:
         yield

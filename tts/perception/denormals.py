@@ -18,7 +18,7 @@ from functools import lru_cache
 
 _ENVIRONMENT_BYTES = 64  # fenv_t has 32
 _MXCSR_AT = 28  # System V ABI: the x87 environment, then the SSE control and status register
-_ZEROED = 0x8040  # MXCSR: flush results to zero, take operands as zero
+_ZERO_BITS = 0x8040  # MXCSR: flush results to zero, take operands as zero
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def denormals_as_zero() -> Iterator[None]:
     get(before)
     inside = ctypes.create_string_buffer(before.raw)
     register = ctypes.c_uint32.from_buffer(inside, _MXCSR_AT)
-    register.value |= _ZEROED
+    register.value |= _ZERO_BITS
     set_(inside)
     try:
         yield

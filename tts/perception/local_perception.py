@@ -15,7 +15,7 @@ from tts.domain.request import RequestContext
 from tts.errors import ReaderFailed, boundary
 from tts.perception.sign_reader import SignReader
 
-_KEPT = 256
+_MAX_CACHED = 256
 _MOST_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB
 _Key = tuple[str, Box | None, str]
 
@@ -28,8 +28,8 @@ class LocalPerception:
 
     def __init__(self, make_reader: Callable[[], SignReader] = SignReader, *, threads: int | None = None) -> None:
         self._make_reader = make_reader
-        self._spare: list[SignReader] = [make_reader()]
-        self._mine = threading.local()
+        self._spare_readers: list[SignReader] = [make_reader()]
+        self._thread_local = threading.local()
         self._threads = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="perception")
         self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
 
@@ -37,23 +37,25 @@ class LocalPerception:
         """A reading that is kept or under way is shared, and a caller that is cancelled does not stop it."""
         key = (photo.sha256, box, language)
         if (known := self._readings.get(key)) is None or known.cancelled() or (known.done() and known.exception()):
-            known = asyncio.get_running_loop().run_in_executor(self._threads, self._read, photo, box, language)
+            known = asyncio.get_running_loop().run_in_executor(
+                self._threads, self._read_in_thread, photo, box, language
+            )
             self._readings[key] = known
-            while len(self._readings) > _KEPT:
+            while len(self._readings) > _MAX_CACHED:
                 self._readings.popitem(last=False)
         self._readings.move_to_end(key)
         return await asyncio.shield(known)
 
-    def _read(self, photo: Photo, box: Box | None, language: str) -> Reading:
+    def _read_in_thread(self, photo: Photo, box: Box | None, language: str) -> Reading:
         """In a thread of the pool, with the reader of that thread."""
         with boundary(ReaderFailed, "reading the text in the photo (what the reader needs: geotts doctor)"):
-            reader: SignReader | None = getattr(self._mine, "reader", None)
+            reader: SignReader | None = getattr(self._thread_local, "reader", None)
             if reader is None:
                 try:
-                    reader = self._spare.pop()
+                    reader = self._spare_readers.pop()
                 except IndexError:
                     reader = self._make_reader()
-                self._mine.reader = reader
+                self._thread_local.reader = reader
             return reader.read(photo, box, language)
 
     def close(self) -> None:

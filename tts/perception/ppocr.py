@@ -54,7 +54,7 @@ class PpOcr:
         engine = rapidocr.RapidOCR(params=settings)
         self._detector: Any = engine._load_det_model()  # type: ignore[no-untyped-call]
         self._recogniser: Any = engine._load_rec_model()  # type: ignore[no-untyped-call]
-        self._lines_of: Any = TextRecInput
+        self._recogniser_input: Any = TextRecInput
 
     def detect(self, pixels: Pixels) -> list[Quad]:
         """Text quadrilaterals, (4, 2) pixel corners from the top left clockwise; the largest when there are many."""
@@ -71,7 +71,7 @@ class PpOcr:
         if not crops:
             return []
         with denormals_as_zero():
-            found = self._recogniser(self._lines_of(img=crops))
+            found = self._recogniser(self._recogniser_input(img=crops))
         return [(text.strip(), float(score)) for text, score in zip(found.txts, found.scores, strict=True)]
 
 

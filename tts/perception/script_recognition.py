@@ -14,8 +14,8 @@ from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.ppocr import Pixels
 from tts.perception.tesseract import Tesseract
 
-_PROBED = 3  # lines that go through every reader, on a whole photo …
-_PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
+_MAX_PROBED = 3  # lines that go through every reader, on a whole photo …
+_MAX_PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
 _CERTAIN = 0.88  # no other reader has to try after this
 _READ = 14  # lines that go through the readers of the scripts that were found
 _FLOOR = 0.62
@@ -36,7 +36,7 @@ _HANDICAP = {
     "hye": 0.03,
     "pan": 0.05,
 }  # readers that are sure of foreign lettering too
-_UNRATED = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
+_UNRATED_LANGUAGES = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
 _THAI_FROM = 0.76  # after its handicap: the Thai reader is surer than that of Thai
 _LAO_FROM = 4  # letters
 _KIN_FROM = 4  # letters from which other alphabets are tried
@@ -45,7 +45,7 @@ _MIN_LETTERS = 2
 _MIN_HEIGHT_PX = 12
 
 # Capitals that Cyrillic or Greek share with Latin; a word of only these cannot be told apart by its shape.
-_SHARED = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
+_SHARED_LETTERS = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
 _TWIN_FLOOR = 0.8
 
 
@@ -72,11 +72,11 @@ class ForeignReader:
     def read(self, crops: dict[int, Pixels], *, enlarged: bool = False) -> dict[int, ForeignLine]:
         """Readings of those crops that are surely in a foreign script. `crops` come largest first."""
         usable = {i: crop for i, crop in crops.items() if min(crop.shape[:2]) >= _MIN_HEIGHT_PX}
-        probes = _PROBED_IN_A_BOX if enlarged else _PROBED
+        probes = _MAX_PROBED_IN_A_BOX if enlarged else _MAX_PROBED
         probed = list(usable)[:probes]
         found: dict[int, ForeignLine] = {}
         for i in probed:
-            best = self._best(usable[i], self._tesseract.languages)
+            best = self._best_line(usable[i], self._tesseract.languages)
             if best is not None:
                 found[i] = best
         votes = Counter(line.language for line in found.values())
@@ -84,7 +84,7 @@ class ForeignReader:
             return {}
         languages = tuple(language for language, _ in votes.most_common(2))
         for i in list(usable)[probes:_READ]:
-            best = self._best(usable[i], languages)
+            best = self._best_line(usable[i], languages)
             if best is not None:
                 found[i] = best
         return found
@@ -103,7 +103,7 @@ class ForeignReader:
         own = sum(script_of(char) == SCRIPT_OF[language] for char in letters)
         if own < _MIN_LETTERS:
             return ForeignLine(text, 0.0, language)
-        if language in _UNRATED and own == len(letters):
+        if language in _UNRATED_LANGUAGES and own == len(letters):
             confidence = max(confidence, _FLOOR)
         return ForeignLine(text, max(0.0, confidence * own / len(letters) - _HANDICAP.get(language, 0.0)), language)
 
@@ -115,13 +115,13 @@ class ForeignReader:
         for language in ("rus", "ell"):
             wanted = candidates[:_READ] if SCRIPT_OF[language] in scripts else candidates[:1]
             for i in wanted if language in self._tesseract.languages else ():
-                best = self._best(lines[i][0], (language,))
+                best = self._best_line(lines[i][0], (language,))
                 surely = best is not None and best.confidence >= _TWIN_FLOOR
-                if best is not None and surely and (SCRIPT_OF[language] in scripts or _distinct(best)):
+                if best is not None and surely and (SCRIPT_OF[language] in scripts or _is_distinct(best)):
                     twins.setdefault(i, best)
         return twins
 
-    def _best(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
+    def _best_line(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
         read: list[ForeignLine] = []
         for language in languages:
             read += self._read_as(crop, language)
@@ -129,20 +129,20 @@ class ForeignReader:
                 break
         best = max(read, key=lambda line: (line.confidence, line.language), default=None)
         if best is not None and best.language == "tha" and best.confidence < _THAI_FROM:
-            return self._lao(crop) or best
+            return self._lao_line(crop) or best
         return best
 
     def _read_as(self, crop: Pixels, language: str) -> list[ForeignLine]:
         """A reader's line, best of its kin where its script has several alphabets; none that is not sure enough."""
         text, confidence = self._tesseract.read(crop, language)
-        read = [self._rated(text, confidence, language)]
+        read = [self._rated_line(text, confidence, language)]
         letters = sum(char.isalpha() for char in text)
         if letters >= _KIN_FROM and letters >= _KIN_SHARE * len(text.replace(" ", "")) and confidence < _CERTAIN:
             kin = self._tesseract.related_languages(language)
-            read += [self._rated(*self._tesseract.read(crop, other), other) for other in kin]
+            read += [self._rated_line(*self._tesseract.read(crop, other), other) for other in kin]
         return sorted((line for line in read if line is not None), key=lambda line: line.confidence)
 
-    def _lao(self, crop: Pixels) -> ForeignLine | None:
+    def _lao_line(self, crop: Pixels) -> ForeignLine | None:
         """The line as Lao, if it is: the Thai reader reads Lao by its likeness, and the Lao reader is modest."""
         if "lao" not in self._tesseract.languages:
             return None
@@ -152,15 +152,15 @@ class ForeignReader:
         pure = not strange and all(script_of(char) == "Laoo" for char in letters)
         return ForeignLine(text, _FLOOR + 0.12, "lao") if pure and len(letters) >= _LAO_FROM else None
 
-    def _rated(self, text: str, confidence: float, language: str) -> ForeignLine | None:
+    def _rated_line(self, text: str, confidence: float, language: str) -> ForeignLine | None:
         """One reader's line, if it is in its own script and the reader is sure enough."""
         letters = [char for char in text if char.isalpha()]
         own = sum(script_of(char) == SCRIPT_OF[language] for char in letters)
-        if own < _MIN_LETTERS or not _varied(text, letters, language):
+        if own < _MIN_LETTERS or not _is_varied(text, letters, language):
             return None
         share = own / len(letters)
         if (
-            language in _UNRATED
+            language in _UNRATED_LANGUAGES
             and share >= 0.9
             and len(letters) == len(text.replace(" ", ""))
             and len(set(letters)) >= 5
@@ -171,14 +171,14 @@ class ForeignReader:
         return ForeignLine(text, confidence, language) if confidence >= floor else None
 
 
-def _distinct(line: ForeignLine) -> bool:
+def _is_distinct(line: ForeignLine) -> bool:
     """Whether a reading has letters that Latin does not have, and few that it shares."""
     letters = [char for char in line.text if char.isalpha()]
-    own = sum(char not in _SHARED[SCRIPT_OF[line.language]] for char in letters)
+    own = sum(char not in _SHARED_LETTERS[SCRIPT_OF[line.language]] for char in letters)
     return len(letters) >= 4 and own >= 0.4 * len(letters)
 
 
-def _varied(text: str, letters: list[str], language: str) -> bool:
+def _is_varied(text: str, letters: list[str], language: str) -> bool:
     """Whether this can be a word: textures come out as one sign repeated, or as digits with a stray letter."""
     digits = sum(char.isdigit() for char in text)
     return len(set(letters)) >= (2 if language == "kor" else 3) and digits <= len(letters) + 6

@@ -29,7 +29,7 @@ _SURE = 0.85
 _ZOOM_SIDE = 960
 _ASKED_SIDE = 640  # for one line in a known language: it is large enough for its reader, at half the time
 _LINES_AS = 8  # of a box that is read in a language
-_TALL = 1.5
+_TALL_RATIO = 1.5
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
 
@@ -61,8 +61,8 @@ class SignReader:
     def __init__(self) -> None:
         self._ppocr = PpOcr()
         tesseract = Tesseract()
-        self._foreign = ForeignReader(tesseract)
-        self._vietnamese = VietnameseReader(tesseract)
+        self._foreign_reader = ForeignReader(tesseract)
+        self._vietnamese_reader = VietnameseReader(tesseract)
 
     def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
@@ -89,7 +89,7 @@ class SignReader:
             photo_sha256=photo.sha256,
             lines=tuple(kept),
             unread=tuple(line.box for line in unread[:12]),
-            warnings=self._foreign.warnings,
+            warnings=self._foreign_reader.warnings,
             version=VERSION,
         )
 
@@ -112,19 +112,19 @@ class SignReader:
         lines = []
         for quad in self._ppocr.detect(pixels)[:_LINES_AS] or [whole]:
             crop = cut_out(pixels, quad)
-            found = self._foreign.read_as(crop, language)
+            found = self._foreign_reader.read_as(crop, language)
             lines.append(_Line(quad, crop, found.text, found.confidence, f"tesseract:{found.language}"))
         return lines
 
     def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""
         doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE or not line.text}
-        found = self._foreign.read({i: lines[i].crop for i in sorted(doubtful)}, enlarged=enlarged)
+        found = self._foreign_reader.read({i: lines[i].crop for i in sorted(doubtful)}, enlarged=enlarged)
         for i, reading in found.items():
             lines[i] = lines[i].read_by(reading, (lines[i].text,) if lines[i].confidence >= _MIN_CONFIDENCE else ())
         sure = {i: line for i, line in enumerate(lines) if i not in doubtful and line.reader == "ppocr"}
         scripts = {reading.language for reading in found.values()}
-        twins = self._foreign.look_alikes({i: (line.crop, line.text) for i, line in sure.items()}, scripts)
+        twins = self._foreign_reader.look_alikes({i: (line.crop, line.text) for i, line in sure.items()}, scripts)
         for i, reading in twins.items():
             lines[i] = replace(lines[i], alternatives=(reading.text,))
         return lines
@@ -132,7 +132,7 @@ class SignReader:
     def _vietnamese_lines(self, lines: list[_Line]) -> list[_Line]:
         """Insert the letters that PP-OCR left out, if some of its lines are Vietnamese."""
         latin = {i: (line.crop, line.text) for i, line in enumerate(lines) if line.reader == "ppocr"}
-        for i, found in self._vietnamese.read(latin).items():
+        for i, found in self._vietnamese_reader.read(latin).items():
             lines[i] = lines[i].read_by(found, (lines[i].text,))
         return lines
 
@@ -154,13 +154,13 @@ def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[
 def _views(crop: Pixels) -> list[Pixels]:
     """The ways a line picture may have to be held: as it is, or, when it is tall, turned or its signs set in a row."""
     height, width = crop.shape[:2]
-    if height < _TALL * width:
+    if height < _TALL_RATIO * width:
         return [crop]
     turned = [np.rot90(crop, quarter).copy() for quarter in (1, 3)]
-    return [*turned, _in_a_row(crop)]
+    return [*turned, _signs_in_a_row(crop)]
 
 
-def _in_a_row(crop: Pixels) -> Pixels:
+def _signs_in_a_row(crop: Pixels) -> Pixels:
     """The signs of a vertical line beside each other: how Chinese and Japanese shop signs hang."""
     height, width = crop.shape[:2]
     count = max(1, round(height / width))

@@ -30,7 +30,7 @@ _FOLDERS = (
     "/usr/local/share/tessdata",
     "/opt/homebrew/share/tessdata",
 )
-_TALL = frozenset({"mya", "ben", "khm", "lao"})  # scripts with marks stacked above and below
+_TALL_SCRIPTS = frozenset({"mya", "ben", "khm", "lao"})  # scripts with marks stacked above and below
 _LINE_HEIGHT_PX = 48
 _PAD_PX = 12
 
@@ -65,17 +65,17 @@ class Tesseract:
     """Line readers, one a language, opened when first needed (20 ms and 10 to 30 MB each). Not thread-safe."""
 
     def __init__(self) -> None:
-        self._installed = installed_models()
+        self._installed_models = installed_models()
         self._readers: dict[str, Any] = {}
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The first readers of all scripts."""
-        return tuple(language for language in self._installed.languages if language in SCRIPTS)
+        return tuple(language for language in self._installed_models.languages if language in SCRIPTS)
 
     def model_of(self, tag: str) -> str:
         """The model for a BCP 47 primary tag. Raises ToolError, naming the tags there are models for."""
-        tags = {LANGUAGE_OF[language]: language for language in self._installed.languages}
+        tags = {LANGUAGE_OF[language]: language for language in self._installed_models.languages}
         if tag not in tags:
             there = ", ".join(sorted(tags)) or "none"
             raise ToolError(
@@ -86,16 +86,16 @@ class Tesseract:
     @property
     def reads_vietnamese(self) -> bool:
         """Whether the Vietnamese model is installed."""
-        return VIETNAMESE in self._installed.languages
+        return VIETNAMESE in self._installed_models.languages
 
     def related_languages(self, language: str) -> tuple[str, ...]:
         """The other readers of a first reader's script."""
-        return tuple(kin for kin in KIN.get(language, ()) if kin in self._installed.languages)
+        return tuple(kin for kin in KIN.get(language, ()) if kin in self._installed_models.languages)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Which scripts are not read and what to install, in one sentence; empty when no model is missing."""
-        missing = self._installed.missing_languages
+        missing = self._installed_models.missing_languages
         if not missing:
             return ()
         packages = " ".join(f"tesseract-ocr-{code}" for code in missing)
@@ -104,9 +104,9 @@ class Tesseract:
     def read(self, crop: Pixels, language: str) -> tuple[str, float]:
         """Text and confidence in [0, 1] of an upright line (BGR pixels)."""
         reader = self._reader(language)
-        reader.SetImage(Image.fromarray(_prepared(crop)))
+        reader.SetImage(Image.fromarray(_prepare_crop(crop)))
         text = reader.GetUTF8Text().strip()
-        if not text and language in _TALL:  # marks above and below made it look for a line in vain
+        if not text and language in _TALL_SCRIPTS:  # marks above and below made it look for a line in vain
             reader.SetPageSegMode(tesserocr.PSM.RAW_LINE)
             text = reader.GetUTF8Text().strip()
             reader.SetPageSegMode(tesserocr.PSM.SINGLE_LINE)
@@ -116,7 +116,7 @@ class Tesseract:
     def _reader(self, language: str) -> Any:
         if language not in self._readers:
             self._readers[language] = tesserocr.PyTessBaseAPI(
-                path=str(self._installed.folder),
+                path=str(self._installed_models.folder),
                 lang=language,
                 psm=tesserocr.PSM.SINGLE_LINE,
                 oem=tesserocr.OEM.LSTM_ONLY,
@@ -124,7 +124,7 @@ class Tesseract:
         return self._readers[language]
 
 
-def _prepared(crop: Pixels) -> Pixels:
+def _prepare_crop(crop: Pixels) -> Pixels:
     """Grey, dark on light, 48 pixels high, with a quiet margin: what the recogniser was trained on."""
     grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY)
     scale = _LINE_HEIGHT_PX / max(1, grey.shape[0])

@@ -16,13 +16,13 @@ from tts.perception.ppocr import Pixels
 from tts.perception.script_recognition import ForeignLine
 from tts.perception.tesseract import Tesseract
 
-_OWN = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has
-_ACCENTED = _OWN | frozenset("àáâãèéêìíòóôõùúýăđĩũ")
-_PROBED = 2  # lines
+_OWN_LETTERS = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has
+_ACCENTED = _OWN_LETTERS | frozenset("àáâãèéêìíòóôõùúýăđĩũ")
+_MAX_PROBED = 2  # lines
 _READ = 14  # lines
 _SURE = 0.85
 _FRAME = " .,:;'|"  # what it makes of the edges of a sign
-_KEPT = 0.7  # share of PP-OCR's letters that a reading has to have, in their order
+_KEPT_SHARE = 0.7  # share of PP-OCR's letters that a reading has to have, in their order
 
 
 class VietnameseReader:
@@ -36,19 +36,19 @@ class VietnameseReader:
         if not self._tesseract.reads_vietnamese:
             return {}
         likely = [i for i, (_, text) in lines.items() if _may_be_vietnamese(text)]
-        probed = sorted(likely, key=lambda i: _OWN.isdisjoint(lines[i][1].casefold()))[:_PROBED]
-        if not (found := self._read(lines, probed)):
+        probed = sorted(likely, key=lambda i: _OWN_LETTERS.isdisjoint(lines[i][1].casefold()))[:_MAX_PROBED]
+        if not (found := self._read_lines(lines, probed)):
             return {}
-        others = [i for i, (_, text) in lines.items() if i not in probed and not _of_figures(text)]
-        return found | self._read(lines, others[:_READ])
+        others = [i for i, (_, text) in lines.items() if i not in probed and not _is_of_figures(text)]
+        return found | self._read_lines(lines, others[:_READ])
 
-    def _read(self, lines: Mapping[int, tuple[Pixels, str]], numbers: Iterable[int]) -> dict[int, ForeignLine]:
+    def _read_lines(self, lines: Mapping[int, tuple[Pixels, str]], numbers: Iterable[int]) -> dict[int, ForeignLine]:
         found: dict[int, ForeignLine] = {}
         for i in numbers:
             crop, taken = lines[i]
             text, confidence = self._tesseract.read(crop, VIETNAMESE)
             text = text.strip(_FRAME)
-            if confidence >= _SURE and not _OWN.isdisjoint(text.casefold()) and _has(text, taken):
+            if confidence >= _SURE and not _OWN_LETTERS.isdisjoint(text.casefold()) and _has_letters(text, taken):
                 found[i] = ForeignLine(text, confidence, VIETNAMESE)
         return found
 
@@ -58,11 +58,11 @@ def _may_be_vietnamese(text: str) -> bool:
     return bool(accented) and accented <= _ACCENTED
 
 
-def _of_figures(text: str) -> bool:
+def _is_of_figures(text: str) -> bool:
     return 2 * sum(char.isalpha() for char in text) <= len(text)
 
 
-def _has(text: str, taken: str) -> bool:
+def _has_letters(text: str, taken: str) -> bool:
     """Whether a reading has the letters that were there for sure; accents aside."""
     ours, theirs = normalise(text).replace(" ", ""), normalise(taken).replace(" ", "")
-    return LCSseq.similarity(ours, theirs) >= _KEPT * len(theirs)
+    return LCSseq.similarity(ours, theirs) >= _KEPT_SHARE * len(theirs)

@@ -32,12 +32,14 @@ def answer_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | No
     if point is None or radius is None:
         return None
     view = answer_view(verdict, point, radius)
-    return cartographer.draw(view, "map", pins=(Pin(point), *_others(verdict)), areas=_areas(verdict, point, radius))
+    return cartographer.draw(
+        view, "map", pins=(Pin(point), *_other_pins(verdict)), areas=_areas(verdict, point, radius)
+    )
 
 
 def answer_view(verdict: Verdict, point: LatLon, radius: Radius) -> View:
     """What the map shows: the areas, and the candidates near them."""
-    away = [distance_km(point, pin.point) for pin in _others(verdict)]
+    away = [distance_km(point, pin.point) for pin in _other_pins(verdict)]
     reach = max([_reach_km(verdict, point, radius), *(km * 1.15 for km in away if km <= _NEAR * _drawn_km(radius))])
     return View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
 
@@ -72,7 +74,7 @@ def _reach_km(verdict: Verdict, point: LatLon, radius: Radius) -> float:
     return max(distance_km(point, vertex) for ring in _rings(outer) for vertex in ring)
 
 
-def _others(verdict: Verdict) -> tuple[Pin, ...]:
+def _other_pins(verdict: Verdict) -> tuple[Pin, ...]:
     """Candidates after the first, with the numbers they have in the list."""
     ranked = enumerate(verdict.candidates[1 : 1 + _MAX_CANDIDATES], start=2)
     return tuple(Pin(LatLon(lat=c.lat, lon=c.lon), number) for number, c in ranked)

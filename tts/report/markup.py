@@ -33,7 +33,7 @@ def el(name: str, /, *children: Child, **attributes: str | bool) -> Html:
     shown = "".join(_attribute(key, value) for key, value in attributes.items() if value is not False)
     if name in _VOID:
         return Html(f"<{name}{shown}>")
-    return Html(f"<{name}{shown}>{_flat(children)}</{name}>")
+    return Html(f"<{name}{shown}>{_flatten(children)}</{name}>")
 
 
 def link(url: str | None, text: str) -> Html | str:
@@ -70,7 +70,7 @@ def page(title: str, stylesheet: str, *body: Child) -> str:
     return f"<!doctype html>\n{el('html', head, el('body', *body), lang='en')}\n"
 
 
-def _flat(children: Iterable[Child]) -> str:
+def _flatten(children: Iterable[Child]) -> str:
     parts: list[str] = []
     for child in children:
         if child is None:
@@ -80,7 +80,7 @@ def _flat(children: Iterable[Child]) -> str:
         elif isinstance(child, str | int | float):
             parts.append(_text(str(child)))
         else:
-            parts.append(_flat(child))
+            parts.append(_flatten(child))
     return "".join(parts)
 
 

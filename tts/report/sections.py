@@ -51,7 +51,7 @@ def headline(answer: Answer) -> Html:
         "header",
         el("h1", title_of(answer)),
         el("p", el("code", str(point)), " · ", exact, class_="where"),
-        el("p", sure and f"{sure} · ", link(_on_a_map(point), "open this point on openstreetmap.org"), class_="soft"),
+        el("p", sure and f"{sure} · ", link(_map_url(point), "open this point on openstreetmap.org"), class_="soft"),
     )
 
 
@@ -153,7 +153,7 @@ def provenance(answer: Answer) -> Html:
         (
             "attempts",
             f"{answer.n.asked} requested, {answer.n.planned} planned, "
-            f"{answer.n.run}{_whose(answer)} started, {answer.n.answered - answer.n.abstained} answered, "
+            f"{answer.n.run}{_models_text(answer)} started, {answer.n.answered - answer.n.abstained} answered, "
             f"{answer.n.abstained} do not know",
         ),
         ("cost", _cost(answer.usage, f"{answer.timing.total_s:.1f} s")),
@@ -189,7 +189,7 @@ def distance(km: float) -> str:
     return f"{km:.1f} km" if km < 10 else f"{km:,.0f} km"
 
 
-def _on_a_map(point: LatLon) -> str:
+def _map_url(point: LatLon) -> str:
     return f"https://www.openstreetmap.org/?mlat={point.lat:.5f}&mlon={point.lon:.5f}#map=10/{point.lat:.5f}/{point.lon:.5f}"
 
 
@@ -240,15 +240,15 @@ def _turn(turn: Turn) -> Child:
     results = {result.call_id: result for result in turn.results}
     shown: list[Child] = [el("p", f"Step {turn.index + 1}", class_="who small")]
     if turn.text.strip():
-        shown.append(el("pre", _cut(turn.text.strip())))
+        shown.append(el("pre", _shorten(turn.text.strip())))
     for call in turn.calls:
         asked = f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
-        shown.append(el("pre", el("strong", _cut(asked)), _result(results.get(call.id))))
+        shown.append(el("pre", el("strong", _shorten(asked)), _result(results.get(call.id))))
     return shown
 
 
 def _result(result: ToolResult | None) -> str:
-    return "" if result is None else f"\n{_cut(result.text)}"
+    return "" if result is None else f"\n{_shorten(result.text)}"
 
 
 def _belief(belief: Hypothesis | None) -> str:
@@ -268,7 +268,7 @@ def _cost(usage: Usage, first: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _whose(answer: Answer) -> str:
+def _models_text(answer: Answer) -> str:
     return "" if answer.n.models is None else of_models(answer.n.run, answer.n.models)
 
 
@@ -278,5 +278,5 @@ def _cost_of_models(answer: Answer) -> Iterator[tuple[str, str]]:
         yield f"cost of {one.model}", _cost(one.usage, plural(one.rollouts, "attempt"))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text) - _MAX_TEXT:,} more characters)"

@@ -76,7 +76,7 @@ class BudgetPlanner:
         self.models = models
         self._engine = engine
         self._price = price
-        self._transferred = table.engine == POLICY or engine not in ("", table.engine)
+        self._is_transferred = table.engine == POLICY or engine not in ("", table.engine)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:
         """The same for another table."""
@@ -88,7 +88,7 @@ class BudgetPlanner:
         if keeps_turns:
             most = max(row.turns for row in rows)
             rows = tuple(row for row in rows if row.turns == most)
-        choices = [self._choice(row, budget, radius_km) for row in rows]
+        choices = [self._make_choice(row, budget, radius_km) for row in rows]
         fitting = [choice for choice in choices if choice.fits]
         if not fitting:
             return min(choices, key=lambda choice: (choice.row.n, choice.cost.tokens.mean))
@@ -96,7 +96,7 @@ class BudgetPlanner:
 
     def cost(self, row: BudgetRow) -> BudgetCost:
         """As recorded, but no row is faster than one that does less; of another engine the usual tokens and no time."""
-        if not self._transferred:
+        if not self._is_transferred:
             return BudgetCost(
                 tokens=row.tokens,
                 seconds=self.table.seconds_of(row),
@@ -104,16 +104,16 @@ class BudgetPlanner:
             )
         depth = PlanDepth.DIRECT if row.turns == 1 else PlanDepth.DEEP
         usual = predicted_cost(depth, row.n, Limits(max_turns=row.turns))
-        tokens, prompts = _spread(usual["completion_tokens"]), _spread(usual["turns"] * USUAL_PROMPT_TOKENS)
+        tokens, prompts = _usual_amount(usual["completion_tokens"]), _usual_amount(usual["turns"] * USUAL_PROMPT_TOKENS)
         return BudgetCost(tokens=tokens, seconds=None, money_usd=self._money(tokens, prompts))
 
     @property
-    def _runs(self) -> str:
+    def _runs_text(self) -> str:
         if self.table.engine == POLICY:
             return "made-up runs"
-        return "recorded runs of another engine" if self._transferred else "recorded runs"
+        return "recorded runs of another engine" if self._is_transferred else "recorded runs"
 
-    def _choice(self, row: BudgetRow, budget: Budget, radius_km: float) -> BudgetChoice:
+    def _make_choice(self, row: BudgetRow, budget: Budget, radius_km: float) -> BudgetChoice:
         band = band_of(radius_km)
         cost = self.cost(row)
         return BudgetChoice(
@@ -122,9 +122,9 @@ class BudgetPlanner:
             right=row.right[band],
             radius_km=RADIUS_KM[band],
             cost=cost,
-            fits=all(amount.p90 <= most for amount, most in _limited(cost, budget)) and _can_share(budget, row.n),
-            transferred=self._transferred,
-            runs=self._runs,
+            fits=all(amount.p90 <= most for amount, most in _limited_costs(cost, budget)) and _can_share(budget, row.n),
+            transferred=self._is_transferred,
+            runs=self._runs_text,
             models=self.models,
             kind_of_n=kind_of_n(row.n, min(row.n, self.models)),
             fitted_on=self.table.kind_of_n,
@@ -140,7 +140,7 @@ class BudgetPlanner:
         return Amount(mean=mean, p90=p90)
 
 
-def _limited(cost: BudgetCost, budget: Budget) -> list[tuple[Amount, float]]:
+def _limited_costs(cost: BudgetCost, budget: Budget) -> list[tuple[Amount, float]]:
     """Each cost that is known and that the budget limits."""
     pairs = ((cost.tokens, budget.tokens), (cost.seconds, budget.seconds), (cost.money_usd, budget.money_usd))
     return [(amount, float(most)) for amount, most in pairs if amount is not None and most is not None]
@@ -158,8 +158,8 @@ def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
 
 def _share(choice: BudgetChoice) -> float:
     """Of the budget that the plan takes on average, where it takes most."""
-    return max((amount.mean / most for amount, most in _limited(choice.cost, choice.budget)), default=0.0)
+    return max((amount.mean / most for amount, most in _limited_costs(choice.cost, choice.budget)), default=0.0)
 
 
-def _spread(mean: float) -> Amount:
+def _usual_amount(mean: float) -> Amount:
     return Amount(mean=mean, p90=_USUAL_SPREAD * mean)

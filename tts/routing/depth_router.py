@@ -87,8 +87,8 @@ class DepthRouter:
             "n_parallel": choice.row.n,
             "stop": options.stop or choice.row.stop,
             "verifier_questions": choice.row.questions if asked is None else asked,
-            "max_tokens_total": _least(options.max_tokens_total, budget.tokens),
-            "max_cost_usd": _least(options.max_cost_usd, budget.money_usd),
+            "max_tokens_total": _smallest_limit(options.max_tokens_total, budget.tokens),
+            "max_cost_usd": _smallest_limit(options.max_cost_usd, budget.money_usd),
         }
         return options.model_copy(update=decided)
 
@@ -109,7 +109,7 @@ class DepthRouter:
 
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """Under `auto` the depth decides how many rollouts start. Raises ConfigError for an unknown dialect."""
-        depth, reason = _choose(options, routing.locatability, self._abilities)
+        depth, reason = _choose_depth(options, routing.locatability, self._abilities)
         n, choice = options.n_parallel, self._choice(options)
         if choice is not None:
             if depth is PlanDepth.HOPELESS:
@@ -120,37 +120,37 @@ class DepthRouter:
             n = min(
                 n, {PlanDepth.DIRECT: 1, PlanDepth.HOPELESS: 1, PlanDepth.STANDARD: _STANDARD_ROLLOUTS}.get(depth, n)
             )
-        plan = self._plan(depth, n, options, reason, Usage(cost_usd=routing.usage.cost_usd))
-        return plan if opened is None else self._as_opened(plan, opened, options)
+        plan = self._make_plan(depth, n, options, reason, Usage(cost_usd=routing.usage.cost_usd))
+        return plan if opened is None else self._change_opened_plan(plan, opened, options)
 
-    def _as_opened(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
+    def _change_opened_plan(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
         budget = self._budget(options)
         changed = opened.model_copy(update={"depth": plan.depth, "n_planned": plan.n_planned, "reason": plan.reason})
-        return self._with_summary(changed, budget)
+        return self._add_summary(changed, budget)
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """More rollouts at the same depth first (half of what is left), then the rest a level deeper."""
         unstarted = options.n_parallel - started
-        if unstarted <= 0 or _exhausted(options, spent):
+        if unstarted <= 0 or _is_exhausted(options, spent):
             return None
         if started > plan.n_planned or plan.depth is PlanDepth.DIRECT:  # more of the same was tried, or cannot help
             deeper = _DEEPER.get(plan.depth, plan.depth)
             added = min(unstarted, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else unstarted
-            return self._plan(deeper, added, options, "the first, smaller plan was not enough", spent)
-        return self._plan(plan.depth, (unstarted + 1) // 2, options, "more rollouts are needed", spent)
+            return self._make_plan(deeper, added, options, "the first, smaller plan was not enough", spent)
+        return self._make_plan(plan.depth, (unstarted + 1) // 2, options, "more rollouts are needed", spent)
 
     def testing(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """Half as many as there are blind ones, at their depth; with a search, unless the caller excludes it. None
         where nothing can be looked up, or the budget of the request is used up."""
-        if plan.depth is PlanDepth.HOPELESS or _exhausted(options, spent):
+        if plan.depth is PlanDepth.HOPELESS or _is_exhausted(options, spent):
             return None
         shallow = plan.depth is PlanDepth.DIRECT and options.depth is Depth.AUTO
         depth = PlanDepth.STANDARD if shallow else plan.depth
-        return self._plan(depth, min(_MOST_TESTING, (started + 1) // 2), options, "the claim is tested", spent)
+        return self._make_plan(depth, min(_MOST_TESTING, (started + 1) // 2), options, "the claim is tested", spent)
 
-    def _plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
+    def _make_plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
         budget = self._budget(options)
-        limits = self._of_operator(budget)
+        limits = self._operator_limits(budget)
         searches = self._abilities.calls_tools
         if not budget.published or options.depth is Depth.DIRECT:
             shallow = depth in (PlanDepth.DIRECT, PlanDepth.HOPELESS)
@@ -158,7 +158,7 @@ class DepthRouter:
             searches = searches and not shallow
         if (choice := self._choice(options)) is not None:
             limits = limits.tighten(choice.row.limits(keeps_turns=budget.published))
-        limits = _within_request(limits, options, n, spent, self.money_usd(options))
+        limits = _share_limits(limits, options, n, spent, self.money_usd(options))
         plan = Plan(
             depth=depth,
             n_asked=options.n_parallel,
@@ -167,9 +167,9 @@ class DepthRouter:
             use_tools=searches and options.tools != (),
             reason=reason,
         )
-        return self._with_summary(plan, budget)
+        return self._add_summary(plan, budget)
 
-    def _with_summary(self, plan: Plan, budget: DialectBudget) -> Plan:
+    def _add_summary(self, plan: Plan, budget: DialectBudget) -> Plan:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
         offered = plan.use_tools if budget.limits.max_tool_calls else None
@@ -186,7 +186,7 @@ class DepthRouter:
             return ""
         return f"; {NO_PRICE}"
 
-    def _of_operator(self, budget: DialectBudget) -> Limits:
+    def _operator_limits(self, budget: DialectBudget) -> Limits:
         if not budget.published:
             return self._limits
         given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
@@ -197,15 +197,15 @@ def _draws_note(limits: Limits, budget: DialectBudget) -> str:
     return f"; {NO_DRAWS}" if (limits.answer_draws or 1) > 1 and not budget.draws_answers else ""
 
 
-def _choose(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:
+def _choose_depth(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:
     if options.depth is not Depth.AUTO:
         return PlanDepth(options.depth.value), "the caller asked for it"
     if locatability.method == "fixed":
         return PlanDepth.DEEP, f"nothing is known about the photo: {locatability.why}"
-    return _for_eyes(locatability) if abilities.sees_pictures else _for_readers(locatability)
+    return _depth_for_eyes(locatability) if abilities.sees_pictures else _depth_for_readers(locatability)
 
 
-def _for_eyes(locatability: Locatability) -> tuple[PlanDepth, str]:
+def _depth_for_eyes(locatability: Locatability) -> tuple[PlanDepth, str]:
     """Everything, unless the photo shows nothing, or the model itself or a calibration says that less will do."""
     parts = locatability.parts
     if _shows_nothing(parts):
@@ -225,7 +225,7 @@ def _shows_nothing(parts: Mapping[str, float]) -> bool:
     return parts.get("content", 1.0) < CONTENT_FROM
 
 
-def _for_readers(locatability: Locatability) -> tuple[PlanDepth, str]:
+def _depth_for_readers(locatability: Locatability) -> tuple[PlanDepth, str]:
     """The visual part of a locatability never decides: it cannot tell a hopeless photo from one that needs thought."""
     parts = locatability.parts
     if locatability.method == "visual" and "deep" not in parts:
@@ -240,7 +240,7 @@ def _for_readers(locatability: Locatability) -> tuple[PlanDepth, str]:
     return PlanDepth.STANDARD, "there is some text to read and to look up"
 
 
-def _exhausted(options: LocateOptions, spent: Usage) -> bool:
+def _is_exhausted(options: LocateOptions, spent: Usage) -> bool:
     tokens, calls, money = options.max_tokens_total, options.max_tool_calls, options.max_cost_usd
     return (
         (tokens is not None and spent.completion_tokens >= tokens)
@@ -249,7 +249,7 @@ def _exhausted(options: LocateOptions, spent: Usage) -> bool:
     )
 
 
-def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage, money: float | None) -> Limits:
+def _share_limits(limits: Limits, options: LocateOptions, n: int, spent: Usage, money: float | None) -> Limits:
     """Share what is left of the request's totals evenly among the rollouts."""
     tokens, calls = limits.max_tokens, limits.max_tool_calls
     if options.max_tokens_total is not None:
@@ -260,5 +260,5 @@ def _within_request(limits: Limits, options: LocateOptions, n: int, spent: Usage
     return limits.model_copy(update={"max_tool_calls": calls, "max_tokens": tokens, "max_cost_usd": share})
 
 
-def _least(*limits: float | None) -> float | None:
+def _smallest_limit(*limits: float | None) -> float | None:
     return min((limit for limit in limits if limit is not None), default=None)

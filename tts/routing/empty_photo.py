@@ -61,11 +61,11 @@ CONTENT_FROM = 0.5  # below it a picture shows nothing; measured, see docs/routi
 def structure_of(pixels: npt.NDArray[np.uint8]) -> Structure:
     """The measures of (height, width, 3) RGB pixels of a small copy. Deterministic, about 10 ms."""
     colours = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB), dtype=np.float32)
-    coarse, middle, fine = (_without_shade(_cells(colours, cells)) for cells in (_COARSE, _MIDDLE, _FINE))
-    variation = _spread(middle)
+    coarse, middle, fine = (_remove_shade(_cells(colours, cells)) for cells in (_COARSE, _MIDDLE, _FINE))
+    variation = _colour_spread(middle)
     return Structure(
-        parts=_spread(coarse),
-        largeness=_spread(coarse) / variation if variation > 0 else 0.0,
+        parts=_colour_spread(coarse),
+        largeness=_colour_spread(coarse) / variation if variation > 0 else 0.0,
         contours=_kurtosis_of_gradient(fine[..., 0]),
         irregular=1.0 - _repetition(middle[..., 0]),
     )
@@ -79,7 +79,7 @@ def _cells(colours: _Numbers, cells: int) -> _Numbers:
     return np.asarray(cv2.resize(colours, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
 
 
-def _without_shade(colours: _Numbers) -> _Numbers:
+def _remove_shade(colours: _Numbers) -> _Numbers:
     """What is left of each channel without its best quadratic surface: lamps, vignettes and gradients are no parts."""
     height, width, channels = colours.shape
     y, x = np.mgrid[0:height, 0:width]
@@ -90,7 +90,7 @@ def _without_shade(colours: _Numbers) -> _Numbers:
     return np.asarray(flat - fitted, dtype=np.float32).reshape(colours.shape)
 
 
-def _spread(colours: _Numbers) -> float:
+def _colour_spread(colours: _Numbers) -> float:
     return float(np.sqrt((colours**2).mean(axis=(0, 1)).sum()))
 
 
@@ -109,8 +109,8 @@ def _repetition(light: _Numbers) -> float:
     variance = float((centred**2).mean())
     if variance < 1e-6:
         return 0.0
-    overlap = _correlated(np.ones_like(light), padded)
-    full = _correlated(centred, padded) / np.maximum(overlap, 1.0) / variance
+    overlap = _autocorrelation(np.ones_like(light), padded)
+    full = _autocorrelation(centred, padded) / np.maximum(overlap, 1.0) / variance
     top, left = height // 2, width // 2
     shifts = np.roll(full, (top, left), (0, 1))[: 2 * top + 1, : 2 * left + 1]
     _, areas = cv2.connectedComponents((shifts > _CENTRE).astype(np.uint8))
@@ -118,5 +118,5 @@ def _repetition(light: _Numbers) -> float:
     return float(np.clip(away.max(initial=0.0), 0.0, 1.0))
 
 
-def _correlated(values: _Numbers, padded: tuple[int, int]) -> _Numbers:
+def _autocorrelation(values: _Numbers, padded: tuple[int, int]) -> _Numbers:
     return np.asarray(np.fft.irfft2(np.abs(np.fft.rfft2(values, padded)) ** 2, padded), dtype=np.float32)

@@ -74,18 +74,19 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
     deep = min(0.95, 0.03 * lines + 0.05 * unread) * text
     shows = max((reading.cues.get("content", 1.0) for reading in readings), default=1.0)
     parts = {"text": text, "telling_script": telling, **view, "content": shows, "deep": deep}
+    seen = _view_text(view) if shows >= CONTENT_FROM else "nothing else can be seen"
     return Locatability(
         score=round(min(1.0, score), 3),
         method="cues",
         parts={name: round(value, 3) for name, value in parts.items()},
-        why=f"{_read(lines, scripts)}; {_view_text(view) if shows >= CONTENT_FROM else 'nothing else can be seen'}",
+        why=f"{_text_reason(lines, scripts)}; {seen}",
     )
 
 
 _VIEW_CUES = ("sky", "vegetation", "structure", "blur", "indoor")
 
 
-def _read(lines: int, scripts: set[str]) -> str:
+def _text_reason(lines: int, scripts: set[str]) -> str:
     if not lines:
         return "no readable text"
     readable = "one readable line" if lines == 1 else f"{lines} readable lines"

@@ -39,7 +39,7 @@ class DepthPredictor(Value):
     deep: tuple[float, ...]
 
     @model_validator(mode="after")
-    def _consistent(self) -> DepthPredictor:
+    def _check_sizes(self) -> DepthPredictor:
         n = len(self.features)
         if not n == len(self.mean) == len(self.scale) == len(self.l_opt) - 1 == len(self.deep) - 1:
             raise ValueError("coefficients do not match the features")

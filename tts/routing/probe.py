@@ -34,12 +34,12 @@ class ProbeLocator:
 
     def __init__(self, model: ModelClient, beside: Locator, predictor: DepthPredictor | None = None) -> None:
         self._model = model
-        self._beside = beside
+        self._other_locator = beside
         self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Ask for at most a tenth of the time left. The cost of the question is reported even if it failed."""
-        routing = await self._beside.rate(photos, context)
+        routing = await self._other_locator.rate(photos, context)
         descriptions: list[Description] = []
         meter = Meter(context.money_left_usd)
         try:

@@ -35,7 +35,7 @@ def _surroundings(parts: Mapping[str, float]) -> str:
     return "an open landscape" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
 
 
-def _whose(n: int, models: int) -> str:
+def _models_text(n: int, models: int) -> str:
     if n == 1:
         return ""
     return " of one model" if models == 1 else f" of a mixture of {models} models"
@@ -45,7 +45,7 @@ def plan_sentence(n: int, models: int, limits: Limits, *, tools: bool | None, re
     """One sentence: how many attempts, of how many models, with what, why. `tools` is None where the model has none to
     begin with.
     """
-    attempts = f"{n} attempt{'' if n == 1 else 's'}{_whose(n, models)}"
+    attempts = f"{n} attempt{'' if n == 1 else 's'}{_models_text(n, models)}"
     if tools is not None:
         attempts += " with tools" if tools and limits.max_tool_calls else " without tools"
     return f"{attempts}: {reason}"

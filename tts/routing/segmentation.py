@@ -28,7 +28,7 @@ CLASSES = 150
 _SIDE = 512
 _MEAN = (0.485, 0.456, 0.406)
 _STD = (0.229, 0.224, 0.225)
-_NAMED = 3
+_MAX_NAMED = 3
 
 
 def class_weights() -> tuple[tuple[str, ...], Floats]:
@@ -48,7 +48,7 @@ def visual_rating(segmentation: npt.NDArray[np.integer[Any]]) -> Locatability:
     """L_visual of one segmentation with its three largest parts."""
     names, weights = class_weights()
     terms = area_shares(segmentation) * weights
-    largest = [int(i) for i in np.argsort(-terms)[:_NAMED] if terms[i] > 0]
+    largest = [int(i) for i in np.argsort(-terms)[:_MAX_NAMED] if terms[i] > 0]
     score = round(float(terms.sum()), 4)
     largest_classes = ", ".join(f"{names[i]} {terms[i]:.2f}" for i in largest) or "nothing typical of a place"
     parts = {"visual": score, **{f"class_{names[i]}": round(float(terms[i]), 4) for i in largest}}
@@ -96,16 +96,16 @@ class VisualLocator:
         self, segmenter: Segmenter, beside: Locator | None = None, predictor: DepthPredictor | None = None
     ) -> None:
         self._segmenter = segmenter
-        self._beside = beside
+        self._other_locator = beside
         self._predictor = predictor
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Takes L_visual from the photo that has most of it. The segmentation runs in a thread."""
         maps = await asyncio.to_thread(self._segmenter.segment, photos)
         visual = max((visual_rating(one) for one in maps), key=lambda rating: rating.score)
-        if self._beside is None:
+        if self._other_locator is None:
             return Routing(locatability=visual)
-        routing = await self._beside.rate(photos, context)
+        routing = await self._other_locator.rate(photos, context)
         other = routing.locatability
         parts, why = {**other.parts, **visual.parts}, f"{other.why}; {visual.why}"
         rated = other.model_copy(update={"method": "visual", "parts": parts, "why": why})

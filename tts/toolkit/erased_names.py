@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-_KEPT = 10_000
+_MAX_NAMES = 10_000
 
 
 class ErasedNames:
@@ -24,7 +24,7 @@ class ErasedNames:
         self._number += 1
         self._names.pop(name, None)
         self._names[name] = self._number
-        if len(self._names) > _KEPT:
+        if len(self._names) > _MAX_NAMES:
             self._names.popitem(last=False)
 
     def mark(self) -> int:

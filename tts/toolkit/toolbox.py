@@ -53,11 +53,11 @@ class JoinedToolbox:
     """Several toolboxes as one; the first that has a tool runs it."""
 
     def __init__(self, *boxes: Toolbox) -> None:
-        self._owner: dict[str, Toolbox] = {}
+        self._owners: dict[str, Toolbox] = {}
         schemas: dict[str, ToolSchema] = {}
         for box in boxes:
             for schema in box.schemas():
-                self._owner.setdefault(schema.name, box)
+                self._owners.setdefault(schema.name, box)
                 schemas.setdefault(schema.name, schema)
         self._schemas = tuple(schemas.values())
 
@@ -67,9 +67,9 @@ class JoinedToolbox:
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         """Pass the call to the box that owns the tool; an unknown name is a failure with the names there are."""
-        owner = self._owner.get(call.name)
+        owner = self._owners.get(call.name)
         if owner is None:  # none of the boxes knows all the names there are
-            return failure_outcome(call, no_such_tool(call.name, self._owner))
+            return failure_outcome(call, no_such_tool(call.name, self._owners))
         return await owner.call(call, context)
 
 

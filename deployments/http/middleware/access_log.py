@@ -41,9 +41,9 @@ class AccessLog:
         try:
             await self._app(scope, receive, exchange.send)
         finally:
-            self._done(scope, exchange)
+            self._record_reply(scope, exchange)
 
-    def _done(self, scope: Scope, exchange: _Exchange) -> None:
+    def _record_reply(self, scope: Scope, exchange: _Exchange) -> None:
         route = getattr(scope.get("route"), "path", "none")
         seconds = time.perf_counter() - exchange.started
         self._metrics.http.labels(route, str(exchange.status or 499)).inc()
@@ -70,7 +70,7 @@ class _Exchange:
         self._scope = scope
         self._send = send
         self._metrics = metrics
-        self._streams = False
+        self._is_stream = False
         self.started = time.perf_counter()
         self.status = 0
         self.size = 0
@@ -78,18 +78,18 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = self._start(message)
+            message = self._start_reply(message)
         elif message["type"] == "http.response.body":
-            if self._streams and not self.size and message.get("body"):
+            if self._is_stream and not self.size and message.get("body"):
                 self._metrics.first_event.observe(time.perf_counter() - self.started)
             self.size += len(message.get("body", b""))
         await self._send(message)
 
-    def _start(self, message: Message) -> Message:
+    def _start_reply(self, message: Message) -> Message:
         headers = list(message.get("headers", ()))
         names = dict(headers)
         self.status = message["status"]
-        self._streams = names.get(b"content-type", b"").startswith((b"text/event-stream", b"application/x-ndjson"))
+        self._is_stream = names.get(b"content-type", b"").startswith((b"text/event-stream", b"application/x-ndjson"))
         named = names.get(b"x-request-id", b"").decode() or self._scope.get(_NAME)
         self.request_id = named or "req_" + secrets.token_hex(10)
         if b"x-request-id" not in names:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from deployments.http.problems import problem
 
-_OF_THE_BODY = ("content-length", "content-type")
+_BODY_HEADERS = ("content-length", "content-type")
 
 
 class Cors(CORSMiddleware):
@@ -19,5 +19,5 @@ class Cors(CORSMiddleware):
         response = super().preflight_response(request_headers)
         if response.status_code < 400:
             return response
-        headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_BODY}
+        headers = {name: value for name, value in response.headers.items() if name not in _BODY_HEADERS}
         return problem("cors-refused", response.status_code, bytes(response.body).decode(), headers=headers)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deployments.config import ConnectionLimits
 from deployments.http.server import head_limits as http_limits
 
-_DROPPED = frozenset(
+_DROPPED_HEADERS = frozenset(
     {b"x_request_timeout_seconds", b"x_request_disconnect_disabled", b"serve_multiplexed_model_id", b"x_session_id"}
 )
 
@@ -34,7 +34,9 @@ class DropServeHeaders:
         if scope["type"] == "http":
             scope = {
                 **scope,
-                "headers": [(k, v) for k, v in scope["headers"] if k.lower().replace(b"-", b"_") not in _DROPPED],
+                "headers": [
+                    (k, v) for k, v in scope["headers"] if k.lower().replace(b"-", b"_") not in _DROPPED_HEADERS
+                ],
             }
 
         async def once_named(message: Message) -> None:

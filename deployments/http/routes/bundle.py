@@ -33,14 +33,14 @@ def add_bundle(app: FastAPI, service: Service, pictures: AnswerPictures) -> None
         """The evidence of an answer as a canonical zip file: clean photo, events, tool tape, answer, report, and
         the data for a replay. The status is 404 until there is an answer."""
         meta = await service.gateway.meta(request_id, service.caller(request))
-        data = await _made(service, meta, pictures)
+        data = await _make_bundle(service, meta, pictures)
         headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{request_id}.zip"'}
         return Response(data, media_type="application/zip", headers=headers)
 
     app.include_router(router)
 
 
-async def _made(service: Service, meta: RunMeta, pictures: AnswerPictures) -> bytes:
+async def _make_bundle(service: Service, meta: RunMeta, pictures: AnswerPictures) -> bytes:
     gateway, lines = service.gateway, list[bytes]()
     async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
         async for entry in entries:
@@ -52,16 +52,16 @@ async def _made(service: Service, meta: RunMeta, pictures: AnswerPictures) -> by
         raise NotFound(
             "there is no bundle: the request " + ("has not ended" if run.stop_reason is None else "has no answer")
         )
-    photos = await _files(service, meta.request_id, list(meta.photos))
+    photos = await _stored_files(service, meta.request_id, list(meta.photos))
     shown = {
         image.sha256 for one in run.trajectories for result in one.results for image in result.images if not image.box
     }
-    files = await _files(service, meta.request_id, sorted(shown - photos.keys()))
+    files = await _stored_files(service, meta.request_id, sorted(shown - photos.keys()))
     report = await pictures.report(run, photos.get(meta.photos[0]) if meta.photos else None)
     settings = replay_settings(service.args, gateway.ports.identity, meta.options)
     return await asyncio.to_thread(lambda: pack(entries_of(lines, photos, files, settings, report)))
 
 
-async def _files(service: Service, request_id: str, names: list[str]) -> dict[str, bytes]:
+async def _stored_files(service: Service, request_id: str, names: list[str]) -> dict[str, bytes]:
     found = {name: await service.gateway.store.file(request_id, name) for name in names}
     return {name: one.data for name, one in found.items() if one is not None}

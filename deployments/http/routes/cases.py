@@ -21,10 +21,10 @@ from tts.domain.value import Value
 
 CaseId = Annotated[str, InPath(pattern=r"^case_[0-9a-f]{20}$", examples=["case_6f1d0c9a3b2e4d5f7a81"])]
 V = TypeVar("V", bound=Value)
-_WRITTEN = {"title": "Market square", "tags": ["june"], "claims": [{"text": "filmed in Lugano"}]}
-_DRAFT = body_of(CaseDraft, _WRITTEN)
-_CHANGE = body_of(CaseChange, {**_WRITTEN, "notes": "asked by the desk", "version": 1})
-_ADDED = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
+_CASE_EXAMPLE = {"title": "Market square", "tags": ["june"], "claims": [{"text": "filmed in Lugano"}]}
+_DRAFT = body_of(CaseDraft, _CASE_EXAMPLE)
+_CHANGE = body_of(CaseChange, {**_CASE_EXAMPLE, "notes": "asked by the desk", "version": 1})
+_ADDED_RUN = body_of(AddedRun, {"request_id": "{request_id}", "title": "Photo 1"})
 
 
 def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
@@ -37,7 +37,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     async def create(request: Request) -> Response:
         """Create a case. Its photos are those of the requests that are added to it."""
         caller = await service.caller_within_rate(request)
-        case = await cases.create(await _body(request, service, CaseDraft), caller)
+        case = await cases.create(await _read_body(request, service, CaseDraft), caller)
         return _json(case, 201, {"Location": f"/cases/{case.case_id}"})
 
     @router.get("", response_model=CaseList, operation_id="list_cases")
@@ -63,15 +63,19 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
         """Replace title, notes, tags and statements. The status is 409 if `version` is not the current one. Then read
         the case again."""
         caller = service.caller(request)
-        return _json(await cases.save(case_id, await _body(request, service, CaseChange), caller))
+        return _json(await cases.save(case_id, await _read_body(request, service, CaseChange), caller))
 
     @router.post(
-        "/{case_id}/runs", response_model=Case, responses=CASE_FULL, openapi_extra=_ADDED, operation_id="add_to_case"
+        "/{case_id}/runs",
+        response_model=Case,
+        responses=CASE_FULL,
+        openapi_extra=_ADDED_RUN,
+        operation_id="add_to_case",
     )
     async def add(request: Request, case_id: CaseId) -> Response:
         """Add a request to the case, with its photos and its answer. The request may still be running."""
         caller = service.caller(request)
-        return _json(await cases.add(case_id, await _body(request, service, AddedRun), caller))
+        return _json(await cases.add(case_id, await _read_body(request, service, AddedRun), caller))
 
     @router.delete(
         "/{case_id}/runs/{request_id}",
@@ -91,7 +95,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
     app.include_router(router)
 
 
-async def _body(request: Request, service: Service, kind: type[V]) -> V:
+async def _read_body(request: Request, service: Service, kind: type[V]) -> V:
     fields = await read_json(request, service.args.gateway)
     try:
         return kind.model_validate(fields)

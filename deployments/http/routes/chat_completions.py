@@ -69,7 +69,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
     async def models(request: Request) -> Response:
         """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
         service.caller(request)
-        return _json({"object": "list", "data": [_model(name) for name in MODELS]})
+        return _json({"object": "list", "data": [_model_entry(name) for name in MODELS]})
 
     @router.get(
         "/models/{name}", operation_id="model", response_class=Response, dependencies=[require_acceptable(JSON)]
@@ -79,7 +79,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
         service.caller(request)
         if name not in MODELS:
             raise NotFound(f"there is no model {name[:60]!r}")
-        return _json(_model(name))
+        return _json(_model_entry(name))
 
     @router.post(
         "/chat/completions",
@@ -98,33 +98,33 @@ def add_openai(app: FastAPI, service: Service) -> None:
         key = idempotency_key(request)
         async with gateway.receive_request(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
-            asked, found = await _read(request, service, caller, arrival.fetch_from(service.fetch))
+            openai_request, found = await _read_request(request, service, caller, arrival.fetch_from(service.fetch))
             options = found.options
             started = await gateway.start(
                 found.photos,
                 options,
                 arrival=arrival,
                 key=key,
-                followed=asked.stream,
+                followed=openai_request.stream,
                 trace=trace_of(request.headers),
                 continuation=found.continuation,
             )
         id_ = started.request_id
-        made = Completion(id_, asked.model, int(time.time()), gateway.ports.identity.version)
+        made = Completion(id_, openai_request.model, int(time.time()), gateway.ports.identity.version)
         attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
         headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
-        if asked.stream:
-            usage = asked.stream_options is not None and asked.stream_options.include_usage
+        if openai_request.stream:
+            usage = openai_request.stream_options is not None and openai_request.stream_options.include_usage
             body = _chunks(gateway, id_, made, include_usage=usage)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
         with attended:
-            events = await while_connected(request, _events(gateway, id_))
-        return _whole(made, events, request, headers)
+            events = await while_connected(request, _stored_events(gateway, id_))
+        return _full_reply(made, events, request, headers)
 
     app.include_router(router)
 
 
-async def _read(
+async def _read_request(
     request: Request, service: Service, caller: Caller, fetch: Fetch | None
 ) -> tuple[ChatRequest, LocateBody]:
     """The request in OpenAI's form and as options of GeoTTS, with its photos; `fetch` gets those that are sent as a
@@ -132,20 +132,20 @@ async def _read(
     """
     fields = await read_json(request, service.args.gateway)
     try:
-        asked = ChatRequest.model_validate(fields)
+        openai_request = ChatRequest.model_validate(fields)
     except ValidationError as error:
         raise wrong_fields_error(error, ChatRequest) from error
-    asked.check_supported()
-    if (follow_up := asked.follow_up()) is not None:
+    openai_request.check_supported()
+    if (follow_up := openai_request.follow_up()) is not None:
         with suppress(NotFound, StillRunning, PhotosGone):  # then the conversation has all that is needed to begin anew
-            return asked, await _continuing(follow_up, asked, service, caller, fetch)
-    model = CheckOptions if "claim" in asked.geotts else LocateOptions
-    options = options_from(asked.fields(), asked.sent_as(), model=model)
-    images = [{"url": url} for url in few_photos([*asked.images()])]
-    return asked, LocateBody(options, await photos_from(images, fetch, service.args.gateway))
+            return openai_request, await _continued_request(follow_up, openai_request, service, caller, fetch)
+    model = CheckOptions if "claim" in openai_request.geotts else LocateOptions
+    options = options_from(openai_request.fields(), openai_request.sent_as(), model=model)
+    images = [{"url": url} for url in few_photos([*openai_request.images()])]
+    return openai_request, LocateBody(options, await photos_from(images, fetch, service.args.gateway))
 
 
-async def _continuing(
+async def _continued_request(
     follow_up: FollowUp, asked: ChatRequest, service: Service, caller: Caller, fetch: Fetch | None
 ) -> LocateBody:
     """The earlier request, and what the conversation adds to it. The options of the earlier request do not change."""
@@ -157,13 +157,13 @@ async def _continuing(
     return LocateBody(found.options, photos, found)
 
 
-async def _events(gateway: Gateway, request_id: str) -> list[Event]:
+async def _stored_events(gateway: Gateway, request_id: str) -> list[Event]:
     async with closing(gateway.follow(request_id)) as entries:
         found = [event_of(entry) async for entry in entries if entry is not None]
     return [event for event in found if event is not None]
 
 
-def _whole(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
+def _full_reply(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
     run = fold(events)
     if run.answer is not None:
         return _json(made.full_reply(events, run.answer), headers)
@@ -190,12 +190,12 @@ async def _chunks(
                 for chunk in made.chunks(event):
                     yield _frame(chunk)
                 if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
-                    yield _frame({"error": _error(event)})
+                    yield _frame({"error": _error_body(event)})
                     yield _END
                     return
     except StoreUnavailable as unreadable:
         yield _frame(
-            {"error": _error(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
+            {"error": _error_body(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
         )
         yield _END
         return
@@ -204,7 +204,7 @@ async def _chunks(
     yield _END
 
 
-def _error(event: Failed | Done) -> dict[str, Any]:
+def _error_body(event: Failed | Done) -> dict[str, Any]:
     code, detail = (
         (event.code, event.detail) if isinstance(event, Failed) else ("cancelled", "the request was cancelled")
     )
@@ -219,5 +219,5 @@ def _json(body: dict[str, Any], headers: dict[str, str] | None = None) -> Respon
     return Response(orjson.dumps(body), media_type=JSON, headers=headers)
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "geotts"}

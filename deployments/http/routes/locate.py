@@ -103,7 +103,7 @@ async def started_reply(
     id_ = started.request_id
     headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
     if alone:
-        return _accepted(id_, headers)
+        return _accepted_reply(id_, headers)
     attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
     if media_type in STREAMS:
         return event_stream(gateway, id_, media_type, attended=attended, headers=headers)
@@ -124,7 +124,7 @@ def preferences(request: Request) -> dict[str, str]:
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
 
 
-def _accepted(request_id: str, headers: dict[str, str]) -> Response:
+def _accepted_reply(request_id: str, headers: dict[str, str]) -> Response:
     location = f"/locate/{request_id}"
     accepted = Accepted202(request_id=request_id, location=location, events=f"{location}/events")
     headers |= {"Location": location, "Preference-Applied": "respond-async", "Retry-After": "1"}

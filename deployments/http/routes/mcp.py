@@ -54,7 +54,7 @@ class McpRoutes:
     ) -> None:
         self._service = service
         self._uploads = uploads
-        self._work = McpTools(
+        self._mcp_tools = McpTools(
             service.gateway,
             pictures,
             RemotePhoto,
@@ -86,7 +86,7 @@ class McpRoutes:
             request: Request = context.request
             return await self._service.caller_within_rate(request) if costs else self._service.caller(request)
 
-        server = mcp_server(self._work, caller_of)
+        server = mcp_server(self._mcp_tools, caller_of)
         return StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=_MAX_MESSAGE_BYTES)
 
     def add_to(self, app: FastAPI) -> None:
@@ -129,7 +129,7 @@ class _McpResponse(Response):
     def __init__(self, manager: StreamableHTTPSessionManager, body: bytes) -> None:
         super().__init__()
         self._manager = manager
-        self._read = body
+        self._body_read = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply_started = False
@@ -139,6 +139,6 @@ class _McpResponse(Response):
             if reply_started:
                 return await receive()
             reply_started = True
-            return {"type": "http.request", "body": self._read, "more_body": False}
+            return {"type": "http.request", "body": self._body_read, "more_body": False}
 
         await self._manager.handle_request(scope, replay, send)

@@ -18,7 +18,7 @@ from tools.region_search.picture import MEDIA_TYPE
 from tools.region_search.served_pictures import NAME_PATTERN, PATH
 from tts.errors import NotFound
 
-_AT_ONCE = 8  # each asks all Tools replicas
+_MAX_AT_ONCE = 8  # each asks all Tools replicas
 _HEADERS: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'",
@@ -30,7 +30,7 @@ RegionName = Annotated[str, InPath(pattern=NAME_PATTERN)]
 def add_regions(app: FastAPI, service: Service) -> None:
     """Add the route for these pictures to `app`. It looks up a limited number of names at once."""
     router = APIRouter(prefix=PATH, include_in_schema=False)
-    asking = asyncio.Semaphore(_AT_ONCE)
+    asking = asyncio.Semaphore(_MAX_AT_ONCE)
 
     @router.get("/{name}", response_class=Response)
     async def region(request: Request, name: RegionName) -> Response:

@@ -81,15 +81,15 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         async with gateway.receive_request(caller) as arrival:
             name_in_log(request.scope, arrival.request_id)
             fetch = arrival.fetch_from(service.fetch)
-            asked, found = await _read(request, service, uploads, caller, fetch)
+            openai_request, found = await _read_request(request, service, uploads, caller, fetch)
             options = found.options
             started = await gateway.start(
                 found.photos,
                 options,
                 arrival=arrival,
                 key=idempotency_key(request),
-                attended=not asked.background,
-                followed=asked.stream or asked.background,
+                attended=not openai_request.background,
+                followed=openai_request.stream or openai_request.background,
                 trace=trace_of(request.headers),
                 webhook=webhook,
                 continuation=found.continuation,
@@ -100,16 +100,18 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         meta = await gateway.meta(id_, caller)
         attended = (
             nullcontext()
-            if asked.background
+            if openai_request.background
             else gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
         )
-        if asked.stream:
-            body = _frames(gateway, meta, forget=asked.store is False)
+        if openai_request.stream:
+            body = _frames(gateway, meta, forget=openai_request.store is False)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
-        if asked.background:
-            return _json(await _so_far(gateway, meta), headers)
+        if openai_request.background:
+            return _json(await _current_response(gateway, meta), headers)
         with attended:
-            return await while_connected(request, _whole(gateway, meta, request, headers, forget=asked.store is False))
+            return await while_connected(
+                request, _full_reply(gateway, meta, request, headers, forget=openai_request.store is False)
+            )
 
     @router.get(
         "/{response_id}",
@@ -131,9 +133,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         meta = await _meta(gateway, response_id, service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
-            return _json(await _so_far(gateway, meta), headers)
+            return _json(await _current_response(gateway, meta), headers)
         if starting_after is not None and not await gateway.store.is_open(meta.request_id):
-            whole = await _folded(gateway, meta)
+            whole = await _fold_stored_events(gateway, meta)
             if whole.has_ended and starting_after > whole.last_number:
                 raise RequestError(
                     f"starting_after: the last event of this response has the number {whole.last_number}"
@@ -152,7 +154,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         """Stop the work. The reply is the response. It comes when the work has stopped."""
         meta = await _meta(gateway, response_id, service.caller(request))
         await gateway.cancel(meta.request_id)
-        return _json(await _so_far(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
+        return _json(await _current_response(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete(
         "/{response_id}",
@@ -169,21 +171,21 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     app.include_router(router)
 
 
-async def _read(
+async def _read_request(
     request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
 ) -> tuple[ResponsesRequest, LocateBody]:
     """The request in OpenAI's form and as options of GeoTTS, with its photos."""
     fields = await read_json(request, service.args.gateway)
     try:
-        asked = ResponsesRequest.model_validate(fields)
+        openai_request = ResponsesRequest.model_validate(fields)
     except ValidationError as error:
         raise wrong_fields_error(error, ResponsesRequest) from error
-    asked.check_supported()
-    earlier = asked.continued_id()
-    options = options_from(asked.fields(), asked.sent_as()) if earlier is None else LocateOptions()
-    if asked.previous_response_id:
-        await _meta(service.gateway, asked.previous_response_id, caller)  # before photos are fetched for it
-    pictures = few_photos(asked.pictures())
+    openai_request.check_supported()
+    earlier = openai_request.continued_id()
+    options = options_from(openai_request.fields(), openai_request.sent_as()) if earlier is None else LocateOptions()
+    if openai_request.previous_response_id:
+        await _meta(service.gateway, openai_request.previous_response_id, caller)  # before photos are fetched for it
+    pictures = few_photos(openai_request.pictures())
     photos: list[bytes] = []
     for one in pictures:
         upload = one.get("upload")
@@ -194,13 +196,13 @@ async def _read(
         )
         photos += found
     if earlier is None:
-        return asked, LocateBody(options, photos)
-    addition = addition_from(asked.addition(), asked.sent_as())
+        return openai_request, LocateBody(options, photos)
+    addition = addition_from(openai_request.addition(), openai_request.sent_as())
     continuation = await service.gateway.continuation(earlier, addition, caller, added=len(photos))
-    return asked, LocateBody(continuation.options, photos, continuation)
+    return openai_request, LocateBody(continuation.options, photos, continuation)
 
 
-def _folding(meta: RunMeta) -> ResponseFold:
+def _new_fold(meta: RunMeta) -> ResponseFold:
     created_at = int(datetime.fromisoformat(meta.started_at).timestamp()) if meta.started_at else 0
     return ResponseFold(meta.request_id, created_at, background=not meta.attended)
 
@@ -213,12 +215,12 @@ async def _meta(gateway: Gateway, response_id: str, caller: Caller) -> RunMeta:
         raise NotFound(f"there is no response {response_id[:40]}: it never existed, or it was erased") from None
 
 
-async def _so_far(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
-    return (await _folded(gateway, meta)).response()
+async def _current_response(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
+    return (await _fold_stored_events(gateway, meta)).response()
 
 
-async def _folded(gateway: Gateway, meta: RunMeta) -> ResponseFold:
-    folding = _folding(meta)
+async def _fold_stored_events(gateway: Gateway, meta: RunMeta) -> ResponseFold:
+    folding = _new_fold(meta)
     async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
         async for entry in entries:
             if entry is None:
@@ -228,10 +230,10 @@ async def _folded(gateway: Gateway, meta: RunMeta) -> ResponseFold:
     return folding
 
 
-async def _whole(
+async def _full_reply(
     gateway: Gateway, meta: RunMeta, request: Request, headers: dict[str, str], *, forget: bool
 ) -> Response:
-    folding, events = _folding(meta), []
+    folding, events = _new_fold(meta), []
     try:
         async with closing(gateway.follow(meta.request_id)) as entries:
             async for entry in entries:
@@ -249,7 +251,7 @@ async def _whole(
 
 async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: bool = False) -> AsyncIterator[bytes]:
     """The stream after the sequence number `after`. It is computed from the first event, so that the numbers agree."""
-    folding = _folding(meta)
+    folding = _new_fold(meta)
     try:
         async with closing(gateway.follow(meta.request_id)) as entries:
             async for entry in entries:

@@ -43,7 +43,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
         """The state of a request, with its answer when it has one."""
         meta = await gateway.meta(request_id, service.caller(request))
         media_type = choose_media_type(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
-        await _wait(request, service, request_id)
+        await _wait_as_preferred(request, service, request_id)
         run = await gateway.so_far(request_id)
         status_body = status_of(request_id, run, cast(Include, meta.include))
         headers = {**NO_STORE, "X-Request-Id": request_id}
@@ -97,7 +97,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-async def _wait(request: Request, service: Service, request_id: str) -> None:
+async def _wait_as_preferred(request: Request, service: Service, request_id: str) -> None:
     wanted = preferences(request).get("wait", "")
     if not _SECONDS.fullmatch(wanted) or not int(wanted):
         return

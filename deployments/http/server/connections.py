@@ -39,12 +39,12 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
-        self.most = min(limits.max_connections, _files_allowed(limits.max_connections))
-        self._held: dict[State, dict[Connection, None]] = {state: {} for state in State}
+        self.most = min(limits.max_connections, _allowed_connections(limits.max_connections))
+        self._connections_by_state: dict[State, dict[Connection, None]] = {state: {} for state in State}
         self._states: dict[Connection, tuple[State, str]] = {}
-        self._of_address: dict[str, dict[Connection, None]] = {}
-        self._requests: Counter[str] = Counter()
-        self._trusted = limits.trusted_proxies
+        self._connections_by_address: dict[str, dict[Connection, None]] = {}
+        self._requests_by_caller: Counter[str] = Counter()
+        self._trusted_proxies = limits.trusted_proxies
 
     def __len__(self) -> int:
         return len(self._states)
@@ -52,15 +52,15 @@ class Connections:
     def admit(self, connection: Connection, peer: str) -> bool:
         """Whether it may stay. Another may have been dropped for it."""
         address = "" if self.is_trusted(peer) else network_of(peer)
-        mine = self._of_address.get(address, {}) if address else {}
+        mine = self._connections_by_address.get(address, {}) if address else {}
         if len(mine) >= self.limits.max_per_address and not self._drop_fresh(mine):
             return False
         if len(self._states) >= self.most and not self._drop_any():
             return False
         self._states[connection] = (State.FRESH, address)
-        self._held[State.FRESH][connection] = None
+        self._connections_by_state[State.FRESH][connection] = None
         if address:
-            self._of_address.setdefault(address, {})[connection] = None
+            self._connections_by_address.setdefault(address, {})[connection] = None
         return True
 
     def set_state(self, connection: Connection, state: State) -> None:
@@ -69,8 +69,8 @@ class Connections:
             return
         before, address = known
         if before is not state:
-            del self._held[before][connection]
-            self._held[state][connection] = None
+            del self._connections_by_state[before][connection]
+            self._connections_by_state[state][connection] = None
             self._states[connection] = (state, address)
 
     def leave(self, connection: Connection) -> None:
@@ -78,11 +78,11 @@ class Connections:
         if (known := self._states.pop(connection, None)) is None:
             return
         state, address = known
-        del self._held[state][connection]
+        del self._connections_by_state[state][connection]
         if address:
-            del self._of_address[address][connection]
-            if not self._of_address[address]:
-                del self._of_address[address]
+            del self._connections_by_address[address][connection]
+            if not self._connections_by_address[address]:
+                del self._connections_by_address[address]
 
     def is_trusted(self, address: str) -> bool:
         """Whether it is a proxy of `trusted_proxies`; also when the peer has no address (a Unix socket)."""
@@ -92,7 +92,7 @@ class Connections:
             ip = ipaddress.ip_address(address.partition("%")[0])
         except ValueError:
             return False
-        return any(ip in network for network in self._trusted)
+        return any(ip in network for network in self._trusted_proxies)
 
     def forwarded_for(self, peer: str, header: str) -> str:
         """The client behind a trusted proxy, by `X-Forwarded-For`: the last that is no trusted proxy itself.
@@ -107,25 +107,27 @@ class Connections:
 
     def begin_request(self, caller: str) -> bool:
         """Count a request of a caller behind a proxy. False, and not counted, when he has too many."""
-        if caller and self._requests[caller] >= self.limits.max_per_address:
+        if caller and self._requests_by_caller[caller] >= self.limits.max_per_address:
             return False
         if caller:
-            self._requests[caller] += 1
+            self._requests_by_caller[caller] += 1
         return True
 
     def end_request(self, caller: str) -> None:
         """Count down what `begin_request` counted up; nothing for an empty `caller`."""
         if caller:
-            self._requests[caller] -= 1
-            if self._requests[caller] <= 0:
-                del self._requests[caller]
+            self._requests_by_caller[caller] -= 1
+            if self._requests_by_caller[caller] <= 0:
+                del self._requests_by_caller[caller]
 
     def _drop_fresh(self, among: dict[Connection, None]) -> bool:
-        oldest = next((one for one in among if one in self._held[State.FRESH]), None)
+        oldest = next((one for one in among if one in self._connections_by_state[State.FRESH]), None)
         return self._drop(oldest)
 
     def _drop_any(self) -> bool:
-        oldest = next(iter(self._held[State.FRESH]), None) or next(iter(self._held[State.IDLE]), None)
+        oldest = next(iter(self._connections_by_state[State.FRESH]), None) or next(
+            iter(self._connections_by_state[State.IDLE]), None
+        )
         return self._drop(oldest)
 
     def _drop(self, connection: Connection | None) -> bool:
@@ -149,7 +151,7 @@ def network_of(address: str) -> str:
     return str(ip)
 
 
-def _files_allowed(wanted: int) -> int:
+def _allowed_connections(wanted: int) -> int:
     """Connections for which this process has file descriptors; its soft limit is raised as far as that is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + _OTHER_FILES

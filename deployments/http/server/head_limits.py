@@ -26,12 +26,12 @@ from deployments.seam.uvicorn import (
 )
 from tts.api.schema import problem_of
 
-_OURS = "deployments.http.server.head_limits:LimitedHttp"
+_OWN_PROTOCOL = "deployments.http.server.head_limits:LimitedHttp"
 _LINGER_S = 1.0  # a refusal is read before the connection is reset
 _LINGER_BYTES = 256 * 1024
 _PROBES_S = (0.01, 0.05, 0.2, 0.8, 2.0, 5.0)  # after the client's end of sending; the last goes on
 _OLD_CLIENT_S = 2.0  # HTTP/1.0 has no interim replies to probe with
-_PIPELINED = 32  # requests sent before the one at work is answered: one read may hold thousands
+_MAX_PIPELINED = 32  # requests sent before the one at work is answered: one read may hold thousands
 _STALLED_S = 300.0  # a reply of which the client takes nothing for this long is given up
 _PROBES_OF_STREAMS = {b"text/event-stream": b":\n\n", b"application/x-ndjson": b"\n"}
 _CODES = {400: "malformed", 408: "head-timeout", 414: "head-too-large", 431: "head-too-large"}
@@ -42,7 +42,7 @@ class _RefusedHead(Exception):
 
 
 class LimitedHttp(HttpToolsProtocol):
-    """One connection. `_head_bytes` and `_fields` count the head that is being read."""
+    """One connection. `_head_bytes` and `_head_fields` count the head that is being read."""
 
     gate: ClassVar[Connections] = Connections(ConnectionLimits())
 
@@ -51,18 +51,18 @@ class LimitedHttp(HttpToolsProtocol):
         self.ws_protocol_class = None  # there is no WebSocket here; its own protocol would have no limits
         self._gate = self.gate
         self._limits = self.gate.limits
-        self._timer: asyncio.TimerHandle | None = None
-        self._probe: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._probe_timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
         self._in_head = True
-        self._progress = False
+        self._has_progress = False
         self._unparsed = 0  # bytes since the parser came to the end of anything
         self._head_bytes = 0
-        self._fields = 0
+        self._head_fields = 0
         self._status = 400
         self._refused = False
-        self._stream: bytes | None = None  # what may be put into the stream in progress
-        self._until_close = False
+        self._probe_bytes: bytes | None = None  # what may be put into the stream in progress
+        self._lasts_until_close = False
         self._closes_early = False  # the reply in progress ends the connection in the middle of the body
 
     def drop(self) -> None:
@@ -80,12 +80,12 @@ class LimitedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave `Connections` and cancel all timers."""
         self._gate.leave(self)
-        for timer in (self._timer, self._probe, self._stalled):
+        for timer in (self._head_timer, self._probe_timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()
-        self._timer = None
-        self._probe = None
-        self._stalled = None
+        self._head_timer = None
+        self._probe_timer = None
+        self._stall_timer = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -95,37 +95,37 @@ class LimitedHttp(HttpToolsProtocol):
             if self._unparsed > _LINGER_BYTES:
                 self.transport.abort()
             return
-        self._progress = False
+        self._has_progress = False
         super().data_received(data)
         if self._refused or self.transport.is_closing():
             return
         # a head, a chunk's size or trailers that do not end; what began in these data counts from the next on
-        self._unparsed = 0 if self._progress else self._unparsed + len(data)
+        self._unparsed = 0 if self._has_progress else self._unparsed + len(data)
         if self._unparsed > self._limits.max_head_bytes:
             self._refuse(431 if self._in_head else 400)
         elif self._in_head or self.cycle.response_complete:
             self._start_timer()
-        elif self._timer is not None:
+        elif self._head_timer is not None:
             self._stop_timer()
 
     def on_message_begin(self) -> None:
         """Count the bytes and fields of the new head from zero."""
         super().on_message_begin()
         self._in_head = True
-        self._progress = True
+        self._has_progress = True
         self._head_bytes = 0
-        self._fields = 0
+        self._head_fields = 0
 
     def on_url(self, url: bytes) -> None:
         """Count the bytes of the request target; too many are refused with 414."""
-        self._count(len(url), 414)
+        self._count_head_bytes(len(url), 414)
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header or trailer field; too many bytes or fields are refused with 431. Trailers are dropped."""
-        self._fields += 1
-        self._count(len(name) + len(value) + 4, 431)
-        if self._fields > self._limits.max_head_fields:
+        self._head_fields += 1
+        self._count_head_bytes(len(name) + len(value) + 4, 431)
+        if self._head_fields > self._limits.max_head_fields:
             self._status = 431
             raise _RefusedHead
         if self._in_head:  # trailers are counted, and nobody reads them
@@ -133,21 +133,21 @@ class LimitedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Mark the connection as busy; refuse a request while 32 before it wait to be answered."""
-        if len(self.pipeline) >= _PIPELINED:
+        if len(self.pipeline) >= _MAX_PIPELINED:
             raise _RefusedHead
         self._in_head = False
-        self._progress = True
+        self._has_progress = True
         self._gate.set_state(self, State.BUSY)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Note progress, so that these bytes do not count as a head or chunk size without an end."""
-        self._progress = True
+        self._has_progress = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Note progress, as `on_body` does."""
-        self._progress = True
+        self._has_progress = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -169,7 +169,7 @@ class LimitedHttp(HttpToolsProtocol):
         if self._in_head or cycle is None or cycle.response_complete or cycle.more_body:
             return None
         if cycle.scope["http_version"] == "1.0":
-            self._probe = self.loop.call_later(_OLD_CLIENT_S, self.transport.close)
+            self._probe_timer = self.loop.call_later(_OLD_CLIENT_S, self.transport.close)
         else:
             self._send_probe(0)
         cycle.keep_alive = False
@@ -178,33 +178,33 @@ class LimitedHttp(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Start the time limit of 300 s for a client that takes nothing of its reply."""
         super().pause_writing()
-        if self._stalled is None:
-            self._stalled = self.loop.call_later(_STALLED_S, self.transport.abort)
+        if self._stall_timer is None:
+            self._stall_timer = self.loop.call_later(_STALLED_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Cancel the time limit of `pause_writing`: the client reads again."""
         super().resume_writing()
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
-    def _count(self, size: int, status: int) -> None:
+    def _count_head_bytes(self, size: int, status: int) -> None:
         self._head_bytes += size
         if self._head_bytes > self._limits.max_head_bytes:
             self._status = status
             raise _RefusedHead
 
     def _start_timer(self) -> None:
-        if self._timer is None:
-            self._timer = self.loop.call_later(self._limits.head_timeout_s, self._too_slow)
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(self._limits.head_timeout_s, self._end_slow_head)
 
     def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _too_slow(self) -> None:
-        self._timer = None
+    def _end_slow_head(self) -> None:
+        self._head_timer = None
         if self._in_head and self.headers is not None:
             self._refuse(408)
         else:
@@ -223,7 +223,7 @@ class LimitedHttp(HttpToolsProtocol):
                 return
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        body = problem_of(_CODES[status], status, self._detail(status)).json_bytes()
+        body = problem_of(_CODES[status], status, self._refusal_text(status)).json_bytes()
         head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
         self.transport.writelines([STATUS_LINE[status], head, body])
         self._linger()
@@ -233,9 +233,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._refused = True
         self._unparsed = 0
         self._stop_timer()
-        self._timer = self.loop.call_later(_LINGER_S, self.transport.abort)
+        self._head_timer = self.loop.call_later(_LINGER_S, self.transport.abort)
 
-    def _detail(self, status: int) -> str:
+    def _refusal_text(self, status: int) -> str:
         limits = self._limits
         if status == 408:
             return f"the request line and header fields did not arrive within {limits.head_timeout_s:g} s"
@@ -253,37 +253,37 @@ class LimitedHttp(HttpToolsProtocol):
             return
         if not cycle.response_started:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        elif cycle.chunked_encoding and self._stream is not None:
-            self.transport.write(b"%x\r\n%b\r\n" % (len(self._stream), self._stream))
+        elif cycle.chunked_encoding and self._probe_bytes is not None:
+            self.transport.write(b"%x\r\n%b\r\n" % (len(self._probe_bytes), self._probe_bytes))
         pause_s = _PROBES_S[min(number, len(_PROBES_S) - 1)]
-        self._probe = self.loop.call_later(pause_s, self._send_probe, number + 1)
+        self._probe_timer = self.loop.call_later(pause_s, self._send_probe, number + 1)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._gate.set_state(self, State.BUSY)
-        super()._start_asgi_task(cycle, partial(self._served, cycle, app))
+        super()._start_asgi_task(cycle, partial(self._serve_request, cycle, app))
 
-    async def _served(
+    async def _serve_request(
         self, cycle: RequestResponseCycle, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
         caller = self._caller_behind(scope)
         if not self._gate.begin_request(caller):
-            await _too_many(send)
+            await _refuse_too_many(send)
             return
-        self._stream = None
+        self._probe_bytes = None
         try:
-            await app(scope, receive, partial(self._send, cycle, send))
+            await app(scope, receive, partial(self._send_message, cycle, send))
         finally:
             self._gate.end_request(caller)
 
-    async def _send(self, cycle: RequestResponseCycle, send: Send, message: Message) -> None:
+    async def _send_message(self, cycle: RequestResponseCycle, send: Send, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = dict(message.get("headers", ()))
             kind = headers.get(b"content-type", b"").partition(b";")[0]
-            self._stream = _PROBES_OF_STREAMS.get(kind)
-            self._until_close = cycle.scope["http_version"] == "1.0" and b"content-length" not in headers
-            if self._until_close:
+            self._probe_bytes = _PROBES_OF_STREAMS.get(kind)
+            self._lasts_until_close = cycle.scope["http_version"] == "1.0" and b"content-length" not in headers
+            if self._lasts_until_close:
                 cycle.chunked_encoding = False  # the end of the connection is the end of the reply
-        elif self._until_close:
+        elif self._lasts_until_close:
             cycle.expected_content_length = len(message.get("body", b""))
         await send(message)
         if message["type"] == "http.response.start":
@@ -302,15 +302,15 @@ class LimitedHttp(HttpToolsProtocol):
 def install(limits: ConnectionLimits) -> None:
     """Every server that this process starts from now on has these limits."""
     LimitedHttp.gate = Connections(limits)
-    set_default_protocol(_OURS)
+    set_default_protocol(_OWN_PROTOCOL)
 
 
 def is_installed() -> bool:
     """Whether servers that this process starts have the limits, because `install` was called."""
-    return default_protocol() == _OURS
+    return default_protocol() == _OWN_PROTOCOL
 
 
-async def _too_many(send: Send) -> None:
+async def _refuse_too_many(send: Send) -> None:
     body = problem_of("too-many-requests", 429, "too many requests of your address are at work").json_bytes()
     headers = [
         (b"content-type", b"application/problem+json"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.places import _inside
+from tools.places import _places_inside
 from tts.domain.geo import Circle, LatLon
 from tts.domain.tooling import PlaceFact
 
@@ -23,4 +23,4 @@ def place(point):
     ],
 )
 def test_places_outside_the_area_are_left_out_unless_there_is_none_inside(area, shown):
-    assert [fact.point for fact in _inside([place(NEAR), place(FAR)], area)] == shown
+    assert [fact.point for fact in _places_inside([place(NEAR), place(FAR)], area)] == shown

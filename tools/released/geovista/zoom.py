@@ -21,7 +21,7 @@ from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 _CROP: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
-_BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
+_BOX_ERRORS: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
 Region = tuple[int, int, int, int]
 
 
@@ -37,8 +37,8 @@ def zoom_tool() -> Tool:
             raise verbatim_error(no_attribute_get(arguments.written))
         photo, box = context.photos[0], arguments.written.get("bbox_2d")
         try:
-            crop, region = await asyncio.to_thread(_cropped, photo, box, arguments.scale)
-        except _BROKEN as error:
+            crop, region = await asyncio.to_thread(_crop_photo, photo, box, arguments.scale)
+        except _BOX_ERRORS as error:
             raise verbatim_error(f"{CROP_FAILED}{CROP_FAILED}{error}") from error
         return picture_observation(jpeg(crop), view_of(photo, 0, region))
 
@@ -47,7 +47,7 @@ def zoom_tool() -> Tool:
     return FunctionTool(spec, WrittenBox, zoom)
 
 
-def _cropped(photo: Photo, box: Any, scale: float) -> tuple[Image.Image, Region]:
+def _crop_photo(photo: Photo, box: Any, scale: float) -> tuple[Image.Image, Region]:
     left, top, right, bottom = box
     region = (int(left * scale), int(top * scale), int(right * scale), int(bottom * scale))
     wide, high = region[2] - region[0], region[3] - region[1]

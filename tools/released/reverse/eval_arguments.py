@@ -10,7 +10,15 @@ from typing import Any, Final
 from tools.released.written_arguments import verbatim_error
 from tts.errors import ToolError
 
-_BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, LookupError, AttributeError, MemoryError)
+_ARGUMENT_ERRORS: Final = (
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+    OverflowError,
+    LookupError,
+    AttributeError,
+    MemoryError,
+)
 
 
 @contextmanager
@@ -22,7 +30,7 @@ def as_call_error() -> Iterator[None]:
     """
     try:
         yield
-    except _BROKEN as error:
+    except _ARGUMENT_ERRORS as error:
         raise call_error(str(error)) from error
 
 

@@ -43,10 +43,10 @@ def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted
         if part.invalid:
             raise call_error(part.invalid)
         with as_call_error():
-            checked_size(region_of(part.box, *_size(context)))
+            checked_size(region_of(part.box, *_photo_size(context)))
         hits = await source.hits(part.box, context)
         hidden = excluded if context.options.hide_photo_hosts else ()
-        shown = [hit for hit in hits if not _is_of(hit, hidden)]
+        shown = [hit for hit in hits if not _is_from_hosts(hit, hidden)]
         lines = [line for hit in shown for line in _lines(hit)]
         return Observation(text="\n".join(["", *lines]), facts=_facts(shown))
 
@@ -60,18 +60,18 @@ def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted
         hides_hosts=True,
         ttl_s=86400.0,
     )
-    return FunctionTool(spec, BoxPart, search, Splitting(split=_parts, join=_joined))
+    return FunctionTool(spec, BoxPart, search, Splitting(split=_split_boxes, join=_join_results))
 
 
-def _parts(arguments: BoxPart) -> list[BoxPart]:
+def _split_boxes(arguments: BoxPart) -> list[BoxPart]:
     try:
         with as_call_error():
-            return [BoxPart(box=tuple(whole_numbers(box))) for box in _boxes(arguments.written)]
+            return [BoxPart(box=tuple(whole_numbers(box))) for box in _parse_boxes(arguments.written)]
     except ToolError as error:
         return [BoxPart(invalid=error.detail.removeprefix("Tool call error: "))]
 
 
-def _boxes(written: Any) -> list[Any]:
+def _parse_boxes(written: Any) -> list[Any]:
     """Raises ValueError, and what Python says of a box that cannot be taken apart."""
     box = object_of(written).get("bbox_2d")
     if not box:
@@ -79,7 +79,7 @@ def _boxes(written: Any) -> list[Any]:
     return list(box) if isinstance(box[0], list) else [box]
 
 
-def _joined(arguments: BoxPart, parts: Sequence[Observation | ToolError], context: ToolContext) -> Observation:
+def _join_results(arguments: BoxPart, parts: Sequence[Observation | ToolError], context: ToolContext) -> Observation:
     """Texts one after another, an empty line between; a box whose search failed says so and leaves its siblings."""
     texts: list[str] = []
     facts: list[WebFact] = []
@@ -98,7 +98,7 @@ def _heading(written: Any, number: int) -> str:
     given = object_of(written)
     goal = given.get("goal")
     asked = f" (goal: {goal})" if goal else ""
-    return f"Image search results for region {whole_numbers(_boxes(written)[number])}{asked}:\n"
+    return f"Image search results for region {whole_numbers(_parse_boxes(written)[number])}{asked}:\n"
 
 
 def _lines(hit: Mapping[str, Any]) -> list[str]:
@@ -117,12 +117,12 @@ def _facts(hits: Sequence[Mapping[str, Any]]) -> tuple[WebFact, ...]:
     )
 
 
-def _size(context: ToolContext) -> tuple[int, int]:
+def _photo_size(context: ToolContext) -> tuple[int, int]:
     if not context.photos:
         return _UNKNOWN_SIDE, _UNKNOWN_SIDE
     return context.photos[0].width, context.photos[0].height
 
 
-def _is_of(hit: Mapping[str, Any], hosts: Sequence[str]) -> bool:
+def _is_from_hosts(hit: Mapping[str, Any], hosts: Sequence[str]) -> bool:
     where = str(hit["source"] or hit["link"]).lower()
     return any(host in where for host in hosts)

@@ -62,7 +62,7 @@ class LensStandIn:
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits for the region of the first photo, by its hash."""
         photo = context.photo_hashes()[0]
-        return _as_hits(
+        return _hits_from_facts(
             await self._provider.search_image(photo, _region(box), goal="", limit=_RESULTS, context=context.request)
         )
 
@@ -85,7 +85,7 @@ class LiveLens:
         """At most 15 hits, `source` their host; none that tells of the photo where photo hosts are hidden."""
         found = await self._regions.search(context, _region(box), limit=_RESULTS)
         shown = [hit for hit in found if not (context.options.hide_photo_hosts and tells_of_photo(hit))]
-        return _as_hits([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
+        return _hits_from_facts([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
 
 
 def _region(box: Sequence[int]) -> Box:
@@ -96,7 +96,7 @@ def _region(box: Sequence[int]) -> Box:
         raise ToolError("the region lies outside the photo", kind=ToolErrorKind.NOT_FOUND) from None
 
 
-def _as_hits(found: Sequence[WebFact]) -> Hits:
+def _hits_from_facts(found: Sequence[WebFact]) -> Hits:
     return [
         {"pos": number, "title": hit.title, "link": hit.url, "source": hit.source}
         for number, hit in enumerate(found, 1)
@@ -113,7 +113,7 @@ def hits_of_organic(organic: Sequence[dict[str, Any]], excluded: Sequence[str] =
     Returns:
         The `pos`, `title`, `link` and `source` of each result, as `LensSource.hits` gives them.
     """
-    kept = [hit for hit in organic[:_RESULTS] if not _is_of(hit, excluded)]
+    kept = [hit for hit in organic[:_RESULTS] if not _is_from_hosts(hit, excluded)]
     return [
         {
             "pos": hit.get("pos", number),
@@ -125,6 +125,6 @@ def hits_of_organic(organic: Sequence[dict[str, Any]], excluded: Sequence[str] =
     ]
 
 
-def _is_of(hit: dict[str, Any], hosts: Sequence[str]) -> bool:
+def _is_from_hosts(hit: dict[str, Any], hosts: Sequence[str]) -> bool:
     where = str(hit.get("domain", "") or hit.get("url", "")).lower()
     return any(host.lower() in where for host in hosts)

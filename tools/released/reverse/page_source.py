@@ -98,7 +98,7 @@ class TavilyPages(Service):
         request = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
         fetched = await self._client.ask(request, context.request, _judge)
         if fetched.status >= _BAD_FROM:
-            raise ToolError(_http_error(fetched.status, request.url), kind=ToolErrorKind.BLOCKED)
+            raise ToolError(_http_error_text(fetched.status, request.url), kind=ToolErrorKind.BLOCKED)
         return pages_of(raw_reply(fetched).body)
 
 
@@ -110,7 +110,7 @@ def _judge(reply: HttpReply) -> ProviderFailure | None:
     return failure if failure is None or failure.kind == "quota" or reply.status >= _SERVER_FROM else None
 
 
-def _http_error(status: int, url: str) -> str:
+def _http_error_text(status: int, url: str) -> str:
     """The text of an HTTP error of the requests library."""
     phrase = HTTPStatus(status).phrase if status in {found.value for found in HTTPStatus} else ""
     return f"{status} {'Client' if status < _SERVER_FROM else 'Server'} Error: {phrase} for url: {url}"

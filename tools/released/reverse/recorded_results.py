@@ -85,11 +85,11 @@ def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance)
     query = query_text(written)
     call = text_call(cache, path, query)
     if call is None:
-        return RecordedResult(_no_pages(query), meta={"success": False, "cache_hit": False})
+        return RecordedResult(_no_pages_text(query), meta={"success": False, "cache_hit": False})
     asked = call.query or query
     shown = choose_results(call.results, chance())
     if not shown.results:
-        return RecordedResult(_no_pages(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
+        return RecordedResult(_no_pages_text(asked), meta={"success": False, "cache_hit": True, "n_pos": 0})
     lines = []
     for number, result in enumerate(shown.results, 1):
         lines.append(f"[{number}] {result.title}")
@@ -110,7 +110,7 @@ def _numbers(box: Sequence[Any]) -> list[float]:
     return sides
 
 
-def _no_pages(query: str) -> str:
+def _no_pages_text(query: str) -> str:
     return f"Web search results for: {query}\n\nNo results found."
 
 

@@ -47,7 +47,7 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
         if source is None:
             return Observation(text=_NO_KEY)
         hidden = tuple(excluded) if context.options.hide_photo_hosts else ()
-        found = [page for page in await source.pages(part.query, hidden, context) if not _is_of(page, hidden)]
+        found = [page for page in await source.pages(part.query, hidden, context) if not _is_from_hosts(page, hidden)]
         return Observation(text=_pages_text(part.query, found), facts=_facts(found, part.query))
 
     spec = ToolSpec(
@@ -59,10 +59,10 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
         hides_hosts=True,
         ttl_s=86400.0,
     )
-    return FunctionTool(spec, QueryPart, search, Splitting(split=_parts, join=_joined))
+    return FunctionTool(spec, QueryPart, search, Splitting(split=_split_queries, join=_join_results))
 
 
-def _parts(arguments: QueryPart) -> list[QueryPart]:
+def _split_queries(arguments: QueryPart) -> list[QueryPart]:
     try:
         with as_call_error():
             query = object_of(arguments.written).get("query", "")
@@ -76,7 +76,7 @@ def _parts(arguments: QueryPart) -> list[QueryPart]:
     return [QueryPart(invalid=f"Invalid query: {query!r}")]
 
 
-def _joined(arguments: QueryPart, parts: Sequence[Observation | ToolError], context: ToolContext) -> Observation:
+def _join_results(arguments: QueryPart, parts: Sequence[Observation | ToolError], context: ToolContext) -> Observation:
     """Texts one after another; a query that failed says so and leaves its siblings."""
     texts, facts = [], []
     for part in parts:
@@ -86,11 +86,11 @@ def _joined(arguments: QueryPart, parts: Sequence[Observation | ToolError], cont
         elif part.kind is ToolErrorKind.INVALID_ARGUMENTS:
             raise part
         else:
-            texts.append(f"Tavily search failed: {_why(part)}\n")
+            texts.append(f"Tavily search failed: {_failure_text(part)}\n")
     return Observation(text="\n".join(texts).strip(), facts=tuple(facts))
 
 
-def _why(error: ToolError) -> str:
+def _failure_text(error: ToolError) -> str:
     return _USED_UP if error.kind is ToolErrorKind.QUOTA else error.detail
 
 
@@ -118,5 +118,5 @@ def _facts(pages: Sequence[Mapping[str, Any]], query: str) -> tuple[WebFact, ...
     )
 
 
-def _is_of(page: Mapping[str, Any], hosts: Sequence[str]) -> bool:
+def _is_from_hosts(page: Mapping[str, Any], hosts: Sequence[str]) -> bool:
     return any(host in str(page.get("url", "")).lower() for host in hosts)

@@ -47,12 +47,12 @@ def training_searches(cache: ReverseCache, draw: Draw = of_request) -> list[Tool
         `image_search` by picture, and `web_search` by text.
     """
     return [
-        _tool("image_search", IMAGE_SEARCH, "bbox_2d", recorded_pictures, cache, draw),
-        _tool("web_search", TEXT_SEARCH, "query", recorded_pages, cache, draw),
+        _make_tool("image_search", IMAGE_SEARCH, "bbox_2d", recorded_pictures, cache, draw),
+        _make_tool("web_search", TEXT_SEARCH, "query", recorded_pages, cache, draw),
     ]
 
 
-def _tool(ability: str, name: str, key: str, search: _Search, cache: ReverseCache, draw: Draw) -> Tool:
+def _make_tool(ability: str, name: str, key: str, search: _Search, cache: ReverseCache, draw: Draw) -> Tool:
     async def run(arguments: WrittenArguments, context: ToolContext) -> Observation:
         asked = get_from(arguments.written, key)
         missing = "" if key == "query" and "query" not in arguments.written else asked

@@ -47,7 +47,7 @@ def training_zoom_tool() -> Tool:
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         box = box_of_four(get_from(arguments.written, "bbox_2d"), crash_error)
         photo = context.photos[0]
-        crop, region = await asyncio.to_thread(_cropped, photo, box)
+        crop, region = await asyncio.to_thread(_crop_photo, photo, box)
         text = zoomed_text(box, get_from(arguments.written, "label") or "")
         return picture_observation(png(crop), view_of(photo, 0, region), text)
 
@@ -56,9 +56,9 @@ def training_zoom_tool() -> Tool:
     return FunctionTool(spec, WrittenArguments, zoom)
 
 
-def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
+def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     picture = picture_of(photo)
-    pixels = _pixels(box, picture.width, picture.height)
+    pixels = _pixel_sides(box, picture.width, picture.height)
     if pixels is None:
         raise verbatim_error(
             f"Error: The specified bounding box {box} is invalid. bbox_2d must be normalized coordinates in [0, 1000]."
@@ -73,7 +73,7 @@ def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     return crop, on_photo(region, picture, photo)
 
 
-def _pixels(box: Sequence[Any], width: int, height: int) -> Sides | None:
+def _pixel_sides(box: Sequence[Any], width: int, height: int) -> Sides | None:
     """None where a side is no number or outside 0 to 1000."""
     try:
         left, top, right, bottom = (float(side) for side in box)

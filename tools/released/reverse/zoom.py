@@ -27,7 +27,7 @@ def zoom_tool() -> Tool:
         photo = context.photos[0]
         with as_call_error():
             given = object_of(arguments.written)
-            crop, region = await asyncio.to_thread(crop_photo, photo, _box(given.get("bbox_2d")))
+            crop, region = await asyncio.to_thread(crop_photo, photo, _parse_box(given.get("bbox_2d")))
         text = zoomed_text(given.get("bbox_2d", []), given.get("label", ""))
         return picture_observation(jpeg(crop), view_of(photo, 0, region), text)
 
@@ -36,7 +36,7 @@ def zoom_tool() -> Tool:
     return FunctionTool(spec, WrittenArguments, zoom)
 
 
-def _box(box: Any) -> list[int]:
+def _parse_box(box: Any) -> list[int]:
     """Raises ValueError when it is no list of four, and what Python says of sides that are no numbers."""
     if not isinstance(box, list) or len(box) != 4:
         raise ValueError(f"Invalid bbox_2d: {box}")

@@ -24,7 +24,7 @@ TEXT: Final = "v3/place/text"
 DETAIL: Final = "v3/place/detail"
 TEXT_V5: Final = "v5/place/text"
 DETAIL_V5: Final = "v5/place/detail"
-_FOUND: Final = 15
+_MAX_RESULTS: Final = 15
 
 
 class AmapSource(ToolProvider, Protocol):
@@ -60,7 +60,7 @@ class AmapService(Service):
 
     def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
         super().__init__(parts)
-        self._judge = _anything if any_reply else _judge
+        self._judge = _accept_any if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
@@ -88,9 +88,9 @@ class AmapStandIn:
         query = parameters["keywords"]
         if service == TIPS:
             return _answer(
-                tips=_pois(await self._places.autocomplete(query, country="CN", limit=_FOUND, context=context))
+                tips=_pois(await self._places.autocomplete(query, country="CN", limit=_MAX_RESULTS, context=context))
             )
-        return _answer(pois=_pois(await self._places.search(query, country="CN", limit=_FOUND, context=context)))
+        return _answer(pois=_pois(await self._places.search(query, country="CN", limit=_MAX_RESULTS, context=context)))
 
 
 def _answer(**found: list[dict[str, Any]]) -> RawReply:
@@ -128,5 +128,5 @@ def _judge(reply: HttpReply) -> ProviderFailure | None:
         return ProviderFailure("passing", "the reply cannot be read")
 
 
-def _anything(_: HttpReply) -> ProviderFailure | None:
+def _accept_any(_: HttpReply) -> ProviderFailure | None:
     return None

@@ -165,13 +165,13 @@ class StandInMaps:
         """
         if style not in self._provider.styles:
             raise ToolError(f"{self.name} has no {style} pictures", kind=ToolErrorKind.BLOCKED)
-        point = as_wgs84(_nearest(lat, lon), self.datum)
+        point = as_wgs84(_point_on_earth(lat, lon), self.datum)
         return await self._provider.picture(
             point, style=style, zoom=float(ZOOM), width=SIDE_PX, height=SIDE_PX, context=context
         )
 
 
-def _nearest(lat: float, lon: float) -> LatLon:
+def _point_on_earth(lat: float, lon: float) -> LatLon:
     """The point on Earth for numbers that need not be one: the services draw something for any."""
     if not (math.isfinite(lat) and math.isfinite(lon)):
         raise ToolError("there is no such point", kind=ToolErrorKind.NOT_FOUND)

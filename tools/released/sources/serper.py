@@ -55,7 +55,7 @@ class SerperService(Service):
 
     def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
         super().__init__(parts)
-        self._judge = _anything if any_reply else serper.judge
+        self._judge = _accept_any if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
@@ -104,5 +104,5 @@ def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
 
 
-def _anything(_: HttpReply) -> ProviderFailure | None:
+def _accept_any(_: HttpReply) -> ProviderFailure | None:
     return None

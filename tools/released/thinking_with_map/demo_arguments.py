@@ -47,7 +47,7 @@ def demo_arguments(tool: str, written: Any, schema: Mapping[str, Any]) -> dict[s
     Raises:
         ToolError: INVALID_ARGUMENTS where they do not fit or cannot be read, in the words of the agent.
     """
-    value = _read(tool, written) if isinstance(written, str) else written
+    value = _parse_arguments(tool, written) if isinstance(written, str) else written
     try:
         jsonschema.validate(instance=value, schema=dict(schema))
     except jsonschema.ValidationError as error:
@@ -56,7 +56,7 @@ def demo_arguments(tool: str, written: Any, schema: Mapping[str, Any]) -> dict[s
     return arguments
 
 
-def _read(tool: str, text: str) -> Any:
+def _parse_arguments(tool: str, text: str) -> Any:
     text = text.strip("\n")
     if text.startswith("```") and text.endswith("\n```"):
         text = "\n".join(text.split("\n")[1:-1])

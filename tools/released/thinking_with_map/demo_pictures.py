@@ -29,7 +29,7 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 _SHORTEST: Final = 32
 _NO_PICTURE: Final = "截图失败或未返回数据"
 _CROP: Final = ResizeRule(min_pixels=256 * 32 * 32, max_pixels=12_845_056, multiple=32)
-_BROKEN: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
+_BOX_ERRORS: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
 Pixels = tuple[float, float, float, float]
 
 
@@ -46,8 +46,11 @@ def demo_maps(source: MapSource, *, google: bool, texts: Sequence[ToolSchema] = 
         AMap's two maps, or Google's one, which has a red S at the point.
     """
     if google:
-        return [_map("google_static_map", "map", source, texts)]
-    return [_map("amap_static_map", "map", source, texts), _map("amap_satellite_map", "satellite", source, texts)]
+        return [_map_tool("google_static_map", "map", source, texts)]
+    return [
+        _map_tool("amap_static_map", "map", source, texts),
+        _map_tool("amap_satellite_map", "satellite", source, texts),
+    ]
 
 
 def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
@@ -64,10 +67,10 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
 
     async def zoom(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = demo_arguments(served.name, arguments.written, schema)
-        photo = _photo(context.photos, parameters["img_idx"])
+        photo = _chosen_photo(context.photos, parameters["img_idx"])
         try:
-            crop, region = await asyncio.to_thread(_cropped, photo, parameters["bbox_2d"])
-        except _BROKEN as error:
+            crop, region = await asyncio.to_thread(_crop_photo, photo, parameters["bbox_2d"])
+        except _BOX_ERRORS as error:
             raise verbatim_error(f"Tool Execution Error {error}") from error
         return picture_observation(png(crop), view_of(photo, context.photos.index(photo), region))
 
@@ -75,7 +78,7 @@ def demo_zoom(texts: Sequence[ToolSchema] = ()) -> Tool:
     return FunctionTool(spec, WrittenArguments, zoom)
 
 
-def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]) -> Tool:
+def _map_tool(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]) -> Tool:
     served = demo_tool(name)
     schema = next((text.parameters for text in texts if text.name == name), served.schema().parameters)
 
@@ -101,7 +104,7 @@ def _map(name: str, style: Style, source: MapSource, texts: Sequence[ToolSchema]
     return FunctionTool(spec, WrittenArguments, show)
 
 
-def _photo(photos: Sequence[Photo], index: Any) -> Photo:
+def _chosen_photo(photos: Sequence[Photo], index: Any) -> Photo:
     """Counted as Python counts, from the end too. Raises ToolError in the words of the tool."""
     try:
         photo: Photo = photos[index]
@@ -111,7 +114,7 @@ def _photo(photos: Sequence[Photo], index: Any) -> Photo:
     return photo
 
 
-def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Pixels]:
+def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Pixels]:
     x0, y0, x1, y1 = box
     wide, high = photo.width, photo.height
     region = _region(x0 / 1000.0 * wide, y0 / 1000.0 * high, x1 / 1000.0 * wide, y1 / 1000.0 * high, photo)

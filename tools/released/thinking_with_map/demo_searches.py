@@ -28,8 +28,8 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 Texts = Sequence[ToolSchema]
 _SERPER: Final = "https://google.serper.dev"
-_OF_THE_CALL: Final = "20"  # how AMap's codes for wrong parameters, or for no result, begin
-_OF_THE_KEY: Final = (401, 402, 403, 429)
+_CALL_ERROR_PREFIX: Final = "20"  # how AMap's codes for wrong parameters, or for no result, begin
+_KEY_ERROR_STATUSES: Final = (401, 402, 403, 429)
 _UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
@@ -49,9 +49,16 @@ def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
         return lambda value, context: source.ask(service, {key: value, **more}, context)
 
     return [
-        _search("amap_input_tips", source, asks(amap.TIPS, "keywords"), _tips, _names, texts),
-        _search("amap_keyword_search", source, asks(amap.TEXT_V5, "keywords", page_size="25"), _places, _names, texts),
-        _search("amap_poi_detail", source, asks(amap.DETAIL_V5, "id"), _detail, _points, texts),
+        _search_tool("amap_input_tips", source, asks(amap.TIPS, "keywords"), _tips_text, _facts_without_points, texts),
+        _search_tool(
+            "amap_keyword_search",
+            source,
+            asks(amap.TEXT_V5, "keywords", page_size="25"),
+            _places_text,
+            _facts_without_points,
+            texts,
+        ),
+        _search_tool("amap_poi_detail", source, asks(amap.DETAIL_V5, "id"), _detail_text, _facts_with_points, texts),
     ]
 
 
@@ -73,13 +80,13 @@ def demo_google_searches(source: SerperSource, texts: Texts = ()) -> list[Tool]:
         return source.ask(serper.MAPS, {"q": query}, context)
 
     return [
-        _search("web_search", source, search, _google(serper.SEARCH, pages_text), serper_pages, texts),
-        _search("google_map_search", source, places, _google(serper.MAPS, places_text),
+        _search_tool("web_search", source, search, _google_text(serper.SEARCH, pages_text), serper_pages, texts),
+        _search_tool("google_map_search", source, places, _google_text(serper.MAPS, places_text),
                 lambda reply, query: serper_places(reply), texts),
     ]  # fmt: skip
 
 
-def _search(
+def _search_tool(
     name: str,
     source: AmapSource | SerperSource,
     ask: Ask,
@@ -124,46 +131,46 @@ class _RefusedReply(Exception):
         self.kind = ToolErrorKind.UNAVAILABLE if passing else ToolErrorKind.BLOCKED
 
 
-def _answer(reply: RawReply) -> JsonObject:
+def _amap_object(reply: RawReply) -> JsonObject:
     """AMap's object, whatever the HTTP status; a refusal becomes the exception it is with the authors."""
     body: JsonObject = reply.body
     if body["status"] != "1":
         raise _RefusedReply(
-            "RuntimeError", str(body), passing=not str(body.get("infocode", "")).startswith(_OF_THE_CALL)
+            "RuntimeError", str(body), passing=not str(body.get("infocode", "")).startswith(_CALL_ERROR_PREFIX)
         )
     return body
 
 
-def _tips(reply: RawReply) -> str:
-    tips = [_picked(tip, "id", "name", "address", "typecode", "city") for tip in _answer(reply).get("tips", [])]
-    return _json({"tips": tips})
+def _tips_text(reply: RawReply) -> str:
+    tips = [_pick_keys(tip, "id", "name", "address", "typecode", "city") for tip in _amap_object(reply).get("tips", [])]
+    return _json_text({"tips": tips})
 
 
-def _places(reply: RawReply) -> str:
-    body = _answer(reply)
+def _places_text(reply: RawReply) -> str:
+    body = _amap_object(reply)
     suggestion = body.get("suggestion", {})
     suggested = {
         "keywords": suggestion.get("keywords"),
         "cities": [{"name": city.get("name")} for city in suggestion.get("cities") or []],
     }
-    pois = [_picked(poi, "id", "name", "address", "typecode") for poi in body.get("pois", [])]
-    return _json({"suggestion": suggested, "pois": pois})
+    pois = [_pick_keys(poi, "id", "name", "address", "typecode") for poi in body.get("pois", [])]
+    return _json_text({"suggestion": suggested, "pois": pois})
 
 
-def _detail(reply: RawReply) -> str:
-    body = _answer(reply)
+def _detail_text(reply: RawReply) -> str:
+    body = _amap_object(reply)
     if not body.get("pois"):
-        return _json({"error": "No POI found"})
+        return _json_text({"error": "No POI found"})
     poi = body["pois"][0]
     shown = {
-        **_picked(poi, "id", "name", "location", "address", "business_area"),
+        **_pick_keys(poi, "id", "name", "location", "address", "business_area"),
         "city": poi.get("cityname"),
-        **_picked(poi, "type", "alias"),
+        **_pick_keys(poi, "type", "alias"),
     }
-    return _json(shown | (poi.get("biz_ext") or {}))
+    return _json_text(shown | (poi.get("biz_ext") or {}))
 
 
-def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], str]:
+def _google_text(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], str]:
     def text(reply: RawReply) -> str:
         if reply.status >= 400:
             side = "Client" if reply.status < 500 else "Server"
@@ -171,24 +178,24 @@ def _google(service: str, show: Callable[[Any], str]) -> Callable[[RawReply], st
             message = f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}"
             spent = reply.status == 400 and "credits" in str(reply.body).lower()
             raise _RefusedReply(
-                "HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _OF_THE_KEY
+                "HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _KEY_ERROR_STATUSES
             )
         return show(reply.body)
 
     return text
 
 
-def _names(reply: Any, value: str) -> Sequence[Fact]:
+def _facts_without_points(reply: Any, value: str) -> Sequence[Fact]:
     return amap_facts(reply, with_points=False)
 
 
-def _points(reply: Any, value: str) -> Sequence[Fact]:
+def _facts_with_points(reply: Any, value: str) -> Sequence[Fact]:
     return amap_facts(reply, with_points=True)
 
 
-def _picked(found: Any, *keys: str) -> JsonObject:
+def _pick_keys(found: Any, *keys: str) -> JsonObject:
     return {key: found.get(key) for key in keys}
 
 
-def _json(value: JsonObject) -> str:
+def _json_text(value: JsonObject) -> str:
     return json.dumps(value, ensure_ascii=False, indent=4)

@@ -18,7 +18,7 @@ def tips_text(reply: Any) -> str:
     Returns:
         Id, name, address, typecode and city of each, no point.
     """
-    return _listed(reply.get("tips", []), _TIP)
+    return _list_places(reply.get("tips", []), _TIP)
 
 
 def pois_text(reply: Any) -> str:
@@ -30,10 +30,10 @@ def pois_text(reply: Any) -> str:
     Returns:
         Id, name, address and typecode of each, no point.
     """
-    return _listed(reply.get("pois", []), _POI)
+    return _list_places(reply.get("pois", []), _POI)
 
 
-def _listed(places: Any, labels: tuple[str, ...]) -> str:
+def _list_places(places: Any, labels: tuple[str, ...]) -> str:
     """Places with an empty line between them; lines after a place's first start with a blank."""
     return "\n\n".join("\n ".join(f"{label}: {place.get(label, '')}" for label in labels) for place in places)
 

@@ -29,8 +29,8 @@ def amap_maps(source: MapSource) -> list[Tool]:
     Returns:
         `amap_static_map` and `amap_satellite_map`. The model states points in the datum of `source`.
     """
-    return [_map("amap_static_map", "static_map", "map", source),
-            _map("amap_satellite_map", "satellite_map", "satellite", source)]  # fmt: skip
+    return [_map_tool("amap_static_map", "static_map", "map", source),
+            _map_tool("amap_satellite_map", "satellite_map", "satellite", source)]  # fmt: skip
 
 
 def google_maps(source: MapSource) -> list[Tool]:
@@ -42,10 +42,10 @@ def google_maps(source: MapSource) -> list[Tool]:
     Returns:
         `google_static_map` alone. The model states points in the datum of `source`.
     """
-    return [_map("google_static_map", "static_map", "map", source)]
+    return [_map_tool("google_static_map", "static_map", "map", source)]
 
 
-def _map(name: str, ability: str, style: Style, source: MapSource) -> Tool:
+def _map_tool(name: str, ability: str, style: Style, source: MapSource) -> Tool:
     async def show(arguments: WrittenArguments, context: ToolContext) -> Observation:
         parameters = object_of(arguments.written)
         lat, lon = parameters.get("latitude"), parameters.get("longitude")

@@ -45,11 +45,11 @@ def amap_searches(source: AmapSource) -> list[Tool]:
         return lambda reply, query: amap_facts(reply, with_points=with_points)
 
     return [
-        _search("amap_input_tips", "poi_input_tips", source, asks(amap.TIPS, "keywords"), tips_text, named(False)),
+        _search_tool("amap_input_tips", "poi_input_tips", source, asks(amap.TIPS, "keywords"), tips_text, named(False)),
         # version 3 of the service does not know page_size; the authors send it all the same
-        _search("amap_keyword_search", "poi_keyword_search", source,
+        _search_tool("amap_keyword_search", "poi_keyword_search", source,
                 asks(amap.TEXT, "keywords", page_size="15"), pois_text, named(False)),
-        _search("amap_poi_detail", "poi_detail", source, asks(amap.DETAIL, "id"), detail_text, named(True)),
+        _search_tool("amap_poi_detail", "poi_detail", source, asks(amap.DETAIL, "id"), detail_text, named(True)),
     ]  # fmt: skip
 
 
@@ -71,14 +71,14 @@ def google_searches(source: SerperSource) -> list[Tool]:
         return source.ask(serper.MAPS, {"q": query}, context)
 
     return [
-        _search("google_search", "web_search", source, search, pages_text, serper_pages),
-        _search("web_search", "web_search", source, search, pages_text, serper_pages),
-        _search("google_map_search", "poi_keyword_search", source, places, places_text,
+        _search_tool("google_search", "web_search", source, search, pages_text, serper_pages),
+        _search_tool("web_search", "web_search", source, search, pages_text, serper_pages),
+        _search_tool("google_map_search", "poi_keyword_search", source, places, places_text,
                 lambda reply, query: serper_places(reply)),
     ]  # fmt: skip
 
 
-def _search(
+def _search_tool(
     name: str,
     ability: str,
     source: AmapSource | SerperSource,

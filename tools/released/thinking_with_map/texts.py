@@ -34,7 +34,7 @@ def no_query() -> ToolError:
     Returns:
         The error in the words of the client; the caller raises it.
     """
-    return verbatim_error(_result(_NO_QUERY))
+    return verbatim_error(_result_text(_NO_QUERY))
 
 
 def no_point() -> ToolError:
@@ -43,7 +43,7 @@ def no_point() -> ToolError:
     Returns:
         The error in the words of the client; the caller raises it.
     """
-    return verbatim_error(_result(_NO_POINT))
+    return verbatim_error(_result_text(_NO_POINT))
 
 
 def no_reply(query: str, kind: ToolErrorKind) -> ToolError:
@@ -68,7 +68,7 @@ def no_picture(kind: ToolErrorKind) -> ToolError:
     Returns:
         The error, in the same words whatever the reason; the caller raises it.
     """
-    return verbatim_error(_result(_NO_PICTURE), kind)
+    return verbatim_error(_result_text(_NO_PICTURE), kind)
 
 
 def crash_error(problem: str) -> ToolError:
@@ -100,5 +100,5 @@ def object_of(written: Any) -> dict[str, Any]:
     raise crash_error(f"'{type(written).__name__}' object has no attribute 'get'")
 
 
-def _result(text: str) -> str:
+def _result_text(text: str) -> str:
     return json.dumps({"result": text})

@@ -31,7 +31,7 @@ from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
 SYSTEM: Final = "thinking_with_map"
-_BROKEN: Final = (TypeError, ValueError, OverflowError, OSError, MemoryError)
+_BOX_ERRORS: Final = (TypeError, ValueError, OverflowError, OSError, MemoryError)
 
 
 def zoom_tool() -> Tool:
@@ -45,8 +45,8 @@ def zoom_tool() -> Tool:
         parameters = object_of(arguments.written)
         box, photo = box_of_four(parameters.get("bbox_2d"), crash_error), context.photos[0]
         try:
-            crop, region = await asyncio.to_thread(_cropped, photo, box)
-        except _BROKEN as error:
+            crop, region = await asyncio.to_thread(_crop_photo, photo, box)
+        except _BOX_ERRORS as error:
             raise verbatim_error(f"Error processing image zoom-in: {error}") from error
         text = zoomed_text(box, parameters.get("label", ""))
         return picture_observation(png(crop, f"crop {box}"), view_of(photo, 0, region), text)
@@ -56,7 +56,7 @@ def zoom_tool() -> Tool:
     return FunctionTool(spec, WrittenArguments, zoom)
 
 
-def _cropped(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
+def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     """The crop, and where it lies on the photo."""
     picture = picture_of(photo)
     region = region_of(box, picture.width, picture.height)

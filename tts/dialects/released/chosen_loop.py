@@ -37,7 +37,7 @@ def with_chosen_loop(profile: Mapping[str, Any], wanted: Mapping[str, Any]) -> d
         return dict(profile)
     changed = {**profile, "limits": {**profile["limits"], **limits.model_dump(exclude_none=True)}}
     if chosen.behaviour == own.behaviour == "released":
-        changed["dialect_settings"] = _with_texts(profile["dialect_settings"], dialect, chosen)
+        changed["dialect_settings"] = _settings_with_texts(profile["dialect_settings"], dialect, chosen)
     return changed
 
 
@@ -53,7 +53,7 @@ def _loop(dialect: str, settings: DialectSettings) -> tuple[str, str]:
     return settings.behaviour, released_system(dialect, path) if settings.behaviour == "released" else ""
 
 
-def _with_texts(settings: Mapping[str, Any], dialect: str, chosen: DialectSettings) -> dict[str, Any]:
+def _settings_with_texts(settings: Mapping[str, Any], dialect: str, chosen: DialectSettings) -> dict[str, Any]:
     """Imported files of the profile's own loop give way to those of the chosen one; files of the user's stay."""
     folder = user_profiles()
     kept = {

@@ -46,39 +46,39 @@ class _Reader:
         if depth > _DEEPEST or not char:
             raise ValueError(f"no value at {self.at}")
         if char == "{":
-            return self._object(depth)
+            return self._read_object(depth)
         if char == "[":
-            return self._array(depth)
+            return self._read_array(depth)
         if char in "\"'":
-            return self._string(char)
+            return self._read_string(char)
         if found := _NUMBER.match(self.text, self.at):
             self.at = found.end()
-            return _number(found[0])
-        name = self._name()
+            return _parse_number(found[0])
+        name = self._read_name()
         if name not in _WORDS:
             raise ValueError(f"{name!r} is no value")
         return _WORDS[name]
 
-    def _object(self, depth: int) -> JsonValue:
+    def _read_object(self, depth: int) -> JsonValue:
         found: dict[str, JsonValue] = {}
         self.at += 1
-        while not self._closed("}"):
+        while not self._take_closing("}"):
             char = self.text[self.at : self.at + 1]
-            key = self._string(char) if char in ('"', "'") else self._name()
+            key = self._read_string(char) if char in ('"', "'") else self._read_name()
             self._take(":")
             found[key] = self.value(depth + 1)
-            self._comma("}")
+            self._take_comma("}")
         return found
 
-    def _array(self, depth: int) -> JsonValue:
+    def _read_array(self, depth: int) -> JsonValue:
         found: list[JsonValue] = []
         self.at += 1
-        while not self._closed("]"):
+        while not self._take_closing("]"):
             found.append(self.value(depth + 1))
-            self._comma("]")
+            self._take_comma("]")
         return found
 
-    def _closed(self, bracket: str) -> bool:
+    def _take_closing(self, bracket: str) -> bool:
         self.skip()
         closed = self.text.startswith(bracket, self.at)
         self.at += closed
@@ -90,31 +90,31 @@ class _Reader:
             raise ValueError(f"{char!r} is missing at {self.at}")
         self.at += 1
 
-    def _comma(self, bracket: str) -> None:
+    def _take_comma(self, bracket: str) -> None:
         self.skip()
         if not self.text.startswith(bracket, self.at):
             self._take(",")
 
-    def _name(self) -> str:
+    def _read_name(self) -> str:
         found = _NAME.match(self.text, self.at)
         if found is None:
             raise ValueError(f"no name at {self.at}")
         self.at = found.end()
         return found[0]
 
-    def _string(self, quote: str) -> str:
+    def _read_string(self, quote: str) -> str:
         self.at += 1
         pieces: list[str] = []
         while not self.text.startswith(quote, self.at):
             char = self.text[self.at : self.at + 1]
             if char in ("", "\n", "\r"):
                 raise ValueError("a string does not end")
-            pieces.append(self._escaped() if char == "\\" else char)
+            pieces.append(self._read_escape() if char == "\\" else char)
             self.at += 1
         self.at += 1
         return "".join(pieces)
 
-    def _escaped(self) -> str:
+    def _read_escape(self) -> str:
         """The character an escape stands for; `at` is left on its last character."""
         self.at += 1
         char = self.text[self.at : self.at + 1]
@@ -126,7 +126,7 @@ class _Reader:
         return chr(int(code, 16))
 
 
-def _number(text: str) -> JsonValue:
+def _parse_number(text: str) -> JsonValue:
     sign = -1 if text.startswith("-") else 1
     digits = text.lstrip("+-")
     if digits[:2] in ("0x", "0X"):

@@ -38,15 +38,15 @@ class GenericDialect(TextDialect):
     wanted = "Call a tool or answer with the JSON object."
     answer_wanted = "Answer now with the JSON object, from what you have seen."
 
-    def _asked(self, task: Task) -> str:
+    def _question_text(self, task: Task) -> str:
         if self.task_text is not None:
-            return super()._asked(task)
+            return super()._question_text(task)
         count = len(task.photos)
         several = f"These {count} photos show one place. Where is it?"
         if (within_km := widest_km(task.options, count)) is not None:
             apart = f"These {count} photos were taken at places within {within_km:g} km of each other."
             several = f"{apart} Where is the place that you are surest of?"
-        first, *rest = super()._asked(task).split("\n")
+        first, *rest = super()._question_text(task).split("\n")
         question = first if count <= 1 else several
         return "\n".join([question, f"An answer within {task.options.target_radius_km:g} km is wanted.", *rest])
 

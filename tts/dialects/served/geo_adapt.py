@@ -55,9 +55,9 @@ class GeoAdaptDialect(TextDialect):
         asked = made.prompt if made.prompt is not None else self.system
         return replace(made, prompt=f"{asked}\n{_DEPTH_WANTED}")
 
-    def _asked(self, task: Task) -> str:
+    def _question_text(self, task: Task) -> str:
         """With the nearest photos of a gallery: at `{similar}` of a task file, else at the end."""
-        asked, similar = super()._asked(task), similar_text(task.similar)
+        asked, similar = super()._question_text(task), similar_text(task.similar)
         if "{similar}" in asked:
             return asked.replace("{similar}", similar).strip()
         return f"{asked}\n\n{similar}" if similar else asked

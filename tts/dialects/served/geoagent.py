@@ -61,11 +61,13 @@ class GeoAgentDialect(TextDialect):
         tagged = answer_tags(completion.text)
         final = tagged[0] if tagged else chain.get("FinalAnswer", "")
         units = (
-            [known_name(unit) for unit in _SEPARATORS[_parted(final)].split(final)] if isinstance(final, str) else []
+            [known_name(unit) for unit in _SEPARATORS[_has_separators(final)].split(final)]
+            if isinstance(final, str)
+            else []
         )
         if not any(units):
             return ParsedTurn(problem=self._problem(completion))
-        return _answered([*units, "", "", ""][:3], chain, turn)
+        return _answer_turn([*units, "", "", ""][:3], chain, turn)
 
 
 class _WithOwnWords(ReleasedGeoAgent):
@@ -75,7 +77,7 @@ class _WithOwnWords(ReleasedGeoAgent):
     question = GeoAgentDialect.question
 
 
-def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
+def _answer_turn(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
     country, region, place = units
     level = Level.CITY if place else Level.REGION if region else Level.COUNTRY
     answer = StatedAnswer(
@@ -97,7 +99,7 @@ def _answered(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTurn:
     return ParsedTurn(answer=answer, lookups=tuple(lookups))
 
 
-def _parted(answer: Any) -> bool:
+def _has_separators(answer: Any) -> bool:
     return isinstance(answer, str) and _SEPARATORS[True].search(answer) is not None
 
 

@@ -20,7 +20,7 @@ from tts.domain.plan import Limits
 from tts.errors import ConfigError
 
 _EMPHASIS: Final = " \n*_`\"'."
-_UNKNOWN: Final = frozenset({"unknown", "none", "n/a"})
+_UNKNOWN_WORDS: Final = frozenset({"unknown", "none", "n/a"})
 _RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
 
 
@@ -62,7 +62,7 @@ class GeoVistaDialect(TextDialect):
             if answer is not None and answer.point is not None:
                 return ParsedTurn(answer=answer)
             plain = block.strip(_EMPHASIS)
-            if plain.lower() in _UNKNOWN:
+            if plain.lower() in _UNKNOWN_WORDS:
                 return ParsedTurn(answer=StatedAnswer())
             if (placed := place_answer(plain, turn=turn)) is not None:
                 return placed

@@ -29,7 +29,7 @@ _USEFUL = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
 _BOX: Final = box_of_four("[x1, y1, x2, y2], each side of the photo from 0 to 1000")
 
 
-def _queries(arguments: Arguments, frame: Frame) -> Arguments:
+def _rename_queries(arguments: Arguments, frame: Frame) -> Arguments:
     query = arguments.get("query", arguments.get("queries"))
     return {"query": query}
 
@@ -69,7 +69,7 @@ class ReverseDialect(TextDialect):
             "Search the web; up to 5 results for each query. Several queries run at once.",
             {"query": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}},
             ("query",),
-            _queries,
+            _rename_queries,
         ),
         ServedTool(
             "image_zoom_in_tool",
@@ -84,9 +84,9 @@ class ReverseDialect(TextDialect):
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of the evaluation (`eval`, the default) or that of reinforcement learning (`rl`)."""
         path = settings.released_path or "eval"
-        if path not in _RELEASED:
-            raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
-        return _RELEASED[path]
+        if path not in _RELEASED_DIALECTS:
+            raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED_DIALECTS)}")
+        return _RELEASED_DIALECTS[path]
 
     def marked_statement(self, text: str) -> StatedAnswer | None:
         """A statement without a place that stands for the marks; `to_hypothesis` fills in what was marked."""
@@ -107,7 +107,7 @@ class ReverseDialect(TextDialect):
         lines = []
         for query in queries:
             lines += [f"Results for: {query}"] if query else []
-            lines += [_entry(hit) for hit in hits if hit.query == query]
+            lines += [_hit_text(hit) for hit in hits if hit.query == query]
         return "\n".join(lines)
 
 
@@ -121,7 +121,7 @@ class _Training(ReverseTraining):
     question = ReverseDialect.question
 
 
-_RELEASED: Final[dict[str, TextDialect]] = {"eval": _Evaluation(), "rl": _Training()}
+_RELEASED_DIALECTS: Final[dict[str, TextDialect]] = {"eval": _Evaluation(), "rl": _Training()}
 
 
 def useful_in(text: str) -> tuple[int, ...] | None:
@@ -152,5 +152,5 @@ def _claims(messages: Sequence[Message]) -> tuple[Claim, ...]:
     return tuple(claims.values())
 
 
-def _entry(hit: WebFact) -> str:
+def _hit_text(hit: WebFact) -> str:
     return f"[{hit.number}] " + " | ".join(part for part in (hit.title, hit.snippet or hit.source, hit.url) if part)

@@ -57,10 +57,10 @@ class SpotAgentDialect(TextDialect):
         places = [fact for fact in outcome.result.facts if isinstance(fact, PlaceFact) and fact.point is not None]
         if not outcome.result.ok or not places:
             return super().result_text(outcome)
-        return "\n".join(_geocoded(place) for place in places)
+        return "\n".join(_place_text(place) for place in places)
 
 
-def _geocoded(place: PlaceFact) -> str:
+def _place_text(place: PlaceFact) -> str:
     where = ", ".join(part for part in (place.name, place.address or place.admin1, place.country_code) if part)
     sure = "" if place.score is None else f", confidence {place.score:.2f}"
     return f"{where}: {place.point}{sure}"

@@ -44,13 +44,13 @@ _ID: Final[dict[str, Any]] = {"query": {"type": "string", "description": "id of 
 _POINT: Final[dict[str, Any]] = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
 
 
-def _tool(name: str, properties: dict[str, Any], convert: Convert = keep_arguments) -> ServedTool:
+def _make_tool(name: str, properties: dict[str, Any], convert: Convert = keep_arguments) -> ServedTool:
     ability, description = TOOLS[name]
     required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
     return ServedTool(name, ability, description, properties, required, convert)
 
 
-_RELEASED: Final[dict[str, TextDialect]] = {
+_RELEASED_DIALECTS: Final[dict[str, TextDialect]] = {
     "verl": ReleasedThinkingWithMap(),
     "demo": ThinkingWithMapDemo(),
 }
@@ -73,23 +73,25 @@ class ThinkingWithMapDialect(TextDialect):
     wanted = "Call one tool or answer with the JSON object."
     answer_wanted = "Answer with the JSON object now, from what you have seen."
     served = (
-        _tool("image_zoom_in_tool", _BOX, convert_box),
-        _tool("amap_input_tips", _QUERY),
-        _tool("amap_keyword_search", _QUERY),
-        _tool("amap_poi_detail", _ID, rename_arguments(query="poi_id")),
-        _tool("amap_static_map", _POINT, at_zoom(_MAP_ZOOM)),
-        _tool("amap_satellite_map", _POINT, at_zoom(_MAP_ZOOM)),
-        _tool("google_search", _QUERY),
-        _tool("google_map_search", _QUERY),
-        _tool("google_static_map", _POINT, at_zoom(_MAP_ZOOM)),
+        _make_tool("image_zoom_in_tool", _BOX, convert_box),
+        _make_tool("amap_input_tips", _QUERY),
+        _make_tool("amap_keyword_search", _QUERY),
+        _make_tool("amap_poi_detail", _ID, rename_arguments(query="poi_id")),
+        _make_tool("amap_static_map", _POINT, at_zoom(_MAP_ZOOM)),
+        _make_tool("amap_satellite_map", _POINT, at_zoom(_MAP_ZOOM)),
+        _make_tool("google_search", _QUERY),
+        _make_tool("google_map_search", _QUERY),
+        _make_tool("google_static_map", _POINT, at_zoom(_MAP_ZOOM)),
     )
 
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of training and evaluation (`verl`, the default) or that of the notebook (`demo`)."""
         path = settings.released_path or "verl"
-        if path not in _RELEASED:
-            raise ConfigError(f"thinking_with_map has no released_path {path!r}; there are: {', '.join(_RELEASED)}")
-        return _RELEASED[path]
+        if path not in _RELEASED_DIALECTS:
+            raise ConfigError(
+                f"thinking_with_map has no released_path {path!r}; there are: {', '.join(_RELEASED_DIALECTS)}"
+            )
+        return _RELEASED_DIALECTS[path]
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last JSON object that states an answer, its point in the datum of the model."""
@@ -101,21 +103,21 @@ class ThinkingWithMapDialect(TextDialect):
         result = outcome.result
         views = [fact for fact in result.facts if isinstance(fact, ViewFact) and fact.point is not None]
         if result.ok and views:
-            return f"The map around {self._lon_lat(views[0].point)}."
+            return f"The map around {self._lon_lat_text(views[0].point)}."
         places = [fact for fact in result.facts if isinstance(fact, PlaceFact)]
         if not result.ok or not places:
             return super().result_text(outcome)
         if result.name == "amap_poi_detail":
-            return "\n".join(self._detail(place) for place in places[:1])
+            return "\n".join(self._detail_text(place) for place in places[:1])
         return "\n".join(f"id: {place.id}, name: {place.name}, address: {_address(place)}" for place in places)
 
-    def _detail(self, place: PlaceFact) -> str:
+    def _detail_text(self, place: PlaceFact) -> str:
         lines = [f"id: {place.id}", f"name: {place.name}", f"address: {_address(place)}"]
         if place.point is not None:
-            lines.append(f"location: {self._lon_lat(place.point)}")
+            lines.append(f"location: {self._lon_lat_text(place.point)}")
         return "\n".join(lines)
 
-    def _lon_lat(self, point: LatLon | None) -> str:
+    def _lon_lat_text(self, point: LatLon | None) -> str:
         """A point of a tool in the datum of the model."""
         if point is not None and self.datum == "GCJ-02":
             point = to_gcj02(point)

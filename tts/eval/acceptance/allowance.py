@@ -18,10 +18,10 @@ class Allowance:
         self, seconds: float, max_cost_usd: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock = clock
-        self._end = clock() + seconds
+        self._end_at = clock() + seconds
         self._max_cost_usd = max_cost_usd
         self._spent_usd = 0.0
-        self._in_vain = 0
+        self._n_in_vain = 0
         self._has_reply = False
 
     def count(self, record: Record) -> None:
@@ -32,17 +32,17 @@ class Allowance:
         elif run is not None:
             self._spent_usd += sum(rollout.usage.cost_usd for rollout in run.trajectories)
         self._has_reply = self._has_reply or (run is not None and has_reply_or_overflow(run))
-        self._in_vain += not self._has_reply
+        self._n_in_vain += not self._has_reply
 
     @property
     def has_no_replies(self) -> bool:
         """Whether the engine said nothing in any of the first photos: it cannot be reached, or refuses everything."""
-        return not self._has_reply and self._in_vain >= _HOPELESS_AFTER
+        return not self._has_reply and self._n_in_vain >= _HOPELESS_AFTER
 
     @property
     def spent_limit(self) -> str:
         """`time`, `money`, or empty while there is some of both."""
-        if self._clock() >= self._end:
+        if self._clock() >= self._end_at:
             return "time"
         return "money" if self._max_cost_usd is not None and self._spent_usd >= self._max_cost_usd else ""
 

@@ -45,7 +45,7 @@ def costs(records: Sequence[Record]) -> Costs:
         tool_calls=_mean([one.tool_calls for one in usage]),
         cost_usd=_mean(money) if any(money) else None,
         whole_cost_usd=sum(money),
-        cached_percent=_cached(usage),
+        cached_percent=_cached_percent(usage),
     )
 
 
@@ -53,7 +53,7 @@ def _mean(values: Sequence[float]) -> Interval | None:
     return bootstrap_mean(np.array(values, dtype=np.float64)) if values else None
 
 
-def _cached(usage: Sequence[Usage]) -> Interval | None:
+def _cached_percent(usage: Sequence[Usage]) -> Interval | None:
     prompt = np.array([one.prompt_tokens for one in usage], dtype=np.float64)
     if not prompt.sum():
         return None

@@ -52,10 +52,10 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
         if result.failure is None or result.failure.kind is not ToolErrorKind.BUDGET
     ]
     return FaultRates(
-        broken_rollouts=Rate.from_cases([_broken(rollout) for rollout in rollouts]),
-        cut_contexts=Rate.from_cases([_overflowed(rollout) for rollout in rollouts]),
+        broken_rollouts=Rate.from_cases([_is_broken(rollout) for rollout in rollouts]),
+        cut_contexts=Rate.from_cases([_has_overflowed(rollout) for rollout in rollouts]),
         late_rollouts=Rate.from_cases([rollout.stop_reason is StopReason.DEADLINE for rollout in rollouts]),
-        rollouts_without_calls=Rate.from_cases([not _calls(rollout) for rollout in _with_tools(runs)]),
+        rollouts_without_calls=Rate.from_cases([not _calls(rollout) for rollout in _rollouts_with_tools(runs)]),
         parse_failures=Rate.from_cases([bool(turn.problem) and not turn.cut for turn in turns]),
         cut_turns=Rate.from_cases([turn.cut for turn in turns]),
         invalid_calls=Rate.from_cases([kind in _MISTAKES for kind in kinds]),
@@ -68,7 +68,7 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
 
 def has_reply_or_overflow(run: Run) -> bool:
     """Whether the engine said anything, or refused a conversation for its length: then there is something to report."""
-    return any(rollout.turns or _overflowed(rollout) for rollout in run.trajectories)
+    return any(rollout.turns or _has_overflowed(rollout) for rollout in run.trajectories)
 
 
 def frequent_problems(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
@@ -103,18 +103,18 @@ def frequent_failures(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
     return tuple(text for text, _ in failures.most_common(most))
 
 
-def _broken(rollout: Trajectory) -> bool:
+def _is_broken(rollout: Trajectory) -> bool:
     """Whether it failed for another reason than what the model said, or the context."""
-    failed = rollout.stop_reason is StopReason.FAILED and not _overflowed(rollout)
+    failed = rollout.stop_reason is StopReason.FAILED and not _has_overflowed(rollout)
     last = rollout.turns[-1] if rollout.turns else None
     return failed and not (last is not None and (last.problem or last.cut))
 
 
-def _overflowed(rollout: Trajectory) -> bool:
+def _has_overflowed(rollout: Trajectory) -> bool:
     return rollout.failure is not None and rollout.failure.about == _CONTEXT
 
 
-def _with_tools(runs: Iterable[Run]) -> Iterator[Trajectory]:
+def _rollouts_with_tools(runs: Iterable[Run]) -> Iterator[Trajectory]:
     """Rollouts that were offered tools and came to a turn."""
     for run in runs:
         if run.routed is None or run.routed.plan.use_tools:

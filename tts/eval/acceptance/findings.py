@@ -78,12 +78,12 @@ def findings(
 ) -> tuple[Finding, ...]:
     """What is wrong, faults first. `offers_tools`: the dialect has tools to offer."""
     rules = (*_RULES, _NO_CALLS) if offers_tools else _RULES
-    listed = [finding for rule in rules for finding in _of(rule, getattr(faults, rule.about), args, words)]
-    listed += [*(_of_quality(found, args) if found is not None else ()), *_of_cache(costs, args)]
+    listed = [finding for rule in rules for finding in _rule_findings(rule, getattr(faults, rule.about), args, words)]
+    listed += [*(_quality_findings(found, args) if found is not None else ()), *_cache_findings(costs, args)]
     return tuple(sorted(listed, key=lambda finding: finding.kind != "fault"))
 
 
-def _of(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator[Finding]:
+def _rule_findings(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator[Finding]:
     if not rate.is_above(rule.tolerated_percent):
         return
     texts = {
@@ -97,7 +97,7 @@ def _of(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) -> Iterator
     yield _finding(rule.about, rule.kind, text, rule.remedy(args))
 
 
-def _of_quality(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
+def _quality_findings(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
     if found.abstained.is_above(_MOST_SILENCE_PERCENT):
         text = f"{_share(found.abstained)} of the photos were answered with not knowing"
         yield _finding("abstained", "fault", text, remedies.unseen_photos(args))
@@ -120,7 +120,7 @@ def _of_quality(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
             yield _finding("radius_cover", "advice", text, remedies.short_radii(args))
 
 
-def _of_cache(costs: Costs, args: PipelineConfig) -> Iterator[Finding]:
+def _cache_findings(costs: Costs, args: PipelineConfig) -> Iterator[Finding]:
     share = costs.cached_percent
     if share is None or args.engine.prefix_wait_s is None or share.high >= _LEAST_CACHED_PERCENT:
         return

@@ -68,20 +68,20 @@ def fit_and_install(
         for record in records
         if record.run is not None and not record.failure
     ]
-    whole = verdict_columns(thin_out_cases(cases), world, reliability_in_use(args))
-    photos = len(whole.spreads)
+    columns = verdict_columns(thin_out_cases(cases), world, reliability_in_use(args))
+    photos = len(columns.spreads)
     if photos < MIN_RUNS:
         return CalibrationFit(
-            photos=photos, why=_too_few(photos, len(records)), state=calibration_in_use(args).state.state
+            photos=photos, why=_too_few_text(photos, len(records)), state=calibration_in_use(args).state.state
         )
-    fitted = fit(whole.spreads, whole.errors_km, origin=origin)
-    made = with_regions(fitted.model_copy(update={"kind_of_n": fitted_kind_of_cases(cases)}), whole)
-    before, file = installed_calibration(args), install(made, args) if keep else None
+    fitted = fit(columns.spreads, columns.errors_km, origin=origin)
+    calibration = with_regions(fitted.model_copy(update={"kind_of_n": fitted_kind_of_cases(cases)}), columns)
+    before, file = installed_calibration(args), install(calibration, args) if keep else None
     named = args.verifier.calibration
     return CalibrationFit(
         photos=photos,
         origin=origin,
-        held=mean_of([held_out(whole, seed=seed) for seed in range(_SPLITS)]) if photos >= 2 * MIN_RUNS else None,
+        held=mean_of([held_out(columns, seed=seed) for seed in range(_SPLITS)]) if photos >= 2 * MIN_RUNS else None,
         file=str(file or ""),
         why="" if keep else "the calibration was not installed, as asked (--no-install)",
         replaced_photos=before.runs if before is not None and keep else 0,
@@ -90,7 +90,7 @@ def fit_and_install(
     )
 
 
-def _too_few(photos: int, labelled: int) -> str:
+def _too_few_text(photos: int, labelled: int) -> str:
     if not labelled:
         return (
             f"nothing was fitted: it takes at least {MIN_RUNS} labelled photos of your own with an answer (--photos), "

@@ -17,12 +17,12 @@ def acceptance_photos(dataset: str, folder: Path | None, *, limit: int | None = 
     Raises:
         DataError: when `folder` holds no photos with known places; the message says what is needed.
     """
-    shipped = [_marked(sample, SAMPLE, seed) for sample in load_dataset("folder", SAMPLES, seed=seed)]
-    own = [_marked(sample, OWN, seed) for sample in load_dataset(dataset, folder, seed=seed)] if folder else []
+    shipped = [_mark_sample(sample, SAMPLE, seed) for sample in load_dataset("folder", SAMPLES, seed=seed)]
+    own = [_mark_sample(sample, OWN, seed) for sample in load_dataset(dataset, folder, seed=seed)] if folder else []
     return [*shipped, *own[:limit]]
 
 
-def _marked(sample: Sample, tag: str, seed: int) -> Sample:
+def _mark_sample(sample: Sample, tag: str, seed: int) -> Sample:
     """Known by its name and its place together, so that other photos of the same names are not taken for these."""
     point = sample.truth.point
     ident = sample_id(tag, f"{sample.key}\x00{point.lat:.6f},{point.lon:.6f}", seed)

@@ -74,14 +74,14 @@ def quality(measured: RecordColumns, rollouts: int) -> Quality:
         rollouts=rollouts,
         kind_of_n=kind_of_records(measured.records),
         abstained=Rate.from_cases(np.isnan(measured.errors_km)),
-        same_place=Rate.from_cases(_in_one_place(measured)),
+        same_place=Rate.from_cases(_one_place_mask(measured)),
         median_km=median_km(measured.errors_km),
-        at=tuple(_at(threshold, measured, table) for threshold in TABLE_KM) if len(table) else (),
-        covers=_covers(measured),
+        at=tuple(_quality_at(threshold, measured, table) for threshold in TABLE_KM) if len(table) else (),
+        covers=_covers_by_state(measured),
     )
 
 
-def _at(threshold_km: float, measured: RecordColumns, table: Floats) -> AtDistance:
+def _quality_at(threshold_km: float, measured: RecordColumns, table: Floats) -> AtDistance:
     slack = measured.slack_km
     right = hits(measured.errors_km, threshold_km, slack)
     single = hits(table, threshold_km, slack[:, None]).mean(axis=1)
@@ -101,7 +101,7 @@ def _gain(points: Floats) -> Interval:
     return bootstrap_mean(points)
 
 
-def _in_one_place(measured: RecordColumns) -> npt.NDArray[np.bool_]:
+def _one_place_mask(measured: RecordColumns) -> npt.NDArray[np.bool_]:
     """(n,) whether an answer lies far off, and within 25 km of the point around which most such answers lie."""
     found = np.zeros(len(measured.records), dtype=bool)
     far = np.flatnonzero(measured.errors_km > _FAR_KM)
@@ -113,7 +113,7 @@ def _in_one_place(measured: RecordColumns) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _covers(measured: RecordColumns) -> tuple[Cover, ...]:
+def _covers_by_state(measured: RecordColumns) -> tuple[Cover, ...]:
     """One for each state of calibration among the answers: an earlier run may have installed one."""
     rows: dict[str, list[tuple[float, float, float]]] = {}
     for error, slack, record in zip(measured.errors_km, measured.slack_km, measured.records, strict=True):

@@ -46,7 +46,7 @@ def acceptance_page(found: Acceptance) -> str:
         el("h2", "Calibration"),
         [el("p", line) for line in calibration_lines(found.calibration)],
         [[el("h2", heading), _html_table(_HEAD, rows)] for heading, rows in _tables(found)],
-        [[el("h2", f"Published for {table.benchmark}"), _published(table)] for table in found.published],
+        [[el("h2", f"Published for {table.benchmark}"), _published_table(table)] for table in found.published],
         el("p", f"Run file: {found.run_file}", class_="soft small"),
     )
     stylesheet = importlib.resources.files("tts").joinpath("data/report/report.css").read_text()
@@ -92,7 +92,7 @@ def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
     return el("div", el("table", el("tr", [el("th", name) for name in head]), cells), class_="scroll")
 
 
-def _published(table: Table) -> Html:
+def _published_table(table: Table) -> Html:
     head = ("system", *(f"@{threshold:g} km" for threshold in table.thresholds_km), "source")
     return _html_table(
         head, [(row.system, *(f"{value:.2f}" for value in row.acc_percent), row.note) for row in table.rows]

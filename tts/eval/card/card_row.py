@@ -79,16 +79,16 @@ def card_rows(source: Path, world: World, calibration: Calibration) -> list[Card
         DataError: when the source is neither, or holds nothing.
     """
     if source.is_dir():
-        return [_from_case(case, world, calibration) for case in cases_of(source)]
+        return [_row_from_case(case, world, calibration) for case in cases_of(source)]
     return rows_of_records(records_of_parquet(source) if source.suffix == ".parquet" else read_records(source), world)
 
 
 def rows_of_records(records: Sequence[Record], world: World) -> list[CardRow]:
     """Rows of recorded requests; a failure is neither an answer nor an abstention."""
-    return [_from_record(record, world) for record in records]
+    return [_row_from_record(record, world) for record in records]
 
 
-def _from_record(record: Record, world: World) -> CardRow:
+def _row_from_record(record: Record, world: World) -> CardRow:
     truth, target_km = record.truth, record.options.target_radius_km
     row = CardRow(
         continent=_continent(truth.point, world), target_km=target_km, tags=record.tags, failed=bool(record.failure)
@@ -132,7 +132,7 @@ def _rollout_costs(trajectories: Sequence[Trajectory]) -> tuple[RolloutCost, ...
     )
 
 
-def _from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
+def _row_from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
     rollouts = rollouts_of([str(number) for number in range(len(case.trajectories))])  # one log each
     row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM, rollouts=rollouts)
     verdict = judge(case.trajectories, case.readings, world)

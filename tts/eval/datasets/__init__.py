@@ -20,8 +20,8 @@ from tts.eval.datasets.yfcc4k import YFCC4K
 from tts.eval.sample import Sample, in_random_order
 from tts.extensions import Registry
 
-_OWN = (FOLDER, IM2GPS3K, YFCC4K, MAPBENCH, GEOBENCH, IMAGEO, GEOSEEK_VAL, STREET_VIEW_TEXT)
-DATASETS: Registry[Dataset] = Registry("geotts.datasets", {dataset.name: dataset for dataset in _OWN})
+_OWN_DATASETS = (FOLDER, IM2GPS3K, YFCC4K, MAPBENCH, GEOBENCH, IMAGEO, GEOSEEK_VAL, STREET_VIEW_TEXT)
+DATASETS: Registry[Dataset] = Registry("geotts.datasets", {dataset.name: dataset for dataset in _OWN_DATASETS})
 
 
 def load_dataset(name: str, path: Path, *, seed: int = 0) -> list[Sample]:

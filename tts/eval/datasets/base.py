@@ -81,10 +81,10 @@ class RowReader:
             if not isinstance(holder, dict):
                 continue
             for name in _PICTURE_KEYS:
-                if (found := _embedded(holder.get(name))) is not None:
+                if (found := _embedded_picture(holder.get(name))) is not None:
                     key, data = found
                     if data is not None:
-                        return key or f"row {where.rsplit(' ', 1)[-1]}", partial(_constant, data)
+                        return key or f"row {where.rsplit(' ', 1)[-1]}", partial(_return_unchanged, data)
                     return key, self._file(key)
         raise DataError(f"{where} names no picture: expected one of {', '.join(_PICTURE_KEYS[:6])}; it has {list(row)}")
 
@@ -116,7 +116,7 @@ def pictures_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
 
 
-def _embedded(value: Any) -> tuple[str, bytes | None] | None:
+def _embedded_picture(value: Any) -> tuple[str, bytes | None] | None:
     """(name, bytes) of a picture field: a path, a list with one, or an object with bytes or a path in it."""
     if isinstance(value, list) and value:
         value = value[0]
@@ -136,5 +136,5 @@ def _embedded(value: Any) -> tuple[str, bytes | None] | None:
     return None
 
 
-def _constant(data: bytes) -> bytes:
+def _return_unchanged(data: bytes) -> bytes:
     return data

@@ -27,12 +27,12 @@ def _tags(row: Row) -> tuple[str, ...]:
 
 def _load(path: Path, seed: int) -> list[Sample]:
     if path.is_dir() and not any(any(path.glob(pattern)) for pattern in _TABLES):
-        return _from_exif(path, seed)
+        return _samples_from_exif(path, seed)
     table = find_table(path, _TABLES, _NEEDS)
     return RowReader("folder", table.parent, seed, tags=_tags).samples(read_rows(table), table)
 
 
-def _from_exif(folder: Path, seed: int) -> list[Sample]:
+def _samples_from_exif(folder: Path, seed: int) -> list[Sample]:
     """Photos without a position are left out: most phones write one, most editors remove it."""
     samples = []
     for picture in pictures_in(folder):

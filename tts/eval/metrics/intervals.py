@@ -32,7 +32,7 @@ def bootstrap_mean(values: Floats, *, level: float = 0.95, resamples: int = 2000
     """Percentile bootstrap of a mean (Efron 1979). The same seed gives the same interval; NaN for no rows."""
     if not len(values):
         return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
-    means = _resampled(values, lambda drawn: drawn.mean(axis=1), resamples, seed)
+    means = _resample(values, lambda drawn: drawn.mean(axis=1), resamples, seed)
     return _interval(float(values.mean()), means, level)
 
 
@@ -40,7 +40,7 @@ def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 20
     """Percentile bootstrap of a median. The same seed gives the same interval; NaN for no rows."""
     if not len(values):
         return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
-    medians = _resampled(values, lambda drawn: np.median(drawn, axis=1), resamples, seed)
+    medians = _resample(values, lambda drawn: np.median(drawn, axis=1), resamples, seed)
     return _interval(float(np.median(values)), medians, level)
 
 
@@ -116,7 +116,7 @@ def sign_flip_p(a: Floats, b: Floats, *, flips: int = 10_000, seed: int = 0) -> 
     return (extreme + 1) / (flips + 1)
 
 
-def _resampled(values: Floats, statistic: Callable[[Floats], Floats], resamples: int, seed: int) -> Floats:
+def _resample(values: Floats, statistic: Callable[[Floats], Floats], resamples: int, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     step = max(1, _CHUNK_CELLS // len(values))
     parts = []

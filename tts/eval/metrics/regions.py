@@ -61,10 +61,10 @@ def region_figures(areas: Sequence[KnownArea]) -> RegionFigures:
         regions_cover90=round(whole.value, 2),
         regions_cover90_interval=(round(whole.low, 2), round(whole.high, 2)),
     )
-    return found if not several else found.model_copy(update=_of_several(several))
+    return found if not several else found.model_copy(update=_figures_of_several(several))
 
 
-def _of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
+def _figures_of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
     inside = share_interval(np.array([_holds(one.region_90, one.truth, one.point, one.radius.p90) for one in areas]))
     half = share_interval(np.array([_holds(one.region_50, one.truth, one.point, one.radius.p50) for one in areas]))
     circled = share_interval(np.array([distance_km(one.point, one.truth) <= one.radius.p90 for one in areas]))

@@ -25,7 +25,7 @@ def tool_rewards(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list
     """The rewards in the order in which the loop gives them. `photo` is the photo's hash."""
     path = cache.path_of(photo)
     rewards: list[float] = []
-    for turn, marks in _marked(turns, cache, path):
+    for turn, marks in _judge_marks(turns, cache, path):
         rewards += [] if marks is None else [marks.reward]
         rewards += [_reward(call, result, cache, path) for call, result in calls_with_results(turn)]
     return rewards
@@ -33,7 +33,7 @@ def tool_rewards(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list
 
 def judged_marks(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list[Marks]:
     """What was marked after each search, against the labels."""
-    return [marks for _, marks in _marked(turns, cache, cache.path_of(photo)) if marks is not None]
+    return [marks for _, marks in _judge_marks(turns, cache, cache.path_of(photo)) if marks is not None]
 
 
 def calls_with_results(turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
@@ -47,7 +47,7 @@ def searched_box(call: ToolCall) -> tuple[float, ...] | None:
     return _box(call.arguments.get("bbox_2d"))
 
 
-def _marked(turns: Sequence[Turn], cache: ReverseCache, path: str) -> Iterator[tuple[Turn, Marks | None]]:
+def _judge_marks(turns: Sequence[Turn], cache: ReverseCache, path: str) -> Iterator[tuple[Turn, Marks | None]]:
     """Every turn with the judgement of its marks; None where no search came before or nothing is marked."""
     useful = _useful_links(cache, path)
     searched: tuple[WebFact, ...] | None = None

@@ -60,10 +60,10 @@ def cases_of(path: Path) -> Iterator[Case]:
         raise DataError(f"{path} has no rows")
     if first.keys() >= _RECORD_KEYS:
         for record in read_records(path):
-            yield from _of_record(record)
+            yield from _cases_of_record(record)
         return
     for number, row in enumerate(read_rows(path)):
-        yield _of_row(row, number, f"{path}, row {number + 1}")
+        yield _case_of_row(row, number, f"{path}, row {number + 1}")
 
 
 def whole_text(trajectory: Trajectory) -> str:
@@ -75,7 +75,7 @@ def whole_text(trajectory: Trajectory) -> str:
     return "".join(pieces)
 
 
-def _of_record(record: Record) -> Iterator[Case]:
+def _cases_of_record(record: Record) -> Iterator[Case]:
     if record.run is None:
         return
     truth = record.truth
@@ -87,7 +87,7 @@ def _of_record(record: Record) -> Iterator[Case]:
         yield Case(record.sample, trajectory.rollout_id, text, truth.point, names, turns, photos)
 
 
-def _of_row(row: Row, number: int, where: str) -> Case:
+def _case_of_row(row: Row, number: int, where: str) -> Case:
     sample = str(row.get("id", row.get("index", number)))
     if "shares" in row:
         return Case(sample, 0, "", given=row)

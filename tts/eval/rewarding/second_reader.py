@@ -40,10 +40,10 @@ async def second_reading(
     chain = read_chain(case.text)
     if chain is None:
         return None
-    return [await _asked(question, model, prompt, new_id()) for question in questions(chain)]
+    return [await _ask_reader(question, model, prompt, new_id()) for question in questions(chain)]
 
 
-async def _asked(question: Question, model: ModelClient, prompt: str, request_id: str) -> str | None:
+async def _ask_reader(question: Question, model: ModelClient, prompt: str, request_id: str) -> str | None:
     request = ModelRequest(
         context=RequestContext(id=request_id, remaining_s=_TIMEOUT_S),
         session_id=request_id,

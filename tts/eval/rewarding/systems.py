@@ -55,7 +55,7 @@ def compute_reward(case: Case, system: System, inputs: RewardInputs, form: Form 
     )
 
 
-def _thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
+def _reward_thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
     truth = {"lat": case.truth.lat, "lon": case.truth.lon}
@@ -64,7 +64,7 @@ def _thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
     return found.score, {**found.within, "call_penalty": penalty}, []
 
 
-def _reverse(case: Case, inputs: RewardInputs) -> Made:
+def _reward_reverse(case: Case, inputs: RewardInputs) -> Made:
     if case.truth is None:
         return 0.0, {}, ["the true position"]
     placed = reverse_reward.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
@@ -92,7 +92,7 @@ def _tool_rewards(case: Case, inputs: RewardInputs) -> Sequence[float]:
     return tool_rewards(case.turns, inputs.labels, case.photos[0])
 
 
-def _geoagent(case: Case, inputs: RewardInputs) -> Made:
+def _reward_geoagent(case: Case, inputs: RewardInputs) -> Made:
     missing: list[str] = []
     parts: dict[str, Any] = {
         "format": geoagent_reward.format_reward(case.text),
@@ -156,7 +156,7 @@ def _consistency(case: Case, inputs: RewardInputs, missing: list[str]) -> float 
     return geoagent_chain.reward_of(stages, reread)
 
 
-def _geovista(case: Case, inputs: RewardInputs) -> Made:
+def _reward_geovista(case: Case, inputs: RewardInputs) -> Made:
     if not case.names:
         return 0.0, {}, ["the true names"]
     levels = geovista_reward.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
@@ -169,14 +169,14 @@ def _geovista(case: Case, inputs: RewardInputs) -> Made:
     return geovista_reward.training_reward(levels), parts, []
 
 
-def _spotagent(case: Case, inputs: RewardInputs) -> Made:
+def _reward_spotagent(case: Case, inputs: RewardInputs) -> Made:
     away_km, missing = distance_km(case, "spotagent")
     results = [result.ok for turn in case.turns for result in turn.results]
     kept = spotagent_reward.keep_trajectory(away_km, all_calls_valid=all(results))
     return spotagent_reward.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
 
 
-def _geo_adapt(case: Case, inputs: RewardInputs) -> Made:
+def _reward_geo_adapt(case: Case, inputs: RewardInputs) -> Made:
     away_km, missing = distance_km(case, "geo_adapt")
     if "country" not in case.names:
         missing.append("the true country")
@@ -203,7 +203,7 @@ def _reasoning(case: Case) -> dict[str, float | None]:
     return {"depth": depth, "grounding": grounding, "reasoning": both}
 
 
-def _georeasoner(case: Case, inputs: RewardInputs) -> Made:
+def _reward_georeasoner(case: Case, inputs: RewardInputs) -> Made:
     shares = case.given.get("shares")
     if not isinstance(shares, Mapping):
         return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
@@ -215,13 +215,13 @@ def _georeasoner(case: Case, inputs: RewardInputs) -> Made:
 
 
 _SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
-    "thinking_with_map": _thinking_with_map,
-    "reverse": _reverse,
-    "geoagent": _geoagent,
-    "geovista": _geovista,
-    "spotagent": _spotagent,
-    "geo_adapt": _geo_adapt,
-    "georeasoner": _georeasoner,
+    "thinking_with_map": _reward_thinking_with_map,
+    "reverse": _reward_reverse,
+    "geoagent": _reward_geoagent,
+    "geovista": _reward_geovista,
+    "spotagent": _reward_spotagent,
+    "geo_adapt": _reward_geo_adapt,
+    "georeasoner": _reward_georeasoner,
 }
 _PAPERS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
     "thinking_with_map": thinking_with_map_paper,

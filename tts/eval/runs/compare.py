@@ -53,11 +53,11 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
         raise DataError("the runs share no sample: record both on the same data set with the same --seed")
     all_samples = {record.sample for record in (*first, *second)}
     one, two = measure([a[s] for s in shared], names), measure([b[s] for s in shared], names)
-    rows = [_share(f"acc@{t:g}km %", _hit(one, t), _hit(two, t)) for t in PAPER_KM]
-    rows.append(_share("country %", one.country, two.country))
-    rows.append(_share("city %", one.city, two.city))
-    rows.append(_mean("GeoScore", geoscores(one.errors_km), geoscores(two.errors_km)))
-    rows.append(_mean("seconds", _seconds(one), _seconds(two)))
+    rows = [_share_difference(f"acc@{t:g}km %", _hit_mask(one, t), _hit_mask(two, t)) for t in PAPER_KM]
+    rows.append(_share_difference("country %", one.country, two.country))
+    rows.append(_share_difference("city %", one.city, two.city))
+    rows.append(_mean_difference("GeoScore", geoscores(one.errors_km), geoscores(two.errors_km)))
+    rows.append(_mean_difference("seconds", _seconds(one), _seconds(two)))
     return Comparison(
         n=len(shared),
         left_out=len(all_samples) - len(shared),
@@ -66,20 +66,20 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
     )
 
 
-def _hit(measured: RecordColumns, threshold_km: float) -> Bools:
+def _hit_mask(measured: RecordColumns, threshold_km: float) -> Bools:
     return hits(measured.errors_km, threshold_km, measured.slack_km)
 
 
-def _share(name: str, a: Bools, b: Bools) -> Difference:
+def _share_difference(name: str, a: Bools, b: Bools) -> Difference:
     first, second = 100.0 * a.astype(np.float64), 100.0 * b.astype(np.float64)
-    return _row(name, first, second, mcnemar_p(a, b))
+    return _difference(name, first, second, mcnemar_p(a, b))
 
 
-def _mean(name: str, a: Floats, b: Floats) -> Difference:
-    return _row(name, a, b, sign_flip_p(a, b))
+def _mean_difference(name: str, a: Floats, b: Floats) -> Difference:
+    return _difference(name, a, b, sign_flip_p(a, b))
 
 
-def _row(name: str, a: Floats, b: Floats, p: float) -> Difference:
+def _difference(name: str, a: Floats, b: Floats, p: float) -> Difference:
     return Difference(
         name=name,
         first=round(float(a.mean()), 3),

@@ -19,8 +19,8 @@ from tts.verify.consensus.installed_calibrations import installed_file
 _DECISIVE = {
     "engine", "observer", "dialect", "dialect_settings", "limits", "routing", "tools", "verifier",
 }  # fmt: skip
-_FILES_IN = ("engine", "observer", "dialect_settings", "routing", "verifier")
-_OF_A_MODEL = ("chat_template.jinja", "chat_template.json", "tokenizer_config.json")  # how it is spoken to
+_PARTS_WITH_FILES = ("engine", "observer", "dialect_settings", "routing", "verifier")
+_MODEL_FILES = ("chat_template.jinja", "chat_template.json", "tokenizer_config.json")  # how it is spoken to
 
 
 def config_digest(args: PipelineConfig, url: str | None, *, with_installed: bool = True) -> str:
@@ -34,26 +34,26 @@ def config_digest(args: PipelineConfig, url: str | None, *, with_installed: bool
         return hashlib.sha256(url.encode()).hexdigest()[:16]
     more = set() if args.gallery is None else {"gallery"}
     tree = args.model_dump(mode="json", include=_DECISIVE | more)
-    own = [path for path in (_installed(args),) if path is not None] if with_installed else []
-    files = {str(path): _content(path) for path in sorted({*_files(args, tree), *own})}
+    own = [path for path in (_installed_calibration(args),) if path is not None] if with_installed else []
+    files = {str(path): _content_hash(path) for path in sorted({*_files(args, tree), *own})}
     return hashlib.sha256(orjson.dumps([tree, files], option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def _files(args: PipelineConfig, tree: dict[str, JsonValue]) -> Iterator[Path]:
     """Files that the configuration names, and those beside the weights of a model that say how to speak to it."""
-    for part in (*_FILES_IN, "gallery"):
+    for part in (*_PARTS_WITH_FILES, "gallery"):
         for text in _texts(tree.get(part)):
             path = Path(text).expanduser()
             if path.is_file():
                 yield path
             elif path.is_dir():
-                yield from (found for name in _OF_A_MODEL if (found := path / name).is_file())
+                yield from (found for name in _MODEL_FILES if (found := path / name).is_file())
     tape = args.tools.tape
     if tape is not None and tape.mode == "replay" and Path(tape.path).is_file():
         yield Path(tape.path)
 
 
-def _installed(args: PipelineConfig) -> Path | None:
+def _installed_calibration(args: PipelineConfig) -> Path | None:
     return installed_file(args) if args.verifier.calibration is None else None
 
 
@@ -68,7 +68,7 @@ def _texts(node: JsonValue) -> Iterator[str]:
             yield from _texts(below)
 
 
-def _content(path: Path) -> str:
+def _content_hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

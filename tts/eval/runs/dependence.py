@@ -30,11 +30,11 @@ def run_dependences(records: Sequence[Record], world: World) -> tuple[RunDepende
     None where no record has two such rollouts that rest on statements of tools.
     """
     runs = [record.run.trajectories for record in records if record.run is not None]
-    found = [_of(trajectories, world) for trajectories in runs if len(trajectories) > 1]
-    return _mean([one for one, _ in found]), _mean([between for _, between in found])
+    found = [_dependences(trajectories, world) for trajectories in runs if len(trajectories) > 1]
+    return _mean_dependence([one for one, _ in found]), _mean_dependence([between for _, between in found])
 
 
-def _of(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
+def _dependences(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
     sources = {one.rollout_id: one.source for one in trajectories}
     ledgers = judge(trajectories, (), world).ledgers
 
@@ -44,6 +44,6 @@ def _of(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None,
     return dependence_of(ledgers, of_one_model), dependence_of(ledgers, lambda a, b: not of_one_model(a, b))
 
 
-def _mean(found: Sequence[float | None]) -> RunDependence | None:
+def _mean_dependence(found: Sequence[float | None]) -> RunDependence | None:
     known = [rho for rho in found if rho is not None]
     return RunDependence(rho=round(sum(known) / len(known), 3), photos=len(known)) if known else None

@@ -31,7 +31,7 @@ class Journal:
             DataError: when it cannot be written, another process writes it, or a line in its middle is damaged.
         """
         self.path = path
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -50,7 +50,7 @@ class Journal:
         if b"\n" in line:
             raise ValueError("a journal line must not contain a newline")
         data = memoryview(line + b"\n")
-        with self._writing:
+        with self._write_lock:
             if self._fd < 0:
                 raise ValueError("the journal is closed")
             while data:
@@ -59,7 +59,7 @@ class Journal:
 
     def close(self) -> None:
         """Waits for a line that a thread is writing: its descriptor must not be given to another file meanwhile."""
-        with self._writing:
+        with self._write_lock:
             if self._fd >= 0:
                 os.close(self._fd)
                 self._fd = -1

@@ -29,21 +29,21 @@ def read_located(path: Path) -> list[LocatedPhoto]:
         DataError: it holds none, or something that is none; names the file and what is wrong.
     """
     if not path.is_dir():
-        return _of_file(path)
+        return _photos_of_file(path)
     files = sorted(one for one in path.rglob("*") if one.suffix in SUFFIXES and one.is_file())
     if not files:
         raise DataError(f"{path} holds no file that ends in {', '.join(SUFFIXES)}")
-    return [item for file in files for item in _of_file(file)]
+    return [item for file in files for item in _photos_of_file(file)]
 
 
-def _of_file(path: Path) -> list[LocatedPhoto]:
+def _photos_of_file(path: Path) -> list[LocatedPhoto]:
     objects = list(_objects(path))
     try:
         if "seq" in objects[0] and "type" in objects[0]:
-            return _of_events(path, objects)
+            return _photos_of_events(path, objects)
         if "dataset" in objects[0]:
-            return [_of_record(record) for record in read_records(path)]
-        return [_of_reply(path, number, one) for number, one in enumerate(objects, 1)]
+            return [_photo_of_record(record) for record in read_records(path)]
+        return [_photo_of_reply(path, number, one) for number, one in enumerate(objects, 1)]
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -68,7 +68,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
     yield from parts
 
 
-def _of_events(path: Path, objects: list[dict[str, Any]]) -> list[LocatedPhoto]:
+def _photos_of_events(path: Path, objects: list[dict[str, Any]]) -> list[LocatedPhoto]:
     """One event log, or several one after the other: each begins with `accepted`."""
     logs: list[list[Event]] = []
     for one in objects:
@@ -80,12 +80,12 @@ def _of_events(path: Path, objects: list[dict[str, Any]]) -> list[LocatedPhoto]:
     return [located_from(f"{path.stem}-{n}" if several else path.stem, fold(log)) for n, log in enumerate(logs, 1)]
 
 
-def _of_record(record: Any) -> LocatedPhoto:
+def _photo_of_record(record: Any) -> LocatedPhoto:
     run = (record.run or Run()).model_copy(update={"answer": record.answer})
     return located_from(record.sample, run).model_copy(update={"failure": record.failure})
 
 
-def _of_reply(path: Path, number: int, reply: dict[str, Any]) -> LocatedPhoto:
+def _photo_of_reply(path: Path, number: int, reply: dict[str, Any]) -> LocatedPhoto:
     """`LocateResponse`, `RunStatus`, a line of `geotts locate --json`, or an answer alone."""
     name = str(reply.get("photo") or (path.stem if number == 1 else f"{path.stem}-{number}"))
     raw_answer: Any = reply.get("answer", reply if "abstained" in reply else None)

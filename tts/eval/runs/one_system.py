@@ -23,21 +23,21 @@ class OneSystem:
         self, solve: Callable[[str, bytes, LocateOptions], Awaitable[Run]], first: Provenance | None = None
     ) -> None:
         self._solve = solve
-        self._first = first
-        self._differs = ""
+        self._first_provenance = first
+        self._difference = ""
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
         """Raises DataError when this answer or an earlier one differs. A run without an answer passes."""
-        self._refuse()
+        self._refuse_difference()
         run = await self._solve(request_id, photo, options)
         if run.answer is not None:
             found = run.answer.provenance
-            first = self._first = self._first or found
-            self._differs = next((name for name in _SAME if getattr(first, name) != getattr(found, name)), "")
-            self._refuse()
+            first = self._first_provenance = self._first_provenance or found
+            self._difference = next((name for name in _SAME if getattr(first, name) != getattr(found, name)), "")
+            self._refuse_difference()
         return run
 
-    def _refuse(self) -> None:
-        if self._differs:
-            name = self._differs.removesuffix("_sha256")
+    def _refuse_difference(self) -> None:
+        if self._difference:
+            name = self._difference.removesuffix("_sha256")
             raise DataError(f"the service answers with another {name} than before: record into another file (--out)")

@@ -77,13 +77,13 @@ def report(
         whole=figures(measured, intervals=True),
         parts={tag: figures(part) for tag, part in parts.items()},
         tables=tuple(table for name, part in benchmarks.items() for table in _tables(name, part)),
-        side_by_side=_side_by_side([records, *others], names) if others else {},
+        side_by_side=_figures_by_run([records, *others], names) if others else {},
         dependence=of_one_model,
         dependence_between_models=between_models,
     )
 
 
-def _side_by_side(runs: Sequence[Sequence[Record]], names: PlaceNames) -> dict[str, Figures]:
+def _figures_by_run(runs: Sequence[Sequence[Record]], names: PlaceNames) -> dict[str, Figures]:
     if len({record.dataset for run in runs for record in run}) > 1:
         raise DataError("runs of different data sets cannot stand side by side")
     shared = set.intersection(*({record.sample for record in run if not record.failure} for run in runs))
@@ -150,23 +150,23 @@ def _cells(f: Figures) -> list[str]:
         *(f"{value:.2f}" for value in f.acc),
         f"{f.acc_classic[0]:.2f}",
         f"{f.acc_classic[-1]:.2f}",
-        _or_dash(f.median_km, 1),
+        _number_or_dash(f.median_km, 1),
         f"{f.geoscore:.0f}",
         f"{f.country:.1f}",
         f"{f.city:.1f}",
         f"{f.abstained:.1f}",
-        _or_dash(f.radius90_cover, 1),
-        _or_dash(f.radius90_median_km, 0),
-        _or_dash(f.ece, 3),
+        _number_or_dash(f.radius90_cover, 1),
+        _number_or_dash(f.radius90_median_km, 0),
+        _number_or_dash(f.ece, 3),
         f"{f.rollouts:.1f}",
         f"{f.tool_calls:.1f}",
-        _or_dash(f.shared_first_calls, 1),
+        _number_or_dash(f.shared_first_calls, 1),
         f"{f.tokens:.0f}",
         f"{f.p50_s:.2f}",
     ]
 
 
-def _or_dash(value: float | None, digits: int) -> str:
+def _number_or_dash(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 

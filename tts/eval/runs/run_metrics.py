@@ -125,8 +125,8 @@ def figures(measured: RecordColumns, *, intervals: bool = False) -> Figures:
         failures=measured.failures,
         coverage=_round(coverage_percent(errors)),
         abstained=_round(100.0 - coverage_percent(errors)),
-        acc=_all(accuracy_percent(errors, PAPER_KM, slack)),
-        acc_classic=_all(accuracy_percent(errors, CLASSIC_KM, slack)),
+        acc=_round_all(accuracy_percent(errors, PAPER_KM, slack)),
+        acc_classic=_round_all(accuracy_percent(errors, CLASSIC_KM, slack)),
         acc_intervals=tuple(share_interval(hits(errors, t, slack)) for t in PAPER_KM) if intervals else (),
         geoscore=_round(float(geoscores(errors).mean())),
         country=_round(100.0 * float(measured.country.mean())),
@@ -201,13 +201,13 @@ def _rollouts(measured: RecordColumns) -> dict[str, float | tuple[float, ...] | 
     ks = [k for k in (1, 2, 4, 8, 16, 32) if k <= most]
     return {
         "rollouts": float(np.mean([len(row) for row in single])),
-        "shared_first_calls": _shared(measured),
-        "best_of_n": _all(accuracy_percent(best_of_n_km(table), PAPER_KM, measured.slack_km)),
+        "shared_first_calls": _shared_percent(measured),
+        "best_of_n": _round_all(accuracy_percent(best_of_n_km(table), PAPER_KM, measured.slack_km)),
         "pass_at_25km": {k: _round(pass_at_k_percent(table, k, 25.0, measured.slack_km)) for k in ks},
     }
 
 
-def _shared(measured: RecordColumns) -> float | None:
+def _shared_percent(measured: RecordColumns) -> float | None:
     """Percent of the first calls of all records with several rollouts; None if there are none."""
     runs = [record.run.trajectories for record in measured.records if record.run is not None]
     pairs = [shared_calls(trajectories) for trajectories in runs if len(trajectories) > 1]
@@ -223,5 +223,5 @@ def _round(value: float) -> float:
     return round(value, 2)
 
 
-def _all(values: tuple[float, ...]) -> tuple[float, ...]:
+def _round_all(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(round(value, 2) for value in values)

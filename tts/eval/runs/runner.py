@@ -81,22 +81,22 @@ async def run_samples(
     is begun, and those under way are finished.
     """
     queue = (sample for sample in samples if go_on())
-    workers = [_work(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
+    workers = [_record_queue(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
     async with aclosing(merge(workers, maxsize=1)) as records:
         async for record in records:
             yield record
 
 
-async def _work(
+async def _record_queue(
     queue: Iterator[Sample], solve: Solver, journal: Journal, setup: RunSetup
 ) -> AsyncGenerator[Record, None]:
     for sample in queue:
-        record = await _one(sample, solve, setup)
+        record = await _run_sample(sample, solve, setup)
         await asyncio.to_thread(journal.append, record.json_line())
         yield record
 
 
-async def _one(sample: Sample, solve: Solver, setup: RunSetup) -> Record:
+async def _run_sample(sample: Sample, solve: Solver, setup: RunSetup) -> Record:
     started = time.perf_counter()
     base = Record(
         dataset=setup.dataset,

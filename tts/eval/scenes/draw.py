@@ -57,10 +57,10 @@ def draw_scene(
     picture = _wall(rng, noise)
     near, street = _sides(rng) if farther else ((0.0, 1.0), (0.0, 0.0))
     for panel, (top, bottom) in zip(panels, _PLACES[len(panels)], strict=True):
-        picture = _hang(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, (*near, top, bottom))
+        picture = _hang_sign(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, (*near, top, bottom))
     for row, panel in enumerate(farther):
         room = (*street, row / len(farther), (row + 1) / len(farther))
-        picture = _stand(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, room)
+        picture = _stand_sign(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, room)
     seen = _camera(picture, rng, noise)
     out = io.BytesIO()
     Image.fromarray(seen).save(out, "JPEG", quality=rng.randint(68, 93))
@@ -79,7 +79,7 @@ def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> I
     weight = rng.choice((400, 500, 700))
     face_seed = rng.random()  # one hand letters the whole sign, as far as its face reaches
     room = width - 2 * margin
-    drawn = [_fitted(line, script, shelf, random.Random(face_seed), room, weight) for line in panel.lines]
+    drawn = [_fit_face(line, script, shelf, random.Random(face_seed), room, weight) for line in panel.lines]
     heights = [font.size * (1.25 + line.gap) for font, line in zip(drawn, panel.lines, strict=True)]
     scale = min(1.0, (height - 2 * margin) / sum(heights))
     y = (height - scale * sum(heights)) / 2
@@ -104,7 +104,7 @@ class _SizedFace:
         return self._face.font(size, self._weight)
 
 
-def _fitted(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _SizedFace:
+def _fit_face(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _SizedFace:
     face = shelf.pick(rng, script, line.text)
     if face is None:
         raise LookupError(f"no font has all of {line.text!r}")
@@ -147,14 +147,14 @@ def _sides(rng: random.Random) -> tuple[tuple[float, float], tuple[float, float]
     return (_STREET, 1.0), (0.0, _STREET)
 
 
-def _hang(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
+def _hang_sign(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
     """A sign near the camera: it fills most of its room."""
     (tall, wide), (width, height) = sign.shape[:2], _extent(room)
     reach = rng.uniform(0.55, 0.9) * width
     return _paste(sign, wall, rng, room, min(reach, 0.85 * height * wide / tall))
 
 
-def _stand(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
+def _stand_sign(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
     """A sign down the street, as large as its distance makes it."""
     (tall, wide), (width, height) = sign.shape[:2], _extent(room)
     near, far = _DISTANCE_M

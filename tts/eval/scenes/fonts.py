@@ -21,7 +21,7 @@ from PIL import ImageFont, features
 
 from tts.eval.scenes.locales import SCRIPTS
 
-_SHAPED = frozenset({"Arab", "Hebr", "Deva", "Beng", "Taml", "Telu", "Sinh", "Khmr", "Mymr"})
+_SHAPED_SCRIPTS = frozenset({"Arab", "Hebr", "Deva", "Beng", "Taml", "Telu", "Sinh", "Khmr", "Mymr"})
 _SAMPLES = {
     "Latn": "Năłße", "Cyrl": "Жњї", "Grek": "Ωάθ", "Geor": "ქართ", "Armn": "Հայ", "Hebr": "שלום", "Arab": "پچعربی",
     "Deva": "हिन्द", "Beng": "বাংলা", "Taml": "தமிழ்", "Telu": "తెలుగ", "Sinh": "සිංහල", "Thai": "ไทยก", "Laoo": "ລາວກ",
@@ -29,7 +29,7 @@ _SAMPLES = {
     "Hant": "繁體書",
 }  # fmt: skip
 # (package, file, index in a collection, scripts)
-_PACKAGED: tuple[tuple[str, str, int, str], ...] = (
+_PACKAGED_FONTS: tuple[tuple[str, str, int, str], ...] = (
     ("manimgx_fonts", "NotoSans[wght].ttf", 0, "Latn Cyrl Grek"),
     ("fontpkg_noto_serif", "files/NotoSerif[wdth,wght].ttf", 0, "Latn Cyrl Grek"),
     ("fontpkg_oswald", "files/Oswald[wght].ttf", 0, "Latn Cyrl"),
@@ -78,12 +78,12 @@ class Face:
             axes = font.get_variation_axes()
         except OSError:
             return font  # not a variable font
-        font.set_variation_by_axes([_on_axis(axis, weight) for axis in axes])
+        font.set_variation_by_axes([_axis_value(axis, weight) for axis in axes])
         return font
 
     def covers(self, text: str) -> bool:
         """Whether every visible character has a glyph of its own."""
-        return all(_has_glyph(self, char) for char in set(text) if _visible(char))
+        return all(_has_glyph(self, char) for char in set(text) if _is_visible(char))
 
 
 class FontShelf:
@@ -91,14 +91,14 @@ class FontShelf:
 
     def __init__(self, *, system: bool = True) -> None:
         self._faces: dict[str, list[Face]] = {script: [] for script in SCRIPTS}
-        for package, name, index, scripts in _PACKAGED:
-            if (path := _packaged(package, name)) is not None:
+        for package, name, index, scripts in _PACKAGED_FONTS:
+            if (path := _packaged_file(package, name)) is not None:
                 for script in scripts.split():
                     self._faces[script].append(Face(str(path), index))
         lacking = [script for script in SCRIPTS if not self._faces[script]]
         if system and lacking:
             self._add_system(lacking)
-        self.missing = {script: reason for script in SCRIPTS if (reason := self._why_not(script)) is not None}
+        self.missing = {script: reason for script in SCRIPTS if (reason := self._missing_reason(script)) is not None}
 
     @property
     def drawable(self) -> tuple[str, ...]:
@@ -113,26 +113,26 @@ class FontShelf:
                 return rng.choice(able)
         return None
 
-    def _why_not(self, script: str) -> str | None:
+    def _missing_reason(self, script: str) -> str | None:
         if not self._faces[script]:
             return "no font: pip install 'geotts[scenes]'"
-        if script in _SHAPED and not features.check("raqm"):
+        if script in _SHAPED_SCRIPTS and not features.check("raqm"):
             return "this Pillow cannot shape text (no Raqm)"
         return None
 
     def _add_system(self, scripts: list[str]) -> None:
         for path in _system_files():
             for script in scripts:
-                if len(self._faces[script]) < 3 and _opens(path) and Face(str(path)).covers(_SAMPLES[script]):
+                if len(self._faces[script]) < 3 and _can_open(path) and Face(str(path)).covers(_SAMPLES[script]):
                     self._faces[script].append(Face(str(path)))
 
 
-def _on_axis(axis: Any, weight: int) -> float:
+def _axis_value(axis: Any, weight: int) -> float:
     """`weight` within a weight axis, the default of any other."""
     return float(max(axis["minimum"], min(axis["maximum"], weight)) if axis["name"] == b"Weight" else axis["default"])
 
 
-def _packaged(package: str, name: str) -> Path | None:
+def _packaged_file(package: str, name: str) -> Path | None:
     spec = importlib.util.find_spec(package)
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(folder) / name
@@ -147,12 +147,12 @@ def _system_files() -> list[Path]:
     return sorted(path for path in found if path.suffix.lower() in (".ttf", ".otf", ".ttc"))[:_MAX_SYSTEM_FILES]
 
 
-def _visible(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     return not char.isspace() and unicodedata.category(char) not in ("Cf", "Mn", "Mc")
 
 
 @lru_cache(maxsize=64)
-def _opens(path: Path) -> bool:
+def _can_open(path: Path) -> bool:
     try:
         ImageFont.truetype(str(path), 24)
     except OSError:
@@ -163,15 +163,15 @@ def _opens(path: Path) -> bool:
 @lru_cache(maxsize=65536)
 def _has_glyph(face: Face, char: str) -> bool:
     """Drawn alone, a character without a glyph looks like the one no font has."""
-    font = _plain(face)
-    return bytes(font.getmask(char)) != _tofu(face)
+    font = _plain_font(face)
+    return bytes(font.getmask(char)) != _missing_glyph(face)
 
 
 @lru_cache(maxsize=256)
-def _tofu(face: Face) -> bytes:
-    return bytes(_plain(face).getmask("\U0010fffe"))
+def _missing_glyph(face: Face) -> bytes:
+    return bytes(_plain_font(face).getmask("\U0010fffe"))
 
 
 @lru_cache(maxsize=256)
-def _plain(face: Face) -> ImageFont.FreeTypeFont:
+def _plain_font(face: Face) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(face.path, 24, index=face.index, layout_engine=ImageFont.Layout.BASIC)

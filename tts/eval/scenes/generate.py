@@ -120,9 +120,9 @@ class SceneMaker:
             setting = Setting(rng, locale, words_for(locale.language, self.split), town, self.split)
             panel = template(setting)
             if panel is not None and self._can_draw(panel, locale.script):
-                near = self._another(setting) if not self.misleading and rng.random() < _BESIDE else None
+                near = self._neighbour_sign(setting) if not self.misleading and rng.random() < _BESIDE else None
                 return Scene(
-                    number, seed, self.split, template.__name__, locale, town, panel, near, self._farther(setting)
+                    number, seed, self.split, template.__name__, locale, town, panel, near, self._farther_signs(setting)
                 )
         raise DataError(f"scene {number} cannot be drawn with the fonts at hand")
 
@@ -141,14 +141,14 @@ class SceneMaker:
             made.append(Sample(sample, load, scene.truth(countries), scene.tags, key))
         return made
 
-    def _another(self, setting: Setting) -> Panel | None:
+    def _neighbour_sign(self, setting: Setting) -> Panel | None:
         panel = beside(setting)
         return panel if panel is not None and self._can_draw(panel, setting.locale.script) else None
 
-    def _farther(self, setting: Setting) -> tuple[Panel, ...]:
+    def _farther_signs(self, setting: Setting) -> tuple[Panel, ...]:
         """Signs of the same town farther down the street: none, or up to three."""
         wanted = setting.rng.randint(0, _FARTHER) if self.street else 0
-        found = (self._another(setting) for _ in range(wanted))
+        found = (self._neighbour_sign(setting) for _ in range(wanted))
         return tuple(panel for panel in found if panel is not None)
 
     def _can_draw(self, panel: Panel, script: str) -> bool:

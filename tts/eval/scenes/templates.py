@@ -90,7 +90,7 @@ def station_board(s: Setting) -> Panel | None:
     if s.town.latin != s.town.name and s.rng.random() < 0.5:
         lines.append(Line(s.town.latin, 0.7))
     lines.append(Line(s.words.public[0], 0.6, 0.3))
-    return Panel(tuple(lines), "board", "town", (s.wording, _named(s.town)), 3.4)
+    return Panel(tuple(lines), "board", "town", (s.wording, _places_of_town(s.town)), 3.4)
 
 
 def town_limit(s: Setting) -> Panel | None:
@@ -98,7 +98,7 @@ def town_limit(s: Setting) -> Panel | None:
     lines = [Line(s.town.name, 1.5)]
     if s.town.latin != s.town.name and s.rng.random() < 0.4:
         lines.append(Line(s.town.latin, 0.8))
-    return Panel(tuple(lines), "road", "town", (_named(s.town),), 2.6)
+    return Panel(tuple(lines), "road", "town", (_places_of_town(s.town),), 2.6)
 
 
 def notice(s: Setting) -> Panel | None:
@@ -143,7 +143,7 @@ def direction_sign(s: Setting) -> Panel | None:
     """The town and its two nearest neighbours, each with a distance in km."""
     near = [(s.town, s.rng.choice((1.0, 2.0))), *neighbours(s.town, s.locale, count=2)]
     lines = [Line(f"{town.name}   {max(1, round(km))}", 1.0, 0.2 * bool(i)) for i, (town, km) in enumerate(near)]
-    return Panel(tuple(lines), "road", "town", tuple(_named(town) for town, _ in near), 1.9)
+    return Panel(tuple(lines), "road", "town", tuple(_places_of_town(town) for town, _ in near), 1.9)
 
 
 def rent_poster(s: Setting) -> Panel | None:
@@ -188,10 +188,10 @@ def beside(s: Setting) -> Panel | None:
             return Panel((Line(sign_numbers.web_address(s.locale, s.rng)),), "van", "domain", (s.home,), 6.0)
         case _:
             lines = (Line(s.rng.choice(s.words.public), 0.7), Line(s.town.name, 1.0, 0.1))
-            return Panel(lines, "paper", "town", (s.wording, _named(s.town)), 3.0)
+            return Panel(lines, "paper", "town", (s.wording, _places_of_town(s.town)), 3.0)
 
 
-def _named(town: Town) -> frozenset[str]:
+def _places_of_town(town: Town) -> frozenset[str]:
     return named_so(town.name) | {town.country}
 
 

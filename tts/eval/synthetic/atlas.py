@@ -15,7 +15,7 @@ from tts.geodata.gazetteer import Gazetteer, Place
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import place_fact
 
-_DRAWN = 900
+_N_DRAWN = 900
 _AMONG = 90_000  # the most important places: towns of a thousand people and more
 _MIN_PEOPLE = 2_000
 _FAR_KM = 1500.0
@@ -41,10 +41,10 @@ class Atlas:
         """Country code → towns that a search for their name finds. Countries without one are left out."""
         lat, lon = self.gazetteer.positions()
         found: dict[str, dict[str, Place]] = {}
-        for number in random.Random(0).sample(range(min(_AMONG, len(lat))), _DRAWN):
+        for number in random.Random(0).sample(range(min(_AMONG, len(lat))), _N_DRAWN):
             point = LatLon(lat=float(lat[number]), lon=float(lon[number]))
             near = self.gazetteer.nearest(point, limit=1, max_km=20.0, min_population=_MIN_PEOPLE)
-            if near and self._usable(near[0][0]):
+            if near and self._is_usable(near[0][0]):
                 found.setdefault(near[0][0].country_code, {})[near[0][0].id] = near[0][0]
         return {code: sorted(towns.values(), key=lambda town: town.id) for code, towns in sorted(found.items())}
 
@@ -119,7 +119,7 @@ class Atlas:
                 return point
         raise ValueError("no sea was found")
 
-    def _usable(self, town: Place) -> bool:
+    def _is_usable(self, town: Place) -> bool:
         matches = self.gazetteer.search(town.name, limit=5, fuzzy=False)
         inside = self.countries.country_at(town.point)
         return (

@@ -25,7 +25,7 @@ from tts.geodata.names import normalise
 
 _CHAINS = ("Panda Market", "Café Aurora", "Salon Bella", "Delta Motors", "Vista Optik", "Kebab King", "Foto Express")
 _STREETS = ("Linden Avenue", "Harbour Road", "Mill Lane", "Castle Street", "Garden Road", "Bridge Street")
-_TRIED = 3000
+_MAX_TRIES = 3000
 _FAR_KM = 300.0
 
 
@@ -52,10 +52,14 @@ class Branch:
 def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """A chain has branches in two countries, or a misread letter turns one town into another."""
     kind = rng.choice(("country line", "street line", "misread"))
-    ours, theirs = _misread(atlas, rng) if kind == "misread" else chain(atlas, rng, kind)
+    ours, theirs = _misread_towns(atlas, rng) if kind == "misread" else chain(atlas, rng, kind)
     size = 2 if easy else rng.randint(1, 2)
-    right = [_thorough(atlas, rng, ours)] if size == 1 else [_placed(atlas, rng, ours), _paged(atlas, rng, ours)]
-    crowd = [_hasty(atlas, rng, theirs, ours) for _ in range(1 if easy else rng.randint(3, 4))]
+    right = (
+        [_thorough_rollout(atlas, rng, ours)]
+        if size == 1
+        else [_map_rollout(atlas, rng, ours), _page_rollout(atlas, rng, ours)]
+    )
+    crowd = [_hasty_rollout(atlas, rng, theirs, ours) for _ in range(1 if easy else rng.randint(3, 4))]
     seen = theirs.name if kind == "misread" and rng.random() < 0.5 else ours.name  # perception misreads it too
     return Cast(ours.town.point, [*right, *crowd], [seen, ours.small_print], kind=kind)
 
@@ -64,7 +68,7 @@ def chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Branch, Branch]:
     """Two branches in two countries; with the kind `street line` their streets are the small print."""
     name = rng.choice(_CHAINS)
     streets = [f"{street} {rng.randrange(3, 400)}" for street in rng.sample(_STREETS, 2)]
-    for _ in range(_TRIED):
+    for _ in range(_MAX_TRIES):
         ours = atlas.plain_town(rng)
         theirs = atlas.plain_town(rng, away_from=ours)
         lines = [atlas.second_line(rng, town.country_code) for town in (ours, theirs)]
@@ -75,9 +79,9 @@ def chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Branch, Branch]:
     raise ValueError("no two countries have a second line")
 
 
-def _misread(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
+def _misread_towns(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
     """Two towns in two countries whose names differ by a letter or two; each sign has a line of its country."""
-    for _ in range(_TRIED):
+    for _ in range(_MAX_TRIES):
         town = atlas.plain_town(rng)
         alike = [
             match.place
@@ -96,7 +100,7 @@ def _misread(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
     raise ValueError("no town is easily misread")
 
 
-def _hasty(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Trajectory:
+def _hasty_rollout(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Trajectory:
     """Reads the big name only, and takes what a search for it lists first."""
     tape = Tape()
     listed = [theirs] if theirs.name != ours.name else [theirs, ours]
@@ -116,17 +120,17 @@ def _hasty(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Tr
     return tape.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
 
 
-def _placed(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
+def _map_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
     return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_map_lookup(tape, ours)]))
 
 
-def _paged(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
+def _page_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     tape = Tape()
     return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_web_lookup(tape, ours)]))
 
 
-def _thorough(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
+def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Both facts in one rollout."""
     tape = Tape()
     claims = [_web_lookup(tape, ours), _map_lookup(tape, ours)]

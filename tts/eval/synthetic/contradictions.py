@@ -21,17 +21,17 @@ Kind = Literal["phone", "postcode", "script", "domain", "language", "sea", "coun
 
 def contradicted_cast(atlas: Atlas, rng: random.Random, *, easy: bool, kind: Kind) -> Cast:
     """A majority agrees on a place that one plain fact rules out; the others fit that fact."""
-    truth = _truth(atlas, rng, kind)
-    wrong = _wrong(atlas, rng, truth, kind)
+    truth = _true_town(atlas, rng, kind)
+    wrong = _wrong_town(atlas, rng, truth, kind)
     few = 2
     crowd_size = 1 if easy else (3 if kind in ("postcode", "script", "domain", "language") else rng.randint(3, 4))
     if kind in ("sea", "country"):
-        where = atlas.at_sea(rng, wrong.point) if kind == "sea" else _other_side(atlas, rng, truth, wrong)
+        where = atlas.at_sea(rng, wrong.point) if kind == "sea" else _third_country_point(atlas, rng, truth, wrong)
         crowd = [guesser(atlas, rng, wrong, point=point_near(rng, where, 2.0)) for _ in range(crowd_size)]
         return Cast(truth.point, [*(guesser(atlas, rng, truth) for _ in range(few)), *crowd], kind=kind)
-    line = _line(atlas, truth, kind)
+    line = _line_of_kind(atlas, truth, kind)
     if kind == "language":
-        trajectories = [_linguist(atlas, rng, town, line) for town in [truth] * few + [wrong] * crowd_size]
+        trajectories = [_linguist_rollout(atlas, rng, town, line) for town in [truth] * few + [wrong] * crowd_size]
         return Cast(truth.point, trajectories, kind=kind)
     trajectories = [guesser(atlas, rng, town) for town in [truth] * few + [wrong] * crowd_size]
     return Cast(truth.point, trajectories, [line], kind=kind)
@@ -42,11 +42,11 @@ def contradiction(kind: Kind) -> Family:
     return partial(contradicted_cast, kind=kind)
 
 
-def _truth(atlas: Atlas, rng: random.Random, kind: Kind) -> Place:
+def _true_town(atlas: Atlas, rng: random.Random, kind: Kind) -> Place:
     """A town in a country of which the kind of clue says something."""
     for _ in range(200):
         town = atlas.town(rng, country=rng.choice(sorted(set(SIGNS) & set(atlas.towns))) if kind == "script" else None)
-        line = _line(atlas, town, kind)
+        line = _line_of_kind(atlas, town, kind)
         if kind in ("sea", "country") or (
             line and (kind == "language" or town.country_code in _countries_of(line, atlas))
         ):
@@ -54,9 +54,9 @@ def _truth(atlas: Atlas, rng: random.Random, kind: Kind) -> Place:
     raise ValueError(f"no country has a {kind}")
 
 
-def _wrong(atlas: Atlas, rng: random.Random, truth: Place, kind: Kind) -> Place:
+def _wrong_town(atlas: Atlas, rng: random.Random, truth: Place, kind: Kind) -> Place:
     """A far town that the clue really rules out: some postcodes have a shape that other countries share."""
-    fitting = _countries_of(_line(atlas, truth, kind), atlas)
+    fitting = _countries_of(_line_of_kind(atlas, truth, kind), atlas)
     for _ in range(200):
         town = atlas.town(rng, away_from=truth)
         if town.country_code not in fitting:
@@ -68,7 +68,7 @@ def _countries_of(line: str, atlas: Atlas) -> set[str]:
     return {code for signal in signals_in([line], atlas.countries) for code in signal.countries}
 
 
-def _line(atlas: Atlas, town: Place, kind: Kind) -> str:
+def _line_of_kind(atlas: Atlas, town: Place, kind: Kind) -> str:
     code = town.country_code
     if kind == "phone":
         phone = atlas.phone(code)
@@ -90,7 +90,7 @@ _LANGUAGES = {
 }  # fmt: skip
 
 
-def _linguist(atlas: Atlas, rng: random.Random, town: Place, language: str) -> Trajectory:
+def _linguist_rollout(atlas: Atlas, rng: random.Random, town: Place, language: str) -> Trajectory:
     """Names the language of the sign, and then a town that may or may not speak it."""
     claim = Claim(text=f"the sign is written in {language}")
     stated = point_near(rng, town.point, 6.0)
@@ -98,7 +98,7 @@ def _linguist(atlas: Atlas, rng: random.Random, town: Place, language: str) -> T
     return Tape().end(f"The sign is written in {language}. This is {town.name}.", answer)
 
 
-def _other_side(atlas: Atlas, rng: random.Random, truth: Place, wrong: Place) -> LatLon:
+def _third_country_point(atlas: Atlas, rng: random.Random, truth: Place, wrong: Place) -> LatLon:
     """A point in a third country: the majority names one country and points into another."""
     for _ in range(200):
         town = atlas.town(rng, away_from=wrong)

@@ -53,29 +53,31 @@ def mirrored_page(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     kind = rng.choice(("mirrors", "authority", "mirrored authority"))
     generic = rng.choice(_GENERIC)
     page = atlas.page(rng, wrong)
-    text = page.snippet if kind == "mirrors" else _office(rng, wrong)
+    text = page.snippet if kind == "mirrors" else _office_address(rng, wrong)
     page = page.model_copy(update={"title": f"{generic}, {wrong.name}", "snippet": text})
     right = [searcher(atlas, rng, truth), *([reader(atlas, rng, truth)] if easy or rng.random() < 0.6 else [])]
     size = 1 if easy else rng.randint(3, 4)
     copies = _ADDRESSES[:1] * size if kind == "authority" else rng.sample(_ADDRESSES, size)
-    crowd = [_follower(atlas, rng, wrong, generic, _copy(rng, page, address, generic)) for address in copies]
+    crowd = [
+        _follower_rollout(atlas, rng, wrong, generic, _copy_page(rng, page, address, generic)) for address in copies
+    ]
     guesses = [guesser(atlas, rng, atlas.town(rng)) for _ in range(size)]
     lines = [truth.name, generic]
     return Cast(truth.point, [*right, *crowd], lines, kind, clean=[*right, *guesses], clean_lines=lines)
 
 
-def _office(rng: random.Random, town: Place) -> str:
+def _office_address(rng: random.Random, town: Place) -> str:
     where = {"town": town.name, "lat": round(town.point.lat, 4), "lon": round(town.point.lon, 4)}
     return rng.choice(_OFFICES).format(**where)
 
 
-def _copy(rng: random.Random, page: WebFact, address: str, generic: str) -> WebFact:
+def _copy_page(rng: random.Random, page: WebFact, address: str, generic: str) -> WebFact:
     slug = page.url.removeprefix("https://example.org/")
     query = f"{generic} {rng.choice(('facade', 'photo', 'street', 'sign', 'location', 'entrance'))}"
     return page.model_copy(update={"url": address.format(slug=slug), "query": query, "number": rng.randint(1, 5)})
 
 
-def _follower(atlas: Atlas, rng: random.Random, wrong: Place, generic: str, page: WebFact) -> Trajectory:
+def _follower_rollout(atlas: Atlas, rng: random.Random, wrong: Place, generic: str, page: WebFact) -> Trajectory:
     tape = Tape()
     call = tape.call(f"Searching for “{generic}”.", "web_search", {"query": page.query}, [page])
     claim = Claim(text=f"a page places {generic} in {wrong.name}", call_id=call, quote=wrong.name)

@@ -32,7 +32,7 @@ _WHIMS = (
 def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """One of five ways to lose, or to find, the right point in the last turn."""
     kind = rng.choice(("whim", "correction", "stale", "reversed", "lost sign"))
-    truth, slipped = _slip(atlas, rng, kind)
+    truth, slipped = _slipped_town(atlas, rng, kind)
     wrong = atlas.plain_town(rng, away_from=truth)
     generic = rng.choice(_GENERIC)
     page = atlas.page(rng, wrong).model_copy(update={"query": generic})
@@ -42,24 +42,26 @@ def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
         tape, good = Tape(), number < right
         if kind in ("correction", "stale"):
             first = tape.call("A name at last.", "web_search", {"query": generic}, [page])
-            guess = _cited(atlas, rng, wrong, wrong.point, first)
+            guess = _cited_hypothesis(atlas, rng, wrong, wrong.point, first)
             if kind == "correction" and not good:
                 trajectories.append(tape.end(f"So this is {wrong.name}.", guess))
                 continue
             tape.believe(f"For now: {wrong.name}.", guess)
-        trajectories.append(_looked_up(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong))
+        trajectories.append(
+            _lookup_rollout(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong)
+        )
     return Cast(
         truth.point, trajectories, [truth.name, *([generic] if kind in ("correction", "stale") else [])], kind=kind
     )
 
 
-def _looked_up(
+def _lookup_rollout(
     atlas: Atlas, rng: random.Random, tape: Tape, truth: Place, slipped: LatLon | None, kind: str, wrong: Place
 ) -> Trajectory:
     """Finds the town on the sign; ends there, or with `slipped` for its coordinates, or on a whim elsewhere."""
     facts = atlas.search(truth.name)
     call = tape.call(f"The sign reads “{truth.name}”.", "poi_keyword_search", {"query": truth.name}, facts)
-    answer = _cited(atlas, rng, truth, truth.point, call)
+    answer = _cited_hypothesis(atlas, rng, truth, truth.point, call)
     if slipped is None:
         return tape.end(f"{truth.name} it is.", answer)
     if kind == "whim":
@@ -71,12 +73,12 @@ def _looked_up(
     return tape.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))
 
 
-def _cited(atlas: Atlas, rng: random.Random, town: Place, point: LatLon, call: str) -> Hypothesis:
+def _cited_hypothesis(atlas: Atlas, rng: random.Random, town: Place, point: LatLon, call: str) -> Hypothesis:
     claim = Claim(text=f"the search finds {town.name}", call_id=call, quote=town.name)
     return belief(atlas, town, point, confidence=rng.uniform(0.6, 0.95), claims=[claim])
 
 
-def _slip(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Place, LatLon | None]:
+def _slipped_town(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Place, LatLon | None]:
     """A town, and what becomes of its coordinates where the slip of this kind moves them far."""
     for _ in range(500):
         town = atlas.plain_town(rng)

@@ -40,26 +40,33 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     unasked: list[Fact] = [place_of(one) for one in (ours, theirs, third)]
     unasked += [page_of(one, i + 1, one.name) for i, one in enumerate((ours, theirs, third))]
     if easy:
-        rollouts = [_thorough(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
-        rollouts.append(_wavering(atlas, rng, theirs, ours))
+        rollouts = [_thorough_rollout(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
+        rollouts.append(_wavering_rollout(atlas, rng, theirs, ours))
         return Cast(
-            ours.town.point, rollouts, lines, kind="answered", unasked=unasked, more=_more(atlas, rng, ours, theirs)
+            ours.town.point,
+            rollouts,
+            lines,
+            kind="answered",
+            unasked=unasked,
+            more=_further_rollout(atlas, rng, ours, theirs),
         )
-    crowd = [_hasty(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
-    crowd += [_hasty(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
+    crowd = [_hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
+    crowd += [_hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
     if kind == "middle turn":
-        crowd.append(_wavering(atlas, rng, ours, theirs))
+        crowd.append(_wavering_rollout(atlas, rng, ours, theirs))
     elif kind == "second hit":
-        crowd.append(_hasty(atlas, rng, theirs, [theirs, third, ours]))
-    return Cast(ours.town.point, crowd, lines, kind=kind, unasked=unasked, more=_more(atlas, rng, ours, theirs))
+        crowd.append(_hasty_rollout(atlas, rng, theirs, [theirs, third, ours]))
+    return Cast(
+        ours.town.point, crowd, lines, kind=kind, unasked=unasked, more=_further_rollout(atlas, rng, ours, theirs)
+    )
 
 
-def _more(atlas: Atlas, rng: random.Random, ours: Branch, theirs: Branch) -> Trajectory:
+def _further_rollout(atlas: Atlas, rng: random.Random, ours: Branch, theirs: Branch) -> Trajectory:
     thorough = rng.randrange(_THOROUGH_ONE_IN) == 0
-    return _thorough(atlas, rng, ours) if thorough else _hasty(atlas, rng, theirs, [theirs])
+    return _thorough_rollout(atlas, rng, ours) if thorough else _hasty_rollout(atlas, rng, theirs, [theirs])
 
 
-def _hasty(atlas: Atlas, rng: random.Random, taken: Branch, listed: Sequence[Branch]) -> Trajectory:
+def _hasty_rollout(atlas: Atlas, rng: random.Random, taken: Branch, listed: Sequence[Branch]) -> Trajectory:
     """Looks up the big name and takes the first hit."""
     tape = Tape()
     if rng.random() < 0.5:
@@ -69,28 +76,28 @@ def _hasty(atlas: Atlas, rng: random.Random, taken: Branch, listed: Sequence[Bra
         query = f"{taken.name} {rng.choice(('address', 'opening hours', 'map'))}"
         facts = [page_of(one, i + 1, query) for i, one in enumerate(listed)]
         call = tape.call(f"The sign says “{taken.name}”.", "web_search", {"query": query}, facts)
-    return tape.end(f"So this is in {taken.town.name}.", _cited(atlas, rng, taken, call))
+    return tape.end(f"So this is in {taken.town.name}.", _cited_hypothesis(atlas, rng, taken, call))
 
 
-def _wavering(atlas: Atlas, rng: random.Random, seen: Branch, taken: Branch) -> Trajectory:
+def _wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Branch) -> Trajectory:
     """Finds one branch, believes it for a turn, and takes another in the end."""
     tape = Tape()
     query = f"{seen.name} {seen.small_print}"
     call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
-    tape.believe(f"{seen.town.name}, then.", _cited(atlas, rng, seen, call))
+    tape.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
     last = tape.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
-    return tape.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited(atlas, rng, taken, last))
+    return tape.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last))
 
 
-def _thorough(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
+def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Looks up both lines, and stays with what it found."""
     tape = Tape()
     query = f"{ours.name} {ours.small_print}"
     call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
-    return tape.end("This page has the very line.", _cited(atlas, rng, ours, call))
+    return tape.end("This page has the very line.", _cited_hypothesis(atlas, rng, ours, call))
 
 
-def _cited(atlas: Atlas, rng: random.Random, branch: Branch, call: str) -> Hypothesis:
+def _cited_hypothesis(atlas: Atlas, rng: random.Random, branch: Branch, call: str) -> Hypothesis:
     claim = Claim(text=f"{branch.name} is in {branch.town.name}", call_id=call, quote=branch.name)
     return belief(
         atlas, branch.town, point_near(rng, branch.town.point, 1.0), confidence=rng.uniform(0.6, 0.95), claims=[claim]

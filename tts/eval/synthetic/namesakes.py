@@ -21,13 +21,13 @@ from tts.geodata.place_facts import place_fact
 
 def namesakes(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     """Both sides cite a tool; only one of them fits everything that can be read."""
-    truth, other, second_line = _pair(atlas, rng)
-    right = [_careful(atlas, rng, truth, second_line) for _ in range(3 if easy else rng.randint(1, 2))]
-    crowd = [_hasty(atlas, rng, other) for _ in range(2 if easy else rng.randint(3, 5))]
+    truth, other, second_line = _namesake_pair(atlas, rng)
+    right = [_careful_rollout(atlas, rng, truth, second_line) for _ in range(3 if easy else rng.randint(1, 2))]
+    crowd = [_hasty_rollout(atlas, rng, other) for _ in range(2 if easy else rng.randint(3, 5))]
     return Cast(truth.point, [*right, *crowd], [truth.name, second_line], kind="namesake")
 
 
-def _pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]:
+def _namesake_pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]:
     """A town, its namesake in another country, and a line that tells the countries apart."""
     for _ in range(2000):
         town = atlas.town(rng)
@@ -42,7 +42,7 @@ def _pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]:
     raise ValueError("no town has a namesake abroad")
 
 
-def _hasty(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
+def _hasty_rollout(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     tape = Tape()
     facts = atlas.search(town.name)
     call = tape.call(f"The sign says {town.name}.", "poi_keyword_search", {"query": town.name}, facts)
@@ -51,7 +51,7 @@ def _hasty(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     return tape.end(f"The search finds {town.name}, {atlas.countries.name(town.country_code)}.", answer)
 
 
-def _careful(atlas: Atlas, rng: random.Random, town: Place, second_line: str) -> Trajectory:
+def _careful_rollout(atlas: Atlas, rng: random.Random, town: Place, second_line: str) -> Trajectory:
     tape = Tape()
     code = town.country_code
     facts = [place_fact(m.place, m.score) for m in atlas.gazetteer.search(town.name, countries=[code], limit=5)]

@@ -40,13 +40,13 @@ def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws:
         truth = photo.choices(towns, weights)[0]
         rng = random.Random(f"{key}/{rho}")
         shared = rng.choices(towns, weights)[0]
-        samples = [_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
+        samples = [_policy_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
         again = random.Random(f"{key}/{rho}/draws")
-        samples = [_drawn_again(again, run, towns, weights, rho, draws) for run in samples]
+        samples = [_with_answer_draws(again, run, towns, weights, rho, draws) for run in samples]
         yield Case(f"{rho}/{key}", truth.point, tuple(samples))
 
 
-def _drawn_again(
+def _with_answer_draws(
     rng: random.Random, run: Trajectory, towns: list[Place], weights: list[float], rho: float, draws: int
 ) -> Trajectory:
     own = None if run.answer is None else run.answer.point
@@ -54,7 +54,7 @@ def _drawn_again(
     return run.model_copy(update={"answer_draws": tuple(points)})
 
 
-def _sample(
+def _policy_sample(
     atlas: Atlas, rng: random.Random, number: int, shared: Place, towns: list[Place], weights: list[float], rho: float
 ) -> Trajectory:
     copies = rng.random() < math.sqrt(rho)

@@ -26,7 +26,7 @@ from tts.domain.usage import Usage
 from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import success_outcome
 
-_WHEN = "2026-01-05T09:00:00Z"
+_RETRIEVED_AT = "2026-01-05T09:00:00Z"
 WHOLE = Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0)
 
 
@@ -44,7 +44,7 @@ class Tape:
         text = "\n".join(_line(fact) for fact in facts)
         self._calls += 1
         observation = Observation(text=text, facts=tuple(facts))
-        result = success_outcome(call, observation, elapsed_s=0.0, retrieved_at=_WHEN).result
+        result = success_outcome(call, observation, elapsed_s=0.0, retrieved_at=_RETRIEVED_AT).result
         self._events += [
             Text(rollout_id=0, turn=self._turn, text=words),
             ToolCalled(rollout_id=0, turn=self._turn, call=call),

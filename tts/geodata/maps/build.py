@@ -45,14 +45,14 @@ def source_versions() -> dict[str, str]:
 def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> None:
     """Write all layers and pyramids into an existing, empty `folder`."""
     progress("drawing lines", 0.0)
-    shipped = _shipped("countries")
-    arcs = _unpacked(shipped)
-    land = [_joined(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
+    shipped = _load_shipped("countries")
+    arcs = _unpack_lines(shipped)
+    land = [_join_arcs(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
     fine_lakes = [line for kind, line in _basemap("gshhs") if kind >= 2]
     for layer, kind in ((Layer.COAST, _COAST), (Layer.BORDERS, _BORDER), (Layer.DISPUTED, _DISPUTED)):
         _save_shapes(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
     _save_shapes(folder, Layer.LAND, land)
-    great_rivers, great_lakes = _unpacked(_shipped("rivers")), _unpacked(_shipped("lakes"))
+    great_rivers, great_lakes = _unpack_lines(_load_shipped("rivers")), _unpack_lines(_load_shipped("lakes"))
     _save_shapes(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap("rivers")])
     _save_shapes(folder, Layer.LAKES, great_lakes, fine_lakes)
     _save_shapes(folder, Layer.STATES, [line for _, line in _basemap("states")])
@@ -73,10 +73,10 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
 def _save_shapes(folder: Path, layer: Layer, lines: list[_Line], fine: list[_Line] | None = None) -> None:
     for detail, tolerance in _TOLERANCE.items():
         chosen = fine if fine is not None and detail is Detail.FINE else lines
-        save_layer(folder, layer, detail, [_projected(line, tolerance) for line in chosen])
+        save_layer(folder, layer, detail, [_project_line(line, tolerance) for line in chosen])
 
 
-def _projected(line: _Line, tolerance: float) -> Points:
+def _project_line(line: _Line, tolerance: float) -> Points:
     """World units, without what is smaller than `tolerance` degrees."""
     if tolerance and len(line) > 2:
         kept = shapely.get_coordinates(shapely.simplify(shapely.LineString(line), tolerance, preserve_topology=False))
@@ -85,13 +85,13 @@ def _projected(line: _Line, tolerance: float) -> Points:
     return np.stack([mercator_x(line[:, 0]), mercator_y(line[:, 1])], axis=1).astype(np.float32)
 
 
-def _shipped(name: str) -> dict[str, npt.NDArray[Any]]:
+def _load_shipped(name: str) -> dict[str, npt.NDArray[Any]]:
     packed = importlib.resources.files("tts").joinpath(f"data/maps/{name}.npz.xz").read_bytes()
     with np.load(io.BytesIO(lzma.decompress(packed))) as archive:
         return dict(archive)
 
 
-def _unpacked(shipped: dict[str, npt.NDArray[Any]]) -> list[_Line]:
+def _unpack_lines(shipped: dict[str, npt.NDArray[Any]]) -> list[_Line]:
     """Lines in degrees from differences between neighbouring points."""
     deltas = np.stack([shipped["dx"], shipped["dy"]], axis=1).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(shipped["length"] - 1)])
@@ -106,7 +106,7 @@ def _runs(values: npt.NDArray[Any], starts: npt.NDArray[Any]) -> Iterator[npt.ND
         yield values[low:high]
 
 
-def _joined(arcs: list[_Line], ring: npt.NDArray[Any]) -> _Line:
+def _join_arcs(arcs: list[_Line], ring: npt.NDArray[Any]) -> _Line:
     """A ring, continuous across the antimeridian; one that runs around a pole is closed along it."""
     line = np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in ring])
     line = np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
@@ -152,18 +152,18 @@ def _paint(folder: Path, raster: Raster, sea: Raster, source: str, mask: Pixels)
     coarse = np.asarray(cv2.resize(picture, small, interpolation=cv2.INTER_AREA), np.uint8)
     share = cv2.resize(mask, small, interpolation=cv2.INTER_AREA)
     # the pictures' own coasts are soft and lie a pixel beside ours: stay clear of them
-    save_pyramid(folder, sea, _carried_on(coarse, _shrunk(share == 0, 3)), levels=2)
-    beyond = cv2.resize(_carried_on(coarse, _shrunk(share > 250, 3)), picture.shape[1::-1])
-    inland = _shrunk(mask > 250, 5)
+    save_pyramid(folder, sea, _fill_invalid(coarse, _shrink_mask(share == 0, 3)), levels=2)
+    beyond = cv2.resize(_fill_invalid(coarse, _shrink_mask(share > 250, 3)), picture.shape[1::-1])
+    inland = _shrink_mask(mask > 250, 5)
     np.copyto(picture, beyond, where=~inland[..., None])
     save_pyramid(folder, raster, picture, levels=4 if picture.shape[1] == _WIDTH else 3)
 
 
-def _shrunk(area: npt.NDArray[np.bool_], side: int) -> npt.NDArray[np.bool_]:
+def _shrink_mask(area: npt.NDArray[np.bool_], side: int) -> npt.NDArray[np.bool_]:
     return np.asarray(cv2.erode(area.astype(np.uint8), np.ones((side, side))) > 0)
 
 
-def _carried_on(picture: Pixels, valid: npt.NDArray[np.bool_]) -> Pixels:
+def _fill_invalid(picture: Pixels, valid: npt.NDArray[np.bool_]) -> Pixels:
     """Replace invalid pixels by the mean of valid ones around them, near ones first, in bands to bound the memory."""
     height, reach = picture.shape[0], 48
     out = picture.copy()

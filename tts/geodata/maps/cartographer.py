@@ -109,11 +109,11 @@ def write_name(canvas: Pixels, placed: PlacedName, palette: Palette) -> None:
     name = placed.name
     if name.dot_px:
         for grown, colour in ((1.3, palette.dot_rim), (0.0, palette.dot)):
-            _dot(canvas, name.x, name.y, name.dot_px + grown, colour)
+            _draw_dot(canvas, name.x, name.y, name.dot_px + grown, colour)
     write(canvas, name.text, placed.box.left, placed.box.top, name.style)
 
 
-def _dot(canvas: Pixels, x: float, y: float, radius: float, colour: tuple[int, int, int]) -> None:
+def _draw_dot(canvas: Pixels, x: float, y: float, radius: float, colour: tuple[int, int, int]) -> None:
     left, top, side = round(x) - 5, round(y) - 5, np.arange(10) + 0.5
     away = np.hypot(side[None, :] - (x - left), side[:, None] - (y - top))
     mask = (np.clip(radius + 0.5 - away, 0, 1) * 255).astype(np.uint8)

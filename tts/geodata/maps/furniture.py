@@ -87,7 +87,7 @@ def draw_pins(canvas: Pixels, view: View, pins: Sequence[Pin]) -> None:
     for pin in sorted(pins, key=lambda pin: pin.number is None):
         x, y = view.pixel(pin.point)
         if pin.number is not None:
-            _number(canvas, x, y, pin.number)
+            _draw_number(canvas, x, y, pin.number)
             continue
         shadow, rim, body, eye = _pin_masks()
         left, top = round(x) - shadow.shape[1] // 2, round(y) - shadow.shape[0] + 4
@@ -114,12 +114,12 @@ def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
         right = left + length_px
         bar = np.array([[left, bottom - 4], [left, bottom], [right, bottom], [right, bottom - 4]])
         stamp(canvas, trace_lines(view, [bar], 1), 0, 0, style.colour)
-        _line(canvas, view, text, round(right) + 5, style)
+        _draw_line(canvas, view, text, round(right) + 5, style)
         room -= round(right) + 11 + glyph_run(text, style.size_px, style.weight).width
     full = f"{palette.resolution} · {palette.sources}"
     fits = view.zoom > _TRUE_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
     shown = full if fits else palette.sources
-    _line(canvas, view, shown, view.width - 6 - glyph_run(shown, style.size_px, style.weight).width, style)
+    _draw_line(canvas, view, shown, view.width - 6 - glyph_run(shown, style.size_px, style.weight).width, style)
 
 
 def scale_bar(view: View) -> tuple[float, str]:
@@ -130,7 +130,7 @@ def scale_bar(view: View) -> tuple[float, str]:
     return km / view.km_per_px, f"{km:,.0f} km" if km >= 1 else f"{km * 1000:.0f} m"
 
 
-def _line(canvas: Pixels, view: View, text: str, left: int, style: Lettering) -> None:
+def _draw_line(canvas: Pixels, view: View, text: str, left: int, style: Lettering) -> None:
     run = glyph_run(text, style.size_px, style.weight)
     write(canvas, text, left, view.height - 5 - (run.baseline - PAD), style)
 
@@ -147,12 +147,12 @@ def _outline(view: View, ring: Ring) -> Path:
 def _piece(view: View, ring: Sequence[LatLon]) -> Path:
     """A ring in pixels, whole, on the copy of the world that is nearest to the middle of the view."""
     lon = np.array([point.lon for point in ring])
-    x = (mercator_x(_east_of_the_cut(lon)) * view.world_px) - view.left
+    x = (mercator_x(_eastern_longitudes(lon)) * view.world_px) - view.left
     y = view.xy(np.array([point.lat for point in ring]), lon)[1]
     return np.stack([x - view.world_px * np.round((x.mean() - view.width / 2) / view.world_px), y], axis=1)
 
 
-def _east_of_the_cut(lon: Floats) -> Floats:
+def _eastern_longitudes(lon: Floats) -> Floats:
     """`LatLon` knows 180° east as 180° west: a piece in the east ends in the east."""
     return np.where((lon == -180.0) & (np.median(lon) > 0), 180.0, lon)
 
@@ -169,7 +169,7 @@ def _is_cut(a: LatLon, b: LatLon) -> bool:
     return abs(a.lon) == abs(b.lon) == 180.0 or abs(a.lat) == abs(b.lat) == 90.0
 
 
-def _number(canvas: Pixels, x: float, y: float, number: int) -> None:
+def _draw_number(canvas: Pixels, x: float, y: float, number: int) -> None:
     left, top = round(x) - 10, round(y) - 10
     disc = _disc()
     stamp(canvas, disc[0], left, top, (255, 255, 255))
@@ -182,7 +182,7 @@ def _number(canvas: Pixels, x: float, y: float, number: int) -> None:
 @lru_cache(maxsize=1)
 def _disc() -> tuple[Pixels, Pixels]:
     def ball(radius: float) -> Pixels:
-        return _supersampled((20, 20), lambda draw, s: draw.ellipse(_ball(10 * s, 10 * s, radius * s), 255))
+        return _draw_supersampled((20, 20), lambda draw, s: draw.ellipse(_ball(10 * s, 10 * s, radius * s), 255))
 
     return ball(9.0), ball(7.5)
 
@@ -200,11 +200,11 @@ def _pin_masks() -> tuple[Pixels, Pixels, Pixels, Pixels]:
             dx, dy = radius * s * slope, (radius * s) ** 2 / (tip - cy)
             draw.polygon([(cx - dx, cy + dy), (cx + dx, cy + dy), (cx, tip)], 255)
 
-        return _supersampled((width, height), paint)
+        return _draw_supersampled((width, height), paint)
 
     rim = drop(12, 0)
     shadow = np.asarray(cv2.GaussianBlur(np.roll(rim, 2, axis=0), (0, 0), 1.6), np.uint8)
-    eye = _supersampled((width, height), lambda draw, s: draw.ellipse(_ball(width / 2 * s, 16 * s, 4.2 * s), 255))
+    eye = _draw_supersampled((width, height), lambda draw, s: draw.ellipse(_ball(width / 2 * s, 16 * s, 4.2 * s), 255))
     return shadow, rim, drop(10.3, 3.2), eye
 
 
@@ -212,7 +212,7 @@ def _ball(x: float, y: float, radius: float) -> tuple[float, float, float, float
     return x - radius, y - radius, x + radius, y + radius
 
 
-def _supersampled(size: tuple[int, int], paint: Callable[[ImageDraw.ImageDraw, int], None]) -> Pixels:
+def _draw_supersampled(size: tuple[int, int], paint: Callable[[ImageDraw.ImageDraw, int], None]) -> Pixels:
     """A mask drawn at four times its size."""
     big = Image.new("L", (size[0] * 4, size[1] * 4))
     paint(ImageDraw.Draw(big), 4)

@@ -22,8 +22,8 @@ Path = npt.NDArray[np.float64]
 
 def paint_ground(view: View, palette: Palette, rasters: Rasters, shapes: Shapes) -> Pixels:
     """An RGB picture of the view."""
-    land = _land(view, palette, rasters)
-    sea = _veiled(rasters.show(palette.sea, view), palette.water, palette.water_veil)
+    land = _land_pixels(view, palette, rasters)
+    sea = _blend_with_paper(rasters.show(palette.sea, view), palette.water, palette.water_veil)
     dry = fill_areas(view, shapes.paths(Layer.LAND, view))
     wet = fill_areas(view, shapes.paths(Layer.LAKES, view))
     if palette.land is Raster.EARTH and view.zoom < 6:
@@ -32,7 +32,7 @@ def paint_ground(view: View, palette: Palette, rasters: Rasters, shapes: Shapes)
     canvas = np.asarray(cv2.blendLinear(land, sea, share, 1.0 - share), np.uint8)
     if palette.veil:
         _deepen_shore(canvas, dry, palette)
-    _lines(canvas, view, palette, shapes)
+    _draw_lines(canvas, view, palette, shapes)
     return canvas
 
 
@@ -85,14 +85,14 @@ def _runs(path: Path, view: View | None, reach: float) -> list[tuple[int, int]]:
     return [(int(begin), int(end)) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _land(view: View, palette: Palette, rasters: Rasters) -> Pixels:
+def _land_pixels(view: View, palette: Palette, rasters: Rasters) -> Pixels:
     picture = rasters.show(palette.land, view)
     if palette.land is Raster.EARTH:
-        return _shaded(picture, view, rasters)
-    return _veiled(picture, palette.paper, palette.veil)
+        return _add_shade(picture, view, rasters)
+    return _blend_with_paper(picture, palette.paper, palette.veil)
 
 
-def _shaded(picture: Pixels, view: View, rasters: Rasters) -> Pixels:
+def _add_shade(picture: Pixels, view: View, rasters: Rasters) -> Pixels:
     """Blue Marble with the finer light and shade of the relief laid over it, and brightened as screens need it."""
     bright = np.power(picture.astype(np.float32) / 255.0, 0.82) * 255.0
     if view.zoom >= 4:
@@ -102,7 +102,7 @@ def _shaded(picture: Pixels, view: View, rasters: Rasters) -> Pixels:
     return np.asarray(np.clip(bright, 0, 255), np.uint8)
 
 
-def _veiled(picture: Pixels, paper: Colour, share: float) -> Pixels:
+def _blend_with_paper(picture: Pixels, paper: Colour, share: float) -> Pixels:
     flat = np.empty_like(picture)
     flat[:] = paper
     return np.asarray(cv2.addWeighted(picture, 1.0 - share, flat, share, 0.0), np.uint8)
@@ -115,12 +115,12 @@ def _deepen_shore(canvas: Pixels, dry: Pixels, palette: Palette) -> None:
     stamp(canvas, np.asarray(band, np.uint8), 0, 0, palette.coast, 0.45)
 
 
-def _lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None:
+def _draw_lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None:
     def draw(mask: Pixels, colour: Colour, strength: float) -> None:
         stamp(canvas, mask, 0, 0, colour, strength)
 
     if view.zoom >= 3:
-        draw(trace_lines(view, _long_enough(shapes.paths(Layer.RIVERS, view), view), 1), palette.river, 0.8)
+        draw(trace_lines(view, _long_paths(shapes.paths(Layer.RIVERS, view), view), 1), palette.river, 0.8)
     draw(trace_lines(view, shapes.paths(Layer.LAKES, view), 1), palette.coast, 0.5)
     draw(trace_lines(view, shapes.paths(Layer.COAST, view), 1), palette.coast, 0.9)
     if view.zoom >= 4:
@@ -131,7 +131,7 @@ def _lines(canvas: Pixels, view: View, palette: Palette, shapes: Shapes) -> None
     draw(trace_lines(view, dash_lines(shapes.paths(Layer.DISPUTED, view), 4, 4, view), 1), palette.border, 0.8)
 
 
-def _long_enough(paths: Iterable[Path], view: View) -> list[Path]:
+def _long_paths(paths: Iterable[Path], view: View) -> list[Path]:
     """Rivers that are more than a scratch at this zoom."""
     least = 12.0 if view.zoom < 7 else 0.0
     return [path for path in paths if np.abs(path.max(axis=0) - path.min(axis=0)).max() >= least]

@@ -68,17 +68,17 @@ class Sheet:
             box = self._free_place(name)
             if box is not None:
                 placed.append(PlacedName(name, box))
-                self.taken.append(_grown(box, _GAP))
+                self.taken.append(_grow_rect(box, _GAP))
                 if name.dot_px:
-                    self.taken.append(_around(name.x, name.y, _DOT))
+                    self.taken.append(_rect_around(name.x, name.y, _DOT))
         return placed
 
     def _free_place(self, name: Name) -> Rect | None:
-        if name.dot_px and not self._free(_around(name.x, name.y, _DOT), inside=False):
+        if name.dot_px and not self._is_free(_rect_around(name.x, name.y, _DOT), inside=False):
             return None
-        return next((box for box in _places(name) if self._free(box, inside=True)), None)
+        return next((box for box in _places(name) if self._is_free(box, inside=True)), None)
 
-    def _free(self, box: Rect, *, inside: bool) -> bool:
+    def _is_free(self, box: Rect, *, inside: bool) -> bool:
         if inside and not (box.left >= _GAP and box.top >= _GAP and box.right <= self.width - _GAP):
             return False
         if inside and box.bottom > self.height - _GAP:
@@ -105,9 +105,9 @@ def _rect(left: int, top: int, width: int, height: int) -> Rect:
     return Rect(left, top, left + width, top + height)
 
 
-def _around(x: float, y: float, reach: int) -> Rect:
+def _rect_around(x: float, y: float, reach: int) -> Rect:
     return Rect(round(x) - reach, round(y) - reach, round(x) + reach, round(y) + reach)
 
 
-def _grown(box: Rect, by: int) -> Rect:
+def _grow_rect(box: Rect, by: int) -> Rect:
     return Rect(box.left - by, box.top - by, box.right + by, box.bottom + by)

@@ -49,16 +49,16 @@ class Outlines:
 
         None where the maps have no area for it, or the region has no town.
         """
-        return self._made(tuple(codes), region)
+        return self._make_outline(tuple(codes), region)
 
     @lru_cache(maxsize=256)  # noqa: B019  outlines live as long as their process
-    def _made(self, codes: tuple[str, ...], region: str) -> Outline | None:
+    def _make_outline(self, codes: tuple[str, ...], region: str) -> Outline | None:
         lands = [land for land in (self._country(code) for code in codes) if not land.is_empty]
         if region:
             lands = [part for code in codes if not (part := self._region(code, region)).is_empty]
         if not lands:
             return None
-        parts = _simple(shapely.union_all(lands))
+        parts = _simplify_area(shapely.union_all(lands))
         if not parts:
             return None
         inner = parts[0].representative_point()
@@ -71,13 +71,13 @@ class Outlines:
         """What coasts and borders surround, between -180 and 180 degrees, and the code of the country; "" for none."""
         layers = (Layer.COAST, Layer.BORDERS, Layer.DISPUTED)
         lines = [degrees_of(path) for layer in layers for path in self._shapes.all_paths(layer, Detail.FINE)]
-        pieces = [_snapped(piece) for line in lines for piece in _lines(_wrapped(LineString(line)))]
+        pieces = [_snap_line(piece) for line in lines for piece in _lines(_wrap_line(LineString(line)))]
         faces = _faces_between(pieces)
         points = [face.representative_point() for face in faces]
-        dry = self._on_land(points)
-        return faces, [self._code(point) if land else "" for point, land in zip(points, dry, strict=True)]
+        dry = self._are_on_land(points)
+        return faces, [self._country_code_at(point) if land else "" for point, land in zip(points, dry, strict=True)]
 
-    def _on_land(self, points: Sequence[Point]) -> list[bool]:
+    def _are_on_land(self, points: Sequence[Point]) -> list[bool]:
         """Whether each point lies on land: in an odd number of closed paths."""
         rings = [Polygon(degrees_of(path)) for path in self._shapes.all_paths(Layer.LAND, Detail.FINE) if len(path) > 3]
         times, at = np.zeros(len(points), np.int64), shapely.get_coordinates(points)
@@ -87,7 +87,7 @@ class Outlines:
             times += np.bincount(inside, minlength=len(points))
         return [bool(count % 2) for count in times]
 
-    def _code(self, point: Point) -> str:
+    def _country_code_at(self, point: Point) -> str:
         found = self._countries.country_at(LatLon(lat=point.y, lon=point.x))
         return "" if found is None else found.code
 
@@ -126,7 +126,7 @@ class Outlines:
         return [(place.point.lat, place.point.lon, place.admin1) for place in places]
 
 
-def _simple(area: BaseGeometry) -> list[Polygon]:
+def _simplify_area(area: BaseGeometry) -> list[Polygon]:
     """At most `_MOST_PARTS` polygons, the largest first, with few points, cut at the antimeridian."""
     tolerance = min(_COARSEST, max(_FINEST, area.area**0.5 / _STEPS))
     largest = sorted(_polygons(area), key=lambda part: -part.area)[:_MOST_PARTS]
@@ -135,7 +135,7 @@ def _simple(area: BaseGeometry) -> list[Polygon]:
     return sorted((orient(part) for part in _polygons(on_grid)), key=lambda part: -part.area)
 
 
-def _wrapped(line: BaseGeometry) -> BaseGeometry:
+def _wrap_line(line: BaseGeometry) -> BaseGeometry:
     """A line as its pieces between -180 and 180 degrees."""
     west, _, east, _ = line.bounds
     if west >= -180.0 and east <= 180.0:
@@ -158,7 +158,7 @@ def _faces_between(pieces: Sequence[LineString]) -> list[Polygon]:
     return [*_polygons(found), *(part for one in mended for part in _polygons(one))]
 
 
-def _snapped(line: LineString) -> LineString:
+def _snap_line(line: LineString) -> LineString:
     """Its points as they were before the maps were built, so that the ends of lines meet."""
     return LineString(np.round(shapely.get_coordinates(line), _STORED_DIGITS))
 

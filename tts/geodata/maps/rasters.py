@@ -39,7 +39,7 @@ class Rasters:
     def __init__(self, folder: Path) -> None:
         self._index = {name: np.load(folder / f"{name.value}.npy") for name in Raster}
         self._paths = {name: folder / f"{name.value}.tiles" for name in Raster}
-        self._kept: OrderedDict[tuple[Raster, int, int, int], Pixels] = OrderedDict()
+        self._cached_tiles: OrderedDict[tuple[Raster, int, int, int], Pixels] = OrderedDict()
         self._lock = Lock()
 
     def show(self, raster: Raster, view: View, *, coarser: int = 0) -> Pixels:
@@ -77,9 +77,9 @@ class Rasters:
     def _tile(self, raster: Raster, level: int, row: int, column: int) -> Pixels:
         key = (raster, level, row, column)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._cached_tiles:
+                self._cached_tiles.move_to_end(key)
+                return self._cached_tiles[key]
         index = self._index[raster]
         width = self._widths(raster)[level]
         (at,) = np.flatnonzero((index[:, 0] == width) & (index[:, 1] == row) & (index[:, 2] == column))
@@ -87,9 +87,9 @@ class Rasters:
             file.seek(int(index[at, 3]))
             tile = decode_jpeg(file.read(int(index[at, 4])))
         with self._lock:
-            self._kept[key] = tile
-            while len(self._kept) > _KEPT_TILES:
-                self._kept.popitem(last=False)
+            self._cached_tiles[key] = tile
+            while len(self._cached_tiles) > _KEPT_TILES:
+                self._cached_tiles.popitem(last=False)
         return tile
 
 

@@ -50,16 +50,16 @@ class Shapes:
     """Paths of every layer and detail; opening it maps files."""
 
     def __init__(self, folder: Path) -> None:
-        self._a: dict[str, npt.NDArray[Any]] = {
+        self._arrays: dict[str, npt.NDArray[Any]] = {
             path.stem: np.load(path, mmap_mode="r").view(np.ndarray) for path in sorted(folder.glob("*_*.npy"))
         }
-        self._boxes = {name: np.asarray(array) for name, array in self._a.items() if name.endswith("_box")}
+        self._boxes = {name: np.asarray(array) for name, array in self._arrays.items() if name.endswith("_box")}
 
     def paths(self, layer: Layer, view: View) -> Iterator[npt.NDArray[np.float64]]:
         """Paths that may touch the view, as (n, 2) pixels; more than once where the world repeats."""
         name = f"{layer.value}_{detail_for(view.zoom).value}"
-        boxes, start = self._boxes[f"{name}_box"], self._a[f"{name}_start"]
-        points = self._a[f"{name}_points"]
+        boxes, start = self._boxes[f"{name}_box"], self._arrays[f"{name}_start"]
+        points = self._arrays[f"{name}_points"]
         scale = view.world_px
         margin = 4.0 / scale
         seen = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]) >= _SPECK_PX / scale
@@ -77,7 +77,7 @@ class Shapes:
     def all_paths(self, layer: Layer, detail: Detail) -> Iterator[Points]:
         """Every path of a layer, as (n, 2) world units."""
         name = f"{layer.value}_{detail.value}"
-        start, points = self._a[f"{name}_start"], self._a[f"{name}_points"]
+        start, points = self._arrays[f"{name}_start"], self._arrays[f"{name}_points"]
         for first, last in itertools.pairwise(start):
             yield points[first:last]
 

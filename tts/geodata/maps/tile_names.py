@@ -56,24 +56,24 @@ class TileNames:
         self._gazetteer = gazetteer
         self._palette = palette
         self._countries = tuple(countries)
-        self._placed: dict[int, list[TileName]] = {}
+        self._placed_names: dict[int, list[TileName]] = {}
 
     def on(self, zoom: int, x: int, y: int) -> list[TileName]:
         """Names that may touch a tile, those of countries first."""
         world = TILE_PX << zoom
         middle_x, middle_y = (x + 0.5) * TILE_PX, (y + 0.5) * TILE_PX
         areas = self._country_names(zoom)
-        towns = _without_collisions(list(self._candidates(zoom, middle_x, middle_y)), areas, middle_x, world)
+        towns = _drop_collisions(list(self._candidate_towns(zoom, middle_x, middle_y)), areas, middle_x, world)
         return [name for name in [*areas, *towns] if _touches(name.box, middle_x, middle_y, world)]
 
     def _country_names(self, zoom: int) -> list[TileName]:
         if zoom not in _COUNTRY_ZOOMS:
             return []
-        if zoom not in self._placed:
-            self._placed[zoom] = list(self._fitting(TILE_PX << zoom))
-        return self._placed[zoom]
+        if zoom not in self._placed_names:
+            self._placed_names[zoom] = list(self._fitting_countries(TILE_PX << zoom))
+        return self._placed_names[zoom]
 
-    def _fitting(self, world: int) -> Iterator[TileName]:
+    def _fitting_countries(self, world: int) -> Iterator[TileName]:
         """Countries whose name fits into them; the larger first, none upon another."""
         taken: list[Rect] = []
         for name, lon, lat, width in self._countries:
@@ -87,11 +87,11 @@ class TileNames:
             box = _box(float(x[0]) - long / 2, float(y[0]), long, size_px)
             if any(box.touches(other) for other in taken):
                 continue
-            taken.append(_grown(box))
+            taken.append(_grow_rect(box))
             style = replace(self._palette.country, size_px=size_px, spacing=spacing)
             yield TileName(text, style, box, float(x[0]), float(y[0]), has_dot=False)
 
-    def _candidates(self, zoom: int, middle_x: float, middle_y: float) -> Iterator[TileName]:
+    def _candidate_towns(self, zoom: int, middle_x: float, middle_y: float) -> Iterator[TileName]:
         """Towns around a tile that are the greatest of their cell, in order of importance."""
         lat, lon = self._gazetteer.positions()
         _, kind, population = self._gazetteer.columns()
@@ -121,10 +121,10 @@ def text_width(text: str, size_px: int, weight: str, spacing: int) -> int:
     return round(face.getlength(text)) + spacing * (len(text) - 1)
 
 
-def _without_collisions(towns: list[TileName], areas: list[TileName], middle_x: float, world: int) -> list[TileName]:
-    boxes = [_grown(_with_dot(town)) for town in towns]
+def _drop_collisions(towns: list[TileName], areas: list[TileName], middle_x: float, world: int) -> list[TileName]:
+    boxes = [_grow_rect(_rect_with_dot(town)) for town in towns]
     near = _edges([_copy_near(area.box, middle_x, world) for area in areas])
-    free = [not row.any() for row in _touching(_edges(boxes), near)]
+    free = [not row.any() for row in _touching_boxes(_edges(boxes), near)]
     towns = [town for town, is_free in zip(towns, free, strict=True) if is_free]
     greater = _greater_neighbours([box for box, is_free in zip(boxes, free, strict=True) if is_free])
     written: list[bool | None] = [None] * len(towns)
@@ -141,7 +141,7 @@ def _without_collisions(towns: list[TileName], areas: list[TileName], middle_x: 
 
 def _greater_neighbours(boxes: list[Rect]) -> list[list[int]]:
     """For each box, in order of importance, the earlier ones that it touches."""
-    touching = _touching(_edges(boxes), _edges(boxes))
+    touching = _touching_boxes(_edges(boxes), _edges(boxes))
     return [[int(j) for j in np.flatnonzero(touching[i, :i])] for i in range(len(boxes))]
 
 
@@ -149,7 +149,7 @@ def _edges(boxes: Sequence[Rect]) -> npt.NDArray[np.int64]:
     return np.array([(box.left, box.top, box.right, box.bottom) for box in boxes], np.int64).reshape(-1, 4)
 
 
-def _touching(ones: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _touching_boxes(ones: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Which of `ones` (rows) touch which of `others` (columns)."""
     (left, top, right, bottom), other = ones.T[:, :, None], others.T[:, None, :]
     return np.asarray((left < other[2]) & (other[0] < right) & (top < other[3]) & (other[1] < bottom))
@@ -166,11 +166,11 @@ def _box(left: float, middle_y: float, width: int, size_px: int) -> Rect:
     return Rect(round(left), round(middle_y - size_px * 0.5), round(left) + width, round(middle_y + size_px * 0.5))
 
 
-def _with_dot(town: TileName) -> Rect:
+def _rect_with_dot(town: TileName) -> Rect:
     return Rect(round(town.x) - 4, town.box.top, town.box.right, town.box.bottom)
 
 
-def _grown(box: Rect) -> Rect:
+def _grow_rect(box: Rect) -> Rect:
     return Rect(box.left - _GAP_PX, box.top - _GAP_PX, box.right + _GAP_PX, box.bottom + _GAP_PX)
 
 

@@ -29,7 +29,7 @@ class TileArtist:
     """Draws tiles with the data of a cartographer. Thread-safe."""
 
     def __init__(self, cartographer: Cartographer) -> None:
-        self._data = cartographer
+        self._cartographer = cartographer
         countries = [(name, lon, lat, width) for name, lon, lat, _, width in cartographer.countries]
         self.names = TileNames(cartographer.gazetteer, countries, _PALETTE)
 
@@ -46,17 +46,17 @@ class TileArtist:
         """A tile as RGB pixels."""
         side = TILE_PX + 2 * _MARGIN_PX
         view = View(tile_middle(zoom, x, y), zoom, side, side)
-        ground = paint_ground(view, _PALETTE, self._data.rasters, self._data.shapes)
+        ground = paint_ground(view, _PALETTE, self._cartographer.rasters, self._cartographer.shapes)
         left, top = round(x * TILE_PX - view.left), round(y * TILE_PX - view.top)
         canvas = np.ascontiguousarray(ground[top : top + TILE_PX, left : left + TILE_PX])
         world = TILE_PX << zoom
         for name in self.names.on(zoom, x, y):
             for shift in (-world, 0, world):
-                write_name(canvas, _moved(name, shift - x * TILE_PX, -y * TILE_PX), _PALETTE)
+                write_name(canvas, _move_name(name, shift - x * TILE_PX, -y * TILE_PX), _PALETTE)
         return canvas
 
 
-def _moved(name: TileName, dx: int, dy: int) -> PlacedName:
+def _move_name(name: TileName, dx: int, dy: int) -> PlacedName:
     box = Rect(name.box.left + dx, name.box.top + dy, name.box.right + dx, name.box.bottom + dy)
     dot_px = (2.6 if name.style.weight == "strong" else 2.0) if name.has_dot else 0.0
     return PlacedName(Name(name.text, name.x + dx, name.y + dy, name.style, dot_px), box)

@@ -43,7 +43,7 @@ def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) ->
     lines = ", ".join(f"“{line.text}”" for line in known.lines[:_SHOWN_LINES])
     more = f" and {len(known.lines) - _SHOWN_LINES} more lines" if len(known.lines) > _SHOWN_LINES else ""
     sentences = [f"I can read {lines}{more}."]
-    telling = sorted(leads.clues, key=_spread, reverse=True)[:_SHOWN_CLUES]
+    telling = sorted(leads.clues, key=_spread_nats, reverse=True)[:_SHOWN_CLUES]
     sentences += [f"“{clue.quote}”: {clue.why}." for clue in telling]
     ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
     likely = ", ".join(
@@ -67,10 +67,10 @@ def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, r
     if not is_worth_a_point(belief, leads):
         text = f"{explanation} That is too little to name a place."
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
-        return f"{text}\n{_dump(nothing | {'read': _read(known.lines)})}"
+        return f"{text}\n{_dump(nothing | {'read': _line_objects(known.lines)})}"
     place = place_at(point, belief)
     answer = _fields(conclusion(belief, reader.countries))
-    answer |= {"evidence": _evidence(known, leads, belief, place), "read": _read(known.lines)}
+    answer |= {"evidence": _evidence(known, leads, belief, place), "read": _line_objects(known.lines)}
     return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
 
 
@@ -97,7 +97,7 @@ def _fields(found: Hypothesis) -> dict[str, Any]:
     }
 
 
-def _read(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
+def _line_objects(lines: Iterable[TextLine]) -> list[dict[str, Any]]:
     """The lines that a rollout used, for the verifier."""
     stated = []
     for line in lines:
@@ -114,7 +114,7 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     """The tool results that bear the point, then the clues that speak for the country."""
     cited: list[dict[str, Any]] = []
     for fact, result in known.places():
-        quote = _quoted(fact.name, leads.mentions)
+        quote = _quote_of_name(fact.name, leads.mentions)
         read = quote is not None or result.name != AROUND  # what is around proves nothing unless the photo names it
         if read and place is not None and fact.point is not None and distance_km(fact.point, place.point) < _TOWN_KM:
             claim = f"{fact.name} is in {country_name(fact.country_code)}"
@@ -124,13 +124,17 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
         for checked, result in known.countries()
     ]
     code = place.country_code if place is not None else belief.country[0]
-    for clue in sorted(leads.clues, key=_spread, reverse=True):
-        if clue.kind is not ClueKind.COORDINATES and clue.weight(code) > -_CITED_NATS and _spread(clue) >= _CITED_NATS:
+    for clue in sorted(leads.clues, key=_spread_nats, reverse=True):
+        if (
+            clue.kind is not ClueKind.COORDINATES
+            and clue.weight(code) > -_CITED_NATS
+            and _spread_nats(clue) >= _CITED_NATS
+        ):
             cited.append({"claim": clue.why, "call": None, "quote": clue.quote})
     return cited[:8]
 
 
-def _quoted(name: str, mentions: tuple[Mention, ...]) -> str | None:
+def _quote_of_name(name: str, mentions: tuple[Mention, ...]) -> str | None:
     """The line that carries a place's name."""
     for mention in mentions:
         if any(name in (match.place.name, match.matched) for match in mention.matches):
@@ -138,7 +142,7 @@ def _quoted(name: str, mentions: tuple[Mention, ...]) -> str | None:
     return None
 
 
-def _spread(clue: Clue) -> float:
+def _spread_nats(clue: Clue) -> float:
     """How much a clue can tell countries apart, in nats."""
     values = [clue.other, *clue.weights.values()]
     return max(values) - min(values) + (_POSITION_NATS if clue.point is not None else 0.0)

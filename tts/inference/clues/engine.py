@@ -112,7 +112,7 @@ class CluesModel:
         lines = self._reader.lines
         answered, beside = pair_lookups(known.calls, known.results), lines.neighbours_of_lines(known.lines)
         leads = self._reader.leads(lines.texts(known.lines), answered, beside=beside)
-        mentions = tuple(_weighted_by_temperature(mention, known) for mention in leads.mentions)
+        mentions = tuple(_weight_by_temperature(mention, known) for mention in leads.mentions)
         weighed = Leads(leads.clues, mentions)
         options = request.options
         hint = hint_of(options.hint, self._reader)
@@ -125,7 +125,7 @@ def _usage(request: ModelRequest, written: int) -> Usage:
     return Usage(prompt_tokens=read, completion_tokens=written)
 
 
-def _weighted_by_temperature(mention: Mention, known: Notes) -> Mention:
+def _weight_by_temperature(mention: Mention, known: Notes) -> Mention:
     """Rollouts take names more or less seriously; a greedy one takes them as they are."""
     if known.temperature == 0:
         return mention

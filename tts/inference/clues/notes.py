@@ -64,7 +64,7 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
         draw=draw,
         temperature=drawn,
         turn=turn,
-        lines=(*_followed(read, drawn, random.Random(f"{draw}/lines")), *_zoomed(results)),
+        lines=(*_followed_lines(read, drawn, random.Random(f"{draw}/lines")), *_zoomed_lines(results)),
         unread=tuple(box for reading in request.readings for box in reading.unread),
         looked=frozenset(box for box, language in boxes if not language),
         read_as=frozenset((box, language) for box, language in boxes if language),
@@ -79,12 +79,12 @@ def gumbel(uniform: float, temperature: float) -> float:
     return -temperature * math.log(-math.log(min(1.0 - 1e-9, max(1e-9, uniform))))
 
 
-def _followed(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:
+def _followed_lines(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:
     """The lines a rollout follows: the largest always, the others unless chance leaves them out."""
     return [line for i, line in enumerate(lines) if rng.random() >= temperature * _DROPPED or i == 0]
 
 
-def _zoomed(results: tuple[ToolResult, ...]) -> list[TextLine]:
+def _zoomed_lines(results: tuple[ToolResult, ...]) -> list[TextLine]:
     facts = [fact for result in results for fact in result.facts if isinstance(fact, TextFact)]
     return [
         TextLine(text=fact.text, box=fact.box, confidence=fact.confidence, script=fact.script, language=fact.language)

@@ -26,7 +26,7 @@ from tts.ports.model_client import ModelRequest
 _W = weights("questions")
 _SEARCHES = int(_W["searches"])
 _STRANGE = int(_W["strange_searches"])
-_TESTED = int(_W["tested_places"])
+_MAX_TESTED = int(_W["tested_places"])
 _SURE = _W["sure"]
 _TOWN_KM = weights("belief")["town_km"]
 _LIKELY = _W["in_country"]
@@ -93,11 +93,11 @@ def questions(
     if GEOCODE in offered:
         _locate_address(asking, known, belief)
     if AROUND in offered and known.turn == 0:
-        _test(asking, request)
+        _test_places(asking, request)
     if AROUND in offered and known.turn > 0:
         _search_nearby(asking, known, mentions, belief, reader)
-    if share.is_first and "country_at" in offered and known.turn > 0 and not known.countries() and _decided(belief):
-        asking.ask("country_at", **_at(point))
+    if share.is_first and "country_at" in offered and known.turn > 0 and not known.countries() and _is_decided(belief):
+        asking.ask("country_at", **_point_arguments(point))
         asking.why.append("I check which country the point lies in.")
     return Questions(tuple(asking.calls), " ".join(asking.why))
 
@@ -112,7 +112,7 @@ def _reread_or_enlarge(
     doubtful = (
         [] if known.read_as else asking.share.own_options(rereads(known, belief.countries, request.photos, reader))
     )
-    boxes = [] if doubtful else _worth_enlarging(known, request.photos, asking.share)
+    boxes = [] if doubtful else _boxes_to_enlarge(known, request.photos, asking.share)
     if doubtful:
         asking.read(doubtful[0].box, language=doubtful[0].language)
         name = language_name(doubtful[0].language)
@@ -125,7 +125,7 @@ def _reread_or_enlarge(
 def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
     """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
     strange = strange_names(known, belief.countries, reader, asking.share)[:_STRANGE]
-    telling = _worth_searching(known, mentions, belief, reader, asking.share)
+    telling = _names_to_search(known, mentions, belief, reader, asking.share)
     names = [*telling[: _SEARCHES - len(strange)], *strange]
     for name, country in names:
         asking.ask(SEARCH, query=name, country=country)
@@ -135,7 +135,7 @@ def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belie
 
 def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
-    country = _searched_in(belief)
+    country = _country_to_search(belief)
     for address in asking.share.own_options([*addresses(known.lines)]):
         text = address.text[:_LONGEST]
         new = all(call.arguments.get("address") != text for call in known.calls)
@@ -160,34 +160,34 @@ def _search_nearby(
         drawn = asking.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
     if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
-        asking.ask(AROUND, **_at(place.point))
+        asking.ask(AROUND, **_point_arguments(place.point))
         asking.why.append(f"I check what is around {place.name}.")
 
 
-def _test(asking: _Asking, request: ModelRequest) -> None:
+def _test_places(asking: _Asking, request: ModelRequest) -> None:
     """Search around the places in question: a line that is the name of something there supports that place."""
     areas = [area for place in request.testing for area in place.areas]
-    for area in [area for area in areas if isinstance(area, Circle)][:_TESTED]:
-        asking.ask(AROUND, **_at(area.centre))
+    for area in [area for area in areas if isinstance(area, Circle)][:_MAX_TESTED]:
+        asking.ask(AROUND, **_point_arguments(area.centre))
     if asking.calls and request.testing:
         asking.why.append("I check what is around the places in question.")
 
 
-def _at(point: LatLon) -> dict[str, JsonValue]:
+def _point_arguments(point: LatLon) -> dict[str, JsonValue]:
     return {"latitude": round(point.lat, 4), "longitude": round(point.lon, 4)}
 
 
-def _decided(belief: Belief) -> bool:
+def _is_decided(belief: Belief) -> bool:
     return belief.country[1] >= _DECIDED
 
 
-def _searched_in(belief: Belief) -> str | None:
+def _country_to_search(belief: Belief) -> str | None:
     """The country to search inside, once one is likely enough."""
     code, share = belief.country
     return code if share >= _LIKELY else None
 
 
-def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShare) -> list[Box]:
+def _boxes_to_enlarge(known: Notes, photos: tuple[Photo, ...], share: SiblingShare) -> list[Box]:
     """Halves of the photo, those with unread or small lettering first; temperature mixes the order."""
     rng = known.random("boxes")
     options: list[tuple[float, float, Box]] = []
@@ -197,7 +197,7 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShar
         for x in _HALVES:
             for y in _HALVES:
                 box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
-                worth = _lettering(known, box, photo)
+                worth = _lettering_worth(known, box, photo)
                 seen = share.of == 1 and box in known.looked
                 if not seen and (worth >= _WORTH_A_LOOK or not known.lines):
                     options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
@@ -205,28 +205,28 @@ def _worth_enlarging(known: Notes, photos: tuple[Photo, ...], share: SiblingShar
     return [box for box in share.own_options(ranked) if box not in known.looked]
 
 
-def _lettering(known: Notes, box: Box, photo: Photo) -> float:
+def _lettering_worth(known: Notes, box: Box, photo: Photo) -> float:
     """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
     worth = _CENTRE_WORTH * math.exp(-_CENTRE_FALL * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
     for unread in known.unread:
-        worth += _UNREAD_WORTH if _inside(unread, box) else 0.0
+        worth += _UNREAD_WORTH if _is_centre_inside(unread, box) else 0.0
     for line in known.lines:
-        if line.box.photo == box.photo and _inside(line.box, box):
+        if line.box.photo == box.photo and _is_centre_inside(line.box, box):
             small = line.height_px < _SMALL_LINE * max(photo.width, photo.height)
             worth += _SMALL_WORTH if small or line.confidence < _DOUBTFUL_LINE else _READ_WORTH
     return worth
 
 
-def _inside(inner: Box, outer: Box) -> bool:
+def _is_centre_inside(inner: Box, outer: Box) -> bool:
     x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
     return inner.photo == outer.photo and outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
 
 
-def _worth_searching(
+def _names_to_search(
     known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader, share: SiblingShare
 ) -> list[tuple[str, str | None]]:
     """Names not yet looked up that could place the photo, inside the likeliest country once there is one."""
-    country = _searched_in(belief)
+    country = _country_to_search(belief)
     languages = reader.weigher.priors.language_shares(belief.countries)
     telling = []
     for mention in mentions:

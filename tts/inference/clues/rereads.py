@@ -56,11 +56,11 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
     wanted = languages_of(countries, reader)
     options = []
     expected = expected_languages(countries, reader)
-    for box, taken, doubt in _doubtful(known, expected, reader):
+    for box, taken, doubt in _doubtful_boxes(known, expected, reader):
         photo = photos[box.photo]
         size = min(1.0, (box.y1 - box.y0) * photo.height / _LEGIBLE_PX)
         for language, share in wanted.items():
-            asked = _around(box)
+            asked = _box_around(box)
             kin = _KIN if _SCRIPTS[language] == taken != "Latn" else 0.0  # most Latin lettering is as it was read
             worth = doubt * size * (share + kin)
             if worth >= _LEAST and (asked, language) not in known.read_as:
@@ -91,7 +91,7 @@ def expected_languages(countries: Mapping[str, float], reader: ClueReader) -> li
     return sorted(tag for tag, share in shares.items() if share >= _EXPECTED)
 
 
-def _doubtful(known: Notes, languages: Collection[str], reader: ClueReader) -> Iterator[tuple[Box, str, float]]:
+def _doubtful_boxes(known: Notes, languages: Collection[str], reader: ClueReader) -> Iterator[tuple[Box, str, float]]:
     """Lines and unread boxes, the script they were taken for, and the chance that this is wrong."""
     for box in known.unread:
         yield box, "", _UNREAD
@@ -101,18 +101,18 @@ def _doubtful(known: Notes, languages: Collection[str], reader: ClueReader) -> I
 
 
 def _doubt(line: TextLine, languages: Collection[str], reader: ClueReader) -> float:
-    if _of_figures(line.text) or any(reader.lines.is_familiar(line.text, language) for language in languages):
+    if _is_of_figures(line.text) or any(reader.lines.is_familiar(line.text, language) for language in languages):
         return _SETTLED if line.confidence >= _CERTAIN else _UNSURE
     return _STRANGE
 
 
-def _of_figures(text: str) -> bool:
+def _is_of_figures(text: str) -> bool:
     """Numbers, prices and addresses of the web mean the same in every language."""
     letters = sum(char.isalpha() for char in text)
     return 2 * letters <= len(text.replace(" ", "")) or _WEB.search(text) is not None
 
 
-def _around(box: Box) -> Box:
+def _box_around(box: Box) -> Box:
     """A little more than the line, on a grid, so that siblings ask for the same picture."""
     above = _ABOVE * (box.y1 - box.y0)
     return Box(

@@ -18,7 +18,7 @@ from tts.domain.usage import Usage
 from tts.inference.openai.connection import Connection
 from tts.inference.openai.streamed_completion import usage_in
 
-_OF_STREAMS = frozenset({"stream", "stream_options"})
+_STREAM_FIELDS = frozenset({"stream", "stream_options"})
 
 
 async def several_choices(
@@ -29,7 +29,7 @@ async def several_choices(
 
     Raises ModelError when the endpoint cannot be reached, DeadlineExceeded when the time is over.
     """
-    body = {name: value for name, value in wire.items() if name not in _OF_STREAMS} | {"n": count}
+    body = {name: value for name, value in wire.items() if name not in _STREAM_FIELDS} | {"n": count}
     deadline = Deadline(context.remaining_s)
     request_body = orjson.dumps(body)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}

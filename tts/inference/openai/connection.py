@@ -24,7 +24,7 @@ from tts.net.secret import Scrubber, Secret
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token
 _BUSY_STATUS = frozenset({429, 503, 529})
 
-_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 class Connection:
@@ -59,13 +59,13 @@ class Connection:
         self, method: str, path: str, body: Any, deadline: Deadline, patience_s: float, request_id: str
     ) -> httpx.Response:
         """The whole response to a short question; `body` is sent as JSON unless it is None."""
-        asked = self._asked(self.client.build_request(method, self.url(path), json=body), request_id)
+        asked = self._ask_endpoint(self.client.build_request(method, self.url(path), json=body), request_id)
         response: httpx.Response = await self.wait_for_network(asked, deadline, patience_s)
         return response
 
     async def _send(self, request: httpx.Request, request_id: str) -> httpx.Response:
         """The head of the response. Everything that leaves for an endpoint goes through here, and is recorded here."""
-        host, url = _bare(str(request.url))
+        host, url = _host_and_url(str(request.url))
         EGRESS.record(
             Outgoing.now(
                 host=host, method=request.method, url=url, bytes_sent=len(request.content), request_id=request_id
@@ -73,18 +73,18 @@ class Connection:
         )
         return await self.client.send(request, stream=True)
 
-    async def _asked(self, request: httpx.Request, request_id: str) -> httpx.Response:
+    async def _ask_endpoint(self, request: httpx.Request, request_id: str) -> httpx.Response:
         response = await self._send(request, request_id)
         try:
-            content = await _bounded(response)
+            content = await _read_bounded(response)
         finally:
             await response.aclose()
-        headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_WIRE}
+        headers = {name: value for name, value in response.headers.items() if name not in _TRANSFER_HEADERS}
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
     async def read_body(self, response: httpx.Response, deadline: Deadline, patience_s: float) -> bytes:
         """The body of a response. Raises ModelError when it has more than `MAX_REPLY_BYTES`."""
-        content: bytes = await self.wait_for_network(_bounded(response), deadline, patience_s)
+        content: bytes = await self.wait_for_network(_read_bounded(response), deadline, patience_s)
         return content
 
     async def wait_for_network(self, awaitable: Any, deadline: Deadline, patience_s: float) -> Any:
@@ -151,7 +151,7 @@ class Connection:
 
 
 @lru_cache(maxsize=16)
-def _bare(url: str) -> tuple[str, str]:
+def _host_and_url(url: str) -> tuple[str, str]:
     """The host of a URL, and the URL without what may be a secret."""
     bare = httpx.URL(url).copy_with(userinfo=b"", query=None)
     return bare.host, str(bare)
@@ -163,7 +163,7 @@ def check_size(received: int) -> None:
         raise ModelError(f"the endpoint sent more than {MAX_REPLY_BYTES // 2**20} MiB as one reply")
 
 
-async def _bounded(response: httpx.Response) -> bytes:
+async def _read_bounded(response: httpx.Response) -> bytes:
     found = bytearray()
     async for piece in response.aiter_bytes():
         found += piece

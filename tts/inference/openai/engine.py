@@ -68,14 +68,14 @@ class OpenAIModel:
         self._limiter = Limiter(config.max_running, config.max_queued)
         self._model = config.model
         self._traits = EndpointTraits.from_config(config)
-        self._detected = False
-        self._detecting = asyncio.Lock()
+        self._is_detected = False
+        self._detection_lock = asyncio.Lock()
         self._memory = EndpointMemory(config.base_url, config.remember_days)
         self._server = ""
-        self._kept: EndpointTraits | None = None
-        self._held = HeldPictures()
+        self._stored_traits: EndpointTraits | None = None
+        self._uploads = HeldPictures()
         self._truncation_check = TruncationCheck()
-        self._checking = asyncio.Lock()
+        self._check_lock = asyncio.Lock()
         self._draws_together = True
         self.running = 0
 
@@ -107,7 +107,7 @@ class OpenAIModel:
             DeadlineExceeded: the time of the request is over.
         """
         deadline = Deadline(request.context.remaining_s)
-        async with aclosing(self._persistently(request, deadline)) as deltas:
+        async with aclosing(self._ask_persistently(request, deadline)) as deltas:
             async for delta in deltas:
                 yield delta
 
@@ -116,12 +116,12 @@ class OpenAIModel:
         if not self._draws_together or count < 2:
             return (), Usage()
         async with self._limiter.slot():
-            body = await body_for(request, self._config, self._model, self._pictures, self._traits, held=self._held)
+            body = await body_for(request, self._config, self._model, self._pictures, self._traits, held=self._uploads)
             texts, used = await several_choices(self._http, _CHAT, body.wire, count, request.context, self._config)
         self._draws_together = len(texts) > 1
-        return texts, self._priced(used, used.bytes_sent)
+        return texts, self._add_price(used, used.bytes_sent)
 
-    async def _persistently(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
+    async def _ask_persistently(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
         """Ask until it is served: in another form where the endpoint refuses one, later where it is busy."""
         attempt, forms = 0, 0
         max_tokens: int | None = None
@@ -137,9 +137,9 @@ class OpenAIModel:
                 forms += 1
                 max_tokens = again.max_tokens or max_tokens
                 if forms > _MOST_FORMS:
-                    raise self._explained(again.failure) from None
+                    raise self._explain_failure(again.failure) from None
             except GeoTTSError as failure:
-                self._explained(failure)
+                self._explain_failure(failure)
                 if passed_on or not failure.fields.get("transient") or attempt >= self._config.retries:
                     raise
                 pause = self._backoff.pause_s(attempt, failure.fields.get("retry_after_s"))
@@ -169,7 +169,7 @@ class OpenAIModel:
             await self._remember()
         return outcome
 
-    def _explained(self, failure: GeoTTSError) -> GeoTTSError:
+    def _explain_failure(self, failure: GeoTTSError) -> GeoTTSError:
         """The failure, with the endpoint and what to do about it."""
         mend = remedy_for(failure, self._config, self._names)
         failure.fields |= {"endpoint": bare_url(self._config.base_url), "mend": mend}
@@ -180,14 +180,14 @@ class OpenAIModel:
     ) -> AsyncGenerator[Delta]:
         self.running += 1
         try:
-            if not self._detected:
-                async with self._detecting:
+            if not self._is_detected:
+                async with self._detection_lock:
                     await self._detect(request.context.id, deadline)
             async with self._limiter.slot():
                 async with aclosing(self._check(request, deadline, self._wants_check)) as deltas:
                     async for delta in deltas:
                         yield delta
-                async with aclosing(self._once(request, deadline, max_tokens)) as deltas:
+                async with aclosing(self._ask(request, deadline, max_tokens)) as deltas:
                     async for delta in deltas:
                         yield delta
         finally:
@@ -202,7 +202,7 @@ class OpenAIModel:
         """See that the first words of such a request arrive. Raises ModelError when they do not."""
         if not wanted():
             return
-        async with self._checking:
+        async with self._check_lock:
             if not wanted():  # a sibling has asked meanwhile
                 return
             async with aclosing(self._canary(needed_tokens(request), request.context.id, deadline)) as steps:
@@ -223,20 +223,20 @@ class OpenAIModel:
                 canary.feed(Refusal(0, failure.detail))
                 continue
             ok = response.status_code == httpx.codes.OK
-            answer = _parsed(response) if ok else await self._http.refusal(response, deadline)
+            answer = _parse_json(response) if ok else await self._http.refusal(response, deadline)
             usage = usage_in(answer) if isinstance(answer, dict) else None
-            yield Delta(spent=self._priced(usage or Usage(), len(response.request.content)) + Usage(model_calls=1))
+            yield Delta(spent=self._add_price(usage or Usage(), len(response.request.content)) + Usage(model_calls=1))
             canary.feed(answer)
         if canary.outcome is not None:
             yield canary.outcome
 
     async def _detect(self, asked_for: str, deadline: Deadline) -> None:
         """Ask the endpoint once what it is and which models it has, and recall what it refused before."""
-        if self._detected:
+        if self._is_detected:
             return
         known = await asyncio.to_thread(self._memory.recall, self._model) if self._model else None
         if known is not None and known.kind in HOSTED and self._config.server == "auto":
-            await self._know(self._traits.with_known_traits(known))
+            await self._learn_traits(self._traits.with_known_traits(known))
             return
         detection = Detection(
             self._traits,
@@ -247,28 +247,28 @@ class OpenAIModel:
         )
         while (question := detection.question) is not None:
             response = await self._answer_to(question, deadline, asked_for, needed=not self._model)
-            detection.feed(_parsed(response) if response.status_code == httpx.codes.OK else None, response.headers)
+            detection.feed(_parse_json(response) if response.status_code == httpx.codes.OK else None, response.headers)
         if detection.lost:
             _log.warning("%s: its chat template loses %s: sent in another form", self.name, ", ".join(detection.lost))
         self._model = detection.model
-        await self._know(detection.traits)
+        await self._learn_traits(detection.traits)
 
-    async def _know(self, traits: EndpointTraits) -> None:
+    async def _learn_traits(self, traits: EndpointTraits) -> None:
         """Start with the server's description of itself, and with the forms that it refused before."""
         if self._config.pictures == "uuid" or (self._config.pictures == "auto" and traits.kind == "vllm"):
             traits = traits.model_copy(update={"pictures": "uuid"})
         self._server = traits.server
         known = await asyncio.to_thread(self._memory.recall, self._model, traits.server)
         self._traits = traits if known is None else traits.narrowed_by(known, fixed=self._config.model_fields_set)
-        self._kept = None if known is None and traits.kind in HOSTED else self._traits
+        self._stored_traits = None if known is None and traits.kind in HOSTED else self._traits
         if traits.slots is not None and traits.slots < self._config.max_running:
             self._limiter = Limiter(traits.slots, self._config.max_queued)
-        self._detected = True
+        self._is_detected = True
 
     async def _remember(self) -> None:
         """Store the changed traits for the next process. The endpoint has just served a request in this form."""
-        if self._traits != self._kept:
-            self._kept = self._traits
+        if self._traits != self._stored_traits:
+            self._stored_traits = self._traits
             await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)
 
     async def _answer_to(
@@ -281,14 +281,14 @@ class OpenAIModel:
             raise self._http.failure(await self._http.refusal(response, deadline), response)
         return response
 
-    async def _once(self, request: ModelRequest, deadline: Deadline, max_tokens: int | None) -> AsyncGenerator[Delta]:
+    async def _ask(self, request: ModelRequest, deadline: Deadline, max_tokens: int | None) -> AsyncGenerator[Delta]:
         """One attempt. Every failure of the connection or the endpoint leaves as one of our errors."""
         traits = self._traits
-        written = await body_for(
-            request, self._config, self._model, self._pictures, traits, max_tokens=max_tokens, held=self._held
+        chat_body = await body_for(
+            request, self._config, self._model, self._pictures, traits, max_tokens=max_tokens, held=self._uploads
         )
-        body = orjson.dumps(written.wire)
-        self._truncation_check.check_before(traits, written.text_bytes)
+        body = orjson.dumps(chat_body.wire)
+        self._truncation_check.check_before(traits, chat_body.text_bytes)
         turn = sum(message.role == "assistant" for message in request.messages)
         used = frozenset(call.id for message in request.messages for call in message.tool_calls)
         completion = Completion(turn=turn, used_ids=used, max_tokens=request.sampling.max_tokens)
@@ -304,40 +304,40 @@ class OpenAIModel:
         try:
             if response.status_code != httpx.codes.OK:
                 refusal = await self._http.refusal(response, deadline)
-                raise self._adapted(refusal, self._http.failure(refusal, response), traits, written, request)
+                raise self._adapt_to_refusal(refusal, self._http.failure(refusal, response), traits, chat_body, request)
             async with aclosing(self._text_of_reply(response, deadline, completion)) as texts:
                 async for text in texts:
-                    self._held.remember_accepted(written.uploaded, written.referenced)
+                    self._uploads.remember_accepted(chat_body.uploaded, chat_body.referenced)
                     yield Delta(text=text)
-            self._held.remember_accepted(written.uploaded, written.referenced)  # of a reply without text, too
+            self._uploads.remember_accepted(chat_body.uploaded, chat_body.referenced)  # of a reply without text, too
             text, last = completion.last()
             if last.usage is not None:
-                doubts = partial(self._truncation_check.is_doubtful, traits, written.text_bytes, last.usage)
+                doubts = partial(self._truncation_check.is_doubtful, traits, chat_body.text_bytes, last.usage)
                 async with aclosing(self._check(request, deadline, doubts)) as deltas:
                     async for delta in deltas:
                         yield delta
-                self._truncation_check.check_after(traits, request.session_id, written.text_bytes, last.usage)
+                self._truncation_check.check_after(traits, request.session_id, chat_body.text_bytes, last.usage)
             if text:
                 yield Delta(text=text)
             await self._remember()
-            yield replace(last, usage=self._priced(last.usage or Usage(), len(body)))
+            yield replace(last, usage=self._add_price(last.usage or Usage(), len(body)))
         finally:
             await response.aclose()
 
-    def _priced(self, usage: Usage, bytes_sent: int) -> Usage:
+    def _add_price(self, usage: Usage, bytes_sent: int) -> Usage:
         cost_usd = self.price.cost_usd(usage) if self.price is not None else 0.0
         return usage.model_copy(update={"bytes_sent": bytes_sent, "cost_usd": cost_usd})
 
-    def _adapted(
-        self, refusal: Refusal, failure: GeoTTSError, used: EndpointTraits, written: ChatBody, request: ModelRequest
+    def _adapt_to_refusal(
+        self, refusal: Refusal, failure: GeoTTSError, used: EndpointTraits, chat_body: ChatBody, request: ModelRequest
     ) -> GeoTTSError:
         """The failure, or the wish to ask in another form. Siblings may have found that form meanwhile."""
         if self._traits != used:
             return AskAgain(failure)
-        adaptation = adapt(used, refusal, refused_request(written, request, used))
+        adaptation = adapt(used, refusal, refused_request(chat_body, request, used))
         forgotten = refusal.status in ADAPTABLE_STATUS and not overflows_context(refusal)
-        if adaptation is None and written.referenced and forgotten:
-            if self._held.forget_refused(written.referenced):
+        if adaptation is None and chat_body.referenced and forgotten:
+            if self._uploads.forget_refused(chat_body.referenced):
                 self._traits = used.model_copy(update={"pictures": "inline"})
             return AskAgain(failure)
         if adaptation is None:
@@ -393,7 +393,7 @@ class OpenAIModel:
         return found
 
 
-def _parsed(response: httpx.Response) -> Any:
+def _parse_json(response: httpx.Response) -> Any:
     """The JSON of a response; None when it is none."""
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(response.content)

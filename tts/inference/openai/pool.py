@@ -60,7 +60,8 @@ class EndpointPool:
         self._retries = config.retries
         self._backoff = Backoff(config.backoff_s)
         self._members = [
-            _Member(url, OpenAIModel(_alone(config, url), names=names), config.max_running) for url in config.addresses
+            _Member(url, OpenAIModel(_config_for_one(config, url), names=names), config.max_running)
+            for url in config.addresses
         ]
         self._homes: OrderedDict[str, _Member] = OrderedDict()
 
@@ -90,13 +91,13 @@ class EndpointPool:
         When all have failed it waits and begins again, `retries` times at most; then the last failure is raised.
         """
         deadline = Deadline(request.context.remaining_s)
-        tried: list[_Member] = []
+        tried_members: list[_Member] = []
         rounds = 0
         while True:
-            member = self._choose(request, tried)
+            member = self._choose(request, tried_members)
             passed_on = False
             try:
-                async with closing(member.model.generate(_with_remaining(request, deadline))) as deltas:
+                async with closing(member.model.generate(_set_remaining_time(request, deadline))) as deltas:
                     async for delta in deltas:
                         passed_on = passed_on or not delta.is_aside
                         yield delta
@@ -108,13 +109,13 @@ class EndpointPool:
                 member.eject(_now())
                 if passed_on:
                     raise
-                tried.append(member)
+                tried_members.append(member)
                 pause = 0.0
-                if all(member in tried for member in self._open(request)):
+                if all(member in tried_members for member in self._taking_members(request)):
                     pause = self._backoff.pause_s(rounds, failure.fields.get("retry_after_s"))
                     if rounds >= self._retries or pause >= deadline.remaining_s():
                         raise
-                    tried, rounds = [], rounds + 1
+                    tried_members, rounds = [], rounds + 1
             await asyncio.sleep(pause)
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
@@ -123,7 +124,7 @@ class EndpointPool:
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
         """Where the conversation is, else where the photo belongs, else where there is most room."""
-        untried = [member for member in self._open(request) if member not in tried]
+        untried = [member for member in self._taking_members(request) if member not in tried]
         healthy = [member for member in untried if member.out_until <= _now()] or untried
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
@@ -138,7 +139,7 @@ class EndpointPool:
             self._homes.popitem(last=False)
         return chosen
 
-    def _open(self, request: ModelRequest) -> list[_Member]:
+    def _taking_members(self, request: ModelRequest) -> list[_Member]:
         """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
         draining."""
         home = self._homes.get(request.session_id)
@@ -148,12 +149,12 @@ class EndpointPool:
         return [*taking, home]
 
 
-def _alone(config: OpenAIEngine, url: str) -> OpenAIEngine:
+def _config_for_one(config: OpenAIEngine, url: str) -> OpenAIEngine:
     """One endpoint, which does not wait and ask again: the pool does, or asks another."""
     return config.model_copy(update={"base_url": url, "base_urls": (), "retries": 0})
 
 
-def _with_remaining(request: ModelRequest, deadline: Deadline) -> ModelRequest:
+def _set_remaining_time(request: ModelRequest, deadline: Deadline) -> ModelRequest:
     return replace(request, context=request.context.model_copy(update={"remaining_s": deadline.remaining_s()}))
 
 

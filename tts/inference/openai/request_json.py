@@ -64,7 +64,7 @@ async def body_for(
     if traits.streams:
         body["stream_options"] = {"include_usage": True}
     if traits.tools == "native":
-        messages = _answered_natively(request.messages)
+        messages = _results_as_called(request.messages)
     else:
         messages = as_plain_chat(request.messages, listed if traits.tools == "text" else ())
     callable_now = bool(request.tools) and traits.tools == "native"
@@ -91,7 +91,7 @@ def _response_format(schema: dict[str, Any], traits: EndpointTraits) -> Wire:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
 
-def _answered_natively(messages: Sequence[Message]) -> tuple[Message, ...]:
+def _results_as_called(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Results of native calls stay tool messages; those of calls that came as text become text too."""
     ids = {call.id for message in messages for call in message.tool_calls}
 
@@ -149,7 +149,7 @@ class _Writer:
         self._request = request
         self._pictures = pictures
         self._traits = traits
-        self._held = held
+        self._held_pictures = held
         self.images = 0
         self.uploaded: set[str] = set()
         self.referenced: set[str] = set()
@@ -162,17 +162,17 @@ class _Writer:
                 written.append({"role": "user", "content": shown})
                 shown = []
             if message.role == "tool":
-                written.append(self._tool(message))
+                written.append(self._tool_message(message))
                 shown += [await self._picture(part) for part in message.parts if isinstance(part, ImagePart)]
             else:
-                written.append(await self._plain(message))
+                written.append(await self._plain_message(message))
         if shown:
             written.append({"role": "user", "content": shown})
         return written
 
-    async def _plain(self, message: Message) -> Wire:
+    async def _plain_message(self, message: Message) -> Wire:
         if message.role == "assistant":
-            return self._assistant(message)
+            return self._assistant_message(message)
         if not message.images:
             return {"role": message.role, "content": message.text}
         content = [
@@ -181,7 +181,7 @@ class _Writer:
         ]
         return {"role": message.role, "content": content}
 
-    def _assistant(self, message: Message) -> Wire:
+    def _assistant_message(self, message: Message) -> Wire:
         """With the provider's own fields as they came. Reasoning that came in a field of its own goes back in it."""
         fields = message.provider_fields or ProviderFields()
         kept = {k: v for k, v in fields.message.items() if k not in self._traits.dropped_message_fields}
@@ -200,7 +200,7 @@ class _Writer:
             ]
         return written
 
-    def _tool(self, message: Message) -> Wire:
+    def _tool_message(self, message: Message) -> Wire:
         call_id = message.result.call_id if message.result is not None else ""
         return {"role": "tool", "tool_call_id": call_id, "content": message.text}
 
@@ -209,7 +209,7 @@ class _Writer:
         name = ""
         if self._traits.pictures == "uuid":
             name = self._pictures.name(part.image, self._request, self._traits.max_picture_pixels)
-            if name in self._held:
+            if name in self._held_pictures:
                 self.referenced.add(name)
                 return {"type": "image_url", "image_url": None, "uuid": name}
             self.uploaded.add(name)

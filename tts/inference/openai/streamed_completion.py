@@ -68,13 +68,13 @@ class Completion:
         self._turn = turn
         self._used_ids = used_ids
         self._max_tokens = max_tokens
-        self._written = 0  # characters of texts, names and arguments
+        self._n_characters = 0  # characters of texts, names and arguments
         self._calls: dict[int, _OpenCall] = {}
         self._fields = ProviderFieldCollector()
-        self._finish: str | None = None
+        self._finish_reason: str | None = None
         self._usage: Usage | None = None
-        self._pieces = 0
-        self._thinking = False
+        self._n_pieces = 0
+        self._is_thinking = False
         self.ended = False
 
     def feed(self, data: bytes) -> str:
@@ -98,15 +98,15 @@ class Completion:
             return ""
         delta = _dict(choice.get("delta")) or _dict(choice.get("message"))
         self._fields.add_message(delta)
-        text = self._text(delta)
-        self._add_written(len(text))
-        self._pieces += bool(text)
+        text = self._text_of(delta)
+        self._count_characters(len(text))
+        self._n_pieces += bool(text)
         for call in _list(delta.get("tool_calls")):
             self._add_call(_dict(call))
         if legacy := _dict(delta.get("function_call")):
             self._add_call({"index": 0, "function": legacy})
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
-            self._finish = reason
+            self._finish_reason = reason
         return text
 
     def last(self) -> tuple[str, Delta]:
@@ -115,43 +115,43 @@ class Completion:
         Raises:
             ModelError: transient when the stream was cut, for good when the endpoint withheld the answer.
         """
-        if self._finish is None and not self.ended:
+        if self._finish_reason is None and not self.ended:
             raise ModelError("the stream of the endpoint was cut", transient=True)
-        if self._finish == "content_filter":
+        if self._finish_reason == "content_filter":
             raise ModelError("the endpoint withheld the answer (content filter)")
-        if self._finish == "abort":
+        if self._finish_reason == "abort":
             raise ModelError("the endpoint aborted the generation", transient=True)
-        text = "</think>" if self._thinking else ""
+        text = "</think>" if self._is_thinking else ""
         calls: list[ToolCall] = []
         ids: dict[int, str] = {}
         for i, (place, call) in enumerate(self._open_calls()):
-            read = call_from({"name": call.name, "arguments": call.arguments}, self._id(call, i, calls))
+            read = call_from({"name": call.name, "arguments": call.arguments}, self._call_id(call, i, calls))
             if read is None:
                 text += f'\n<tool_call>\n{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}'
             else:
                 calls.append(read)
                 ids[place] = read.id
-        finish: Finish = "length" if self._finish == "length" else "tool_calls" if calls else "stop"
-        usage = self._usage or Usage(completion_tokens=self._pieces + 8 * len(self._calls))
+        finish: Finish = "length" if self._finish_reason == "length" else "tool_calls" if calls else "stop"
+        usage = self._usage or Usage(completion_tokens=self._n_pieces + 8 * len(self._calls))
         fields = self._fields.collect(ids)
         return text, Delta(tool_calls=tuple(calls), finish_reason=finish, usage=usage, provider_fields=fields)
 
-    def _text(self, delta: dict[str, Any]) -> str:
+    def _text_of(self, delta: dict[str, Any]) -> str:
         """Content; reasoning that a server has split off is put back between its tags."""
-        reasoning = _plain(delta.get("reasoning_content")) or _plain(delta.get("reasoning"))
-        content = _plain(delta.get("content"))
-        if reasoning and not self._thinking:
-            self._thinking = True
+        reasoning = _plain_text(delta.get("reasoning_content")) or _plain_text(delta.get("reasoning"))
+        content = _plain_text(delta.get("content"))
+        if reasoning and not self._is_thinking:
+            self._is_thinking = True
             reasoning = f"<think>{reasoning}"
-        if content and self._thinking:
-            self._thinking = False
+        if content and self._is_thinking:
+            self._is_thinking = False
             content = f"</think>{content}"
         return reasoning + content
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         function = _dict(piece.get("function"))
-        call_id, name = _plain(piece.get("id")), _plain(function.get("name"))
-        place = self._place(piece.get("index"), call_id, name)
+        call_id, name = _plain_text(piece.get("id")), _plain_text(function.get("name"))
+        place = self._call_index(piece.get("index"), call_id, name)
         if place not in self._calls and len(self._calls) >= _MOST_CALLS:
             raise ModelError(f"the endpoint asked for more than {_MOST_CALLS} tools at once")
         call = self._calls.setdefault(place, _OpenCall())
@@ -162,18 +162,18 @@ class Completion:
         if isinstance(arguments, dict):
             call.pieces = [json.dumps(arguments)]
         else:
-            call.pieces.append(_plain(arguments))
-        self._add_written(len(name) + len(call.pieces[-1]))
+            call.pieces.append(_plain_text(arguments))
+        self._count_characters(len(name) + len(call.pieces[-1]))
 
-    def _add_written(self, characters: int) -> None:
+    def _count_characters(self, characters: int) -> None:
         """Raises ModelError for more than `max_tokens` tokens can be: reading it would take time."""
-        self._written += characters
-        if self._written > _CHARACTERS_A_TOKEN * self._max_tokens + _MORE_CHARACTERS:
+        self._n_characters += characters
+        if self._n_characters > _CHARACTERS_A_TOKEN * self._max_tokens + _MORE_CHARACTERS:
             raise ModelError(
-                f"the endpoint wrote {self._written:,} characters where {self._max_tokens:,} tokens were asked for"
+                f"the endpoint wrote {self._n_characters:,} characters where {self._max_tokens:,} tokens were asked for"
             )
 
-    def _place(self, index: Any, call_id: str, name: str) -> int:
+    def _call_index(self, index: Any, call_id: str, name: str) -> int:
         """Which call a piece belongs to. Without an index a new id or a name starts a new call."""
         if isinstance(index, int) and not isinstance(index, bool):
             return index
@@ -187,7 +187,7 @@ class Completion:
     def _open_calls(self) -> list[tuple[int, _OpenCall]]:
         return [(place, call) for place, call in sorted(self._calls.items()) if call.name or any(call.pieces)]
 
-    def _id(self, call: _OpenCall, i: int, before: list[ToolCall]) -> str:
+    def _call_id(self, call: _OpenCall, i: int, before: list[ToolCall]) -> str:
         """The server's id when it can serve as one: unique in the rollout."""
         taken = self._used_ids | {other.id for other in before}
         return call.id if call.id and len(call.id) <= 80 and call.id not in taken else f"c{self._turn}_{i}"
@@ -217,11 +217,11 @@ def _message(error: Any) -> str:
     return str(text)[:200]
 
 
-def _plain(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     """Text as it is, or out of a list of parts."""
     if isinstance(value, str):
         return value
-    return "".join(_plain(_dict(part).get("text")) for part in _list(value))
+    return "".join(_plain_text(_dict(part).get("text")) for part in _list(value))
 
 
 def _list(value: Any) -> list[Any]:

@@ -52,9 +52,9 @@ class ScriptedModel:
 
     def __init__(self, config: ScriptedEngine, script: tuple[ScriptedTurn, ...] | None = None) -> None:
         self._config = config
-        turns = script if script is not None else _load(config.tape) if config.tape else ()
+        turns = script if script is not None else _load_tape(config.tape) if config.tape else ()
         self._turns = {(turn.rollout, turn.turn): turn for turn in turns}
-        self._rollouts = 1 + max((turn.rollout for turn in turns), default=0)
+        self._n_rollouts = 1 + max((turn.rollout for turn in turns), default=0)
         self._kv = SimulatedKv(config.kv_tokens) if config.kv_tokens is not None else None
         self.running = 0
 
@@ -78,23 +78,23 @@ class ScriptedModel:
 
         Raises ModelError when the tape has no such turn, and after the text of a turn with `error`.
         """
-        asked = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
+        asked_at = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
         rollout = int(request.session_id.rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
-        script = self._next(request, rollout, turn)
+        script = self._next_turn(request, rollout, turn)
         self._record(request, turn)
         self.running += 1
         place = self._kv.place(_prompt_tokens(request)) if self._kv is not None else None
         try:
             if place is not None:
                 await place.enter()
-            await asyncio.sleep(_until(asked + script.first_token_s))
+            await asyncio.sleep(_seconds_until(asked_at + script.first_token_s))
             tokens = _tokens(script.text)
-            if cut := len(tokens) > request.sampling.max_tokens:
+            if is_cut := len(tokens) > request.sampling.max_tokens:
                 tokens = tokens[: request.sampling.max_tokens]
             for i, token in enumerate(tokens, 1):
                 if script.token_s:
-                    await asyncio.sleep(_until(asked + script.first_token_s + i * script.token_s))
+                    await asyncio.sleep(_seconds_until(asked_at + script.first_token_s + i * script.token_s))
                 if place is not None:
                     await place.grow()
                 yield Delta(text=token)
@@ -103,9 +103,9 @@ class ScriptedModel:
             yield Delta(
                 tool_calls=tuple(
                     ToolCall(id=f"call_{turn}_{i}", name=call.name, arguments=call.arguments)
-                    for i, call in enumerate(() if cut else script.calls)
+                    for i, call in enumerate(() if is_cut else script.calls)
                 ),
-                finish_reason="length" if cut or script.truncated else "tool_calls" if script.calls else "stop",
+                finish_reason="length" if is_cut or script.truncated else "tool_calls" if script.calls else "stop",
                 usage=Usage(
                     prompt_tokens=_prompt_tokens(request),
                     completion_tokens=len(tokens),
@@ -125,15 +125,15 @@ class ScriptedModel:
             with Path(self._config.journal).open("a") as journal:
                 journal.write(json.dumps(line) + "\n")
 
-    def _next(self, request: ModelRequest, rollout: int, turn: int) -> ScriptedTurn:
+    def _next_turn(self, request: ModelRequest, rollout: int, turn: int) -> ScriptedTurn:
         if not self._turns:
-            return self._generated(request, turn)
-        taped = self._turns.get((rollout % self._rollouts, turn))
+            return self._generate_turn(request, turn)
+        taped = self._turns.get((rollout % self._n_rollouts, turn))
         if taped is None:
             raise ModelError(f"the tape has no turn {turn} for rollout {rollout}")
         return taped
 
-    def _generated(self, request: ModelRequest, turn: int) -> ScriptedTurn:
+    def _generate_turn(self, request: ModelRequest, turn: int) -> ScriptedTurn:
         """Some words and a tool call a turn, then an answer near a point that depends on the seed."""
         config = self._config
         rng = random.Random((request.sampling.seed or 0) * 31 + turn)
@@ -158,7 +158,7 @@ _WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "li
 _PLACES = ("Paris", "Lyon", "Marseille", "Lille", "Nantes", "Toulouse", "Rennes", "Dijon")
 
 
-def _until(moment: float) -> float:
+def _seconds_until(moment: float) -> float:
     """Seconds from now to a moment on the loop's clock."""
     return max(0.0, moment - asyncio.get_running_loop().time())
 
@@ -172,7 +172,7 @@ def _prompt_tokens(request: ModelRequest) -> int:
     return sum(len(message.text) // 4 + 256 * len(message.images) for message in request.messages)
 
 
-def _load(path: str) -> tuple[ScriptedTurn, ...]:
+def _load_tape(path: str) -> tuple[ScriptedTurn, ...]:
     try:
         lines = Path(path).read_text().splitlines()
         return tuple(ScriptedTurn.model_validate_json(line) for line in lines if line.strip())

@@ -17,7 +17,7 @@ from tts.domain.tooling import ImageRef
 from tts.inference.picture_scaling import picture_of, rule_for, source_of
 from tts.ports.model_client import ModelRequest
 
-_KEPT = 64
+_MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +32,25 @@ class ContentPictures:
     """Makes the pictures of a request; the last few are kept decoded."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Picture] = OrderedDict()
+        self._cached_pictures: OrderedDict[str, Picture] = OrderedDict()
 
     async def pictures_of(self, request: ModelRequest, refs: tuple[ImageRef, ...]) -> list[Picture]:
         """One picture a reference, in order. Raises ModelError when one is gone."""
-        return [await self._one(ref, request) for ref in refs]
+        return [await self._load_picture(ref, request) for ref in refs]
 
-    async def _one(self, ref: ImageRef, request: ModelRequest) -> Picture:
+    async def _load_picture(self, ref: ImageRef, request: ModelRequest) -> Picture:
         rule = rule_for(ref, request)
         width, height = rule.size(ref.width, ref.height)
         box = ref.box
         region = "" if box is None else f":{box.x0:.5f},{box.y0:.5f},{box.x1:.5f},{box.y1:.5f}"
         uuid = f"{ref.sha256}{region}:{width}x{height}:{rule.resample}"
-        picture = self._kept.get(uuid)
+        picture = self._cached_pictures.get(uuid)
         if picture is None:
             source = source_of(ref, request)
             picture = Picture(uuid, await asyncio.to_thread(picture_of, source, ref, (width, height), rule.resample))
-            self._kept[uuid] = picture
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            self._cached_pictures[uuid] = picture
+            while len(self._cached_pictures) > _MAX_CACHED:
+                self._cached_pictures.popitem(last=False)
         else:
-            self._kept.move_to_end(uuid)
+            self._cached_pictures.move_to_end(uuid)
         return picture

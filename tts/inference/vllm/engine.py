@@ -53,8 +53,8 @@ class VllmModel:
         self._gpus = claimed_gpus or self._seam.gpus
         self._conversations = TokenPrompts(self._seam.tokenizer)
         self._pictures = ContentPictures()
-        self._numbers = itertools.count()
-        self._time = time
+        self._request_numbers = itertools.count()
+        self._gpu_time = time
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class VllmModel:
 
     def cold(self) -> VllmModel:
         """The same engine, every prompt computed in full: what sharing is measured against."""
-        return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus, time=self._time)
+        return VllmModel(self._config, self._seam, share=False, claimed_gpus=self._gpus, time=self._gpu_time)
 
     @property
     def stats(self) -> EngineStats:
@@ -118,7 +118,7 @@ class VllmModel:
         """
         with boundary(ModelError, "vllm"):
             generation, forced = await self._generation(request)
-            charge = GpuCharge(self._time, self._gpus)
+            charge = GpuCharge(self._gpu_time, self._gpus)
             with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
                 async with closing(self._deltas(request, generation, charge, forced=forced)) as deltas:
                     async for delta in deltas:
@@ -128,13 +128,13 @@ class VllmModel:
         """See `tts.ports.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
         with boundary(ModelError, "vllm"):
             generation, _ = await self._generation(request)
-            charge = GpuCharge(self._time, self._gpus)
+            charge = GpuCharge(self._gpu_time, self._gpus)
             with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
-                return await self._forked(replace(generation, draws=count), charge)
+                return await self._collect_draws(replace(generation, draws=count), charge)
 
-    async def _forked(self, generation: Generation, charge: GpuCharge) -> tuple[tuple[str | None, ...], Usage]:
+    async def _collect_draws(self, generation: Generation, charge: GpuCharge) -> tuple[tuple[str | None, ...], Usage]:
         texts: list[list[str]] = [[] for _ in range(generation.draws)]
-        whole: set[int] = set()
+        finished_draws: set[int] = set()
         cached = prompt_tokens = completion_tokens = 0
         async with closing(self._seam.generate(generation)) as pieces:
             async for piece in pieces:
@@ -142,14 +142,14 @@ class VllmModel:
                 cached, prompt_tokens = max(cached, piece.cached_tokens), max(prompt_tokens, piece.prompt_tokens)
                 completion_tokens += len(piece.token_ids)
                 if piece.finish_reason == "stop":
-                    whole.add(piece.draw)
+                    finished_draws.add(piece.draw)
         usage = Usage(
             prompt_tokens=generation.draws * prompt_tokens,
             cached_tokens=generation.draws * cached,
             completion_tokens=completion_tokens,
             gpu_s=charge.report(),
         )
-        return tuple("".join(text) if i in whole else None for i, text in enumerate(texts)), usage
+        return tuple("".join(text) if i in finished_draws else None for i, text in enumerate(texts)), usage
 
     async def _deltas(
         self, request: ModelRequest, generation: Generation, charge: GpuCharge, *, forced: bool
@@ -173,7 +173,7 @@ class VllmModel:
                     preempted_tokens=preempted_tokens,
                     gpu_s=charge.report(),
                 )
-                yield self._last(request, piece, "".join(texts), usage, forced=forced)
+                yield self._last_delta(request, piece, "".join(texts), usage, forced=forced)
 
     async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
         """The request as the engine takes it, and whether it is bound to be a tool call."""
@@ -184,7 +184,7 @@ class VllmModel:
         if bound:
             own = self._config.turn_schema if request.tools else None
             schema = own or turn_schema(request.tools)
-        number = next(self._numbers)
+        number = next(self._request_numbers)
         generation = Generation(
             id=f"{request.session_id}#{number}",
             token_ids=prompt.token_ids,
@@ -198,7 +198,7 @@ class VllmModel:
         return generation, bound and bool(request.tools)
 
     @staticmethod
-    def _last(request: ModelRequest, piece: Piece, text: str, usage: Usage, *, forced: bool) -> Delta:
+    def _last_delta(request: ModelRequest, piece: Piece, text: str, usage: Usage, *, forced: bool) -> Delta:
         turn = sum(message.role == "assistant" for message in request.messages)
         calls = forced_calls(text, turn=turn) if forced else ()
         if request.tools and not forced:

@@ -14,14 +14,14 @@ class SharedTime:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._running = 0
+        self._n_running = 0
         self._each_s = 0.0  # what a generation would be charged that ran since the beginning
-        self._last = clock()
+        self._advanced_at = clock()
 
     def start(self) -> float:
         """Begin a generation. Returns a mark for `charged_s`."""
         self._advance()
-        self._running += 1
+        self._n_running += 1
         return self._each_s
 
     def charged_s(self, mark: float) -> float:
@@ -32,35 +32,35 @@ class SharedTime:
     def stop(self) -> None:
         """End a generation, finished or not."""
         self._advance()
-        self._running -= 1
+        self._n_running -= 1
 
     def _advance(self) -> None:
         now = self._clock()
-        if self._running:
-            self._each_s += (now - self._last) / self._running
-        self._last = now
+        if self._n_running:
+            self._each_s += (now - self._advanced_at) / self._n_running
+        self._advanced_at = now
 
 
 class GpuCharge:
     """The GPU seconds of one generation, which begins now, on so many GPUs."""
 
     def __init__(self, shared: SharedTime, gpus: float) -> None:
-        self._shared = shared
+        self._shared_time = shared
         self._gpus = gpus
         self._mark = shared.start()
-        self._in_all: float | None = None
+        self._final_gpu_s: float | None = None
         self.is_reported = False
 
     @property
     def gpu_s(self) -> float:
         """Up to now, or up to its end."""
-        return self._gpus * self._shared.charged_s(self._mark) if self._in_all is None else self._in_all
+        return self._gpus * self._shared_time.charged_s(self._mark) if self._final_gpu_s is None else self._final_gpu_s
 
     def end(self) -> None:
         """It costs nothing from now on; the second time nothing happens."""
-        if self._in_all is None:
-            self._in_all = self.gpu_s
-            self._shared.stop()
+        if self._final_gpu_s is None:
+            self._final_gpu_s = self.gpu_s
+            self._shared_time.stop()
 
     def report(self) -> float:
         """End it. Returns its seconds, for its usage."""

@@ -17,7 +17,7 @@ from tts.rewards.released.geoagent_answer import json_between_braces
 
 STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 _WEIGHTS = (0.1, 0.6, 0.3)
-_REQUIRED = ("Clues", "Reasoning", "Conclusion")
+_REQUIRED_KEYS = ("Clues", "Reasoning", "Conclusion")
 _THOUGHT = between_tags("think", re.IGNORECASE)
 _SHORT = 90
 _LONG = 200
@@ -47,7 +47,7 @@ def read_chain(text: str) -> Mapping[str, Mapping[str, Any]] | None:
     if not isinstance(chain, dict):
         return None
     stages = [chain.get(stage) for stage in STAGES]
-    if not all(isinstance(stage, dict) and all(key in stage for key in _REQUIRED) for stage in stages):
+    if not all(isinstance(stage, dict) and all(key in stage for key in _REQUIRED_KEYS) for stage in stages):
         return None
     return chain
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 URL = "https://api.opencagedata.com/geocode/v1/json"
 _RETRIES = 5
-_FOUND = 200
+_FOUND_CODE = 200
 _TIMED_OUT = 408
 _TOO_LONG = 410
 _TOO_MANY = 429
@@ -55,31 +55,31 @@ def ask(address: str) -> Generator[str, Reply, Result]:
             if repeats < _RETRIES:
                 repeats += 1
                 continue
-            return _error(0, reply.failure, address)
+            return _error_result(0, reply.failure, address)
         try:
-            code, message, found = _read(reply.body)
+            code, message, found = _parse_body(reply.body)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
-            return _error(_UNREADABLE, str(error), address)
+            return _error_result(_UNREADABLE, str(error), address)
         if found is not None:
             return found
         if code in (_TOO_MANY, _TIMED_OUT) and repeats < _RETRIES:
             repeats += 1
-        elif code in (_FOUND, _TOO_LONG) and (shorter := without_last_part(address)) is not None:
+        elif code in (_FOUND_CODE, _TOO_LONG) and (shorter := without_last_part(address)) is not None:
             address = shorter
         else:
-            return _error(code, message, address)
+            return _error_result(code, message, address)
 
 
-def _read(body: Any) -> tuple[Any, Any, Result | None]:
+def _parse_body(body: Any) -> tuple[Any, Any, Result | None]:
     status = body["status"]
     code = status["code"]
-    if code != _FOUND:
+    if code != _FOUND_CODE:
         return code, status["message"], None
     results = body["results"]
-    return code, status["message"] if not results else "", _success(results[0]) if results else None
+    return code, status["message"] if not results else "", _success_result(results[0]) if results else None
 
 
-def _success(result: Mapping[str, Any]) -> Result:
+def _success_result(result: Mapping[str, Any]) -> Result:
     geometry = result["geometry"]
     return {
         "status": "success",
@@ -91,5 +91,5 @@ def _success(result: Mapping[str, Any]) -> Result:
     }
 
 
-def _error(code: Any, message: Any, address: str) -> Result:
+def _error_result(code: Any, message: Any, address: str) -> Result:
     return {"status": "error", "code": code, "message": message, "address": address}

@@ -34,14 +34,16 @@ def names_by_rule(text: str, truth: Mapping[str, Any]) -> Levels:
 
     `truth` has `country`, `province_or_state` or `state`, and `city`; a missing level is never right by itself.
     """
-    plain = _plain(text)
+    plain = _plain_text(text)
     state = truth.get("province_or_state") or truth.get("state")
-    return _carried(*(_names(plain, _plain(name)) for name in (truth.get("country"), state, truth.get("city"))))
+    return _carry_levels_up(
+        *(_mentions_name(plain, _plain_text(name)) for name in (truth.get("country"), state, truth.get("city")))
+    )
 
 
 def names_by_judge(verdict: Mapping[str, Any]) -> Levels:
     """What a judge says in `country_correct`, `state_correct` and `city_correct`; only a JSON true counts."""
-    return _carried(*(verdict.get(f"{level}_correct") is True for level in Levels._fields))
+    return _carry_levels_up(*(verdict.get(f"{level}_correct") is True for level in Levels._fields))
 
 
 def training_reward(levels: Levels) -> float:
@@ -76,14 +78,14 @@ def _position(point: Mapping[str, Any]) -> tuple[float, float]:
     return float(str(found[0])), float(str(found[1]))
 
 
-def _carried(country: bool, state: bool, city: bool) -> Levels:
+def _carry_levels_up(country: bool, state: bool, city: bool) -> Levels:
     return Levels(country or state or city, state or city, city)
 
 
-def _names(text: str, name: str) -> bool:
+def _mentions_name(text: str, name: str) -> bool:
     return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _plain(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     ascii_only = unicodedata.normalize("NFKD", str(value or "")).encode("ascii", "ignore").decode("ascii")
     return _BLANKS.sub(" ", _OTHER.sub(" ", ascii_only.lower())).strip()

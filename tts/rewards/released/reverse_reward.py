@@ -17,13 +17,13 @@ from tts.rewards.released.distances import haversine_km
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _ANSWER = between_tags("answer")
-_BOXED = Enclosure(re.compile(r"\\boxed\{"), re.compile(r"\}"))
-_NAMED = re.compile(
+_BOXED_ANSWER = Enclosure(re.compile(r"\\boxed\{"), re.compile(r"\}"))
+_NAMED_POINT = re.compile(
     rf"lat(?:itude)?\s*[=:]\s*({_NUMBER})\s*(?:[,;]\s*)?lon(?:gitude)?\s*[=:]\s*({_NUMBER})", re.IGNORECASE
 )
 _PAIR = re.compile(rf"((?:[-+]|(?<!\d))\d+(?:\.\d+)?)\s*,\s*({_NUMBER})")  # tried once for each run of digits
 _FORM = ("<think>", "</think>", "<answer>", "</answer>")
-_MARKED = value_between_tags("useful", "[]")
+_USEFUL_MARKS = value_between_tags("useful", "[]")
 _WITHIN_KM = (1, 25, 200, 750, 2500)
 _IOU_MIN = 0.7
 _IOU_GAIN = 0.2
@@ -77,9 +77,9 @@ def read_for_reward(text: str) -> Pair | None:
 
     Values after the words lat and lon win and are not checked; otherwise the last pair in range counts.
     """
-    answer = _ANSWER.search(text) or _BOXED.search(text)
+    answer = _ANSWER.search(text) or _BOXED_ANSWER.search(text)
     within = text if answer is None else answer.text
-    if (named := _NAMED.search(within)) is not None:
+    if (named := _NAMED_POINT.search(within)) is not None:
         return float(named[1]), float(named[2])
     pairs = [(float(found[1]), float(found[2])) for found in _PAIR.finditer(within)]
     in_range = [(lat, lon) for lat, lon in pairs if abs(lat) <= 90.0 and abs(lon) <= 180.0]
@@ -88,9 +88,9 @@ def read_for_reward(text: str) -> Pair | None:
 
 def format_reward(text: str) -> float:
     """1 for thought, answer and a list of useful results, 0.8 without the list, 0 for anything else."""
-    if not text.startswith(_FORM[0]) or not _in_order(text, _FORM):
+    if not text.startswith(_FORM[0]) or not _are_in_order(text, _FORM):
         return 0.0
-    return 0.8 if _MARKED.search(text) is None else 1.0
+    return 0.8 if _USEFUL_MARKS.search(text) is None else 1.0
 
 
 def place(text: str, truth: str) -> PlaceScore:
@@ -136,7 +136,7 @@ def _hits(km: float | None) -> dict[str, int]:
     return {f"acc_{limit}km": int(km is not None and km <= limit) for limit in _WITHIN_KM}
 
 
-def _in_order(text: str, tags: Sequence[str]) -> bool:
+def _are_in_order(text: str, tags: Sequence[str]) -> bool:
     at = 0
     for tag in tags:
         if (found := text.find(tag, at)) < 0:

@@ -16,7 +16,7 @@ from tts.rewards.papers.thinking_with_map_reward import distance_reward
 from tts.rewards.released.distances import geodesic_km, loose_position
 
 _BRACE = re.compile(r"[{}]")
-_FLAT = re.compile(r"\{[^{}]*\}")
+_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _KEYS = ("lat", "lon", "city", "country")
 _WITHIN_KM = (("500m", 0.5), ("2km", 2.0), ("10km", 10.0), ("25km", 25.0), ("200km", 200.0), ("750km", 750.0))
 
@@ -54,7 +54,7 @@ def read_answer(text: str) -> Reading:
 
 def first_object(text: str) -> dict[str, Any] | None:
     """The object that `read_answer` reads, whatever its values; None when there is none."""
-    for piece in _balanced(text):
+    for piece in _balanced_pieces(text):
         if '"' not in piece:  # without a quote there is no key in it
             continue
         value = _json_object(piece)
@@ -83,15 +83,15 @@ def score(reading: Reading, truth: Mapping[str, Any]) -> ScoredReading:
     return ScoredReading(reading, distance_reward(away_km), within)
 
 
-def _balanced(text: str) -> Iterable[str]:
+def _balanced_pieces(text: str) -> Iterable[str]:
     """Outermost brace-balanced pieces, in order. Where no brace is nested or stray, one regex pass finds them."""
-    flat = _FLAT.findall(text)
+    flat = _FLAT_OBJECT.findall(text)
     if len(flat) == text.count("{") == text.count("}"):
         return flat
-    return _counted(text)
+    return _pieces_by_depth(text)
 
 
-def _counted(text: str) -> Iterator[str]:
+def _pieces_by_depth(text: str) -> Iterator[str]:
     depth = start = 0
     for brace in _BRACE.finditer(text):
         if brace[0] == "{":

@@ -81,10 +81,10 @@ class Broker:
         self._store = store
         self._now = now
         self._providers = providers
-        self._near = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
+        self._near_store = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
         self._photo_kept_s = photo_kept_s
-        self._erased = ErasedNames()
+        self._erased_names = ErasedNames()
         self._single_flight: SingleFlight[_FoundEntry] = SingleFlight()
         self._counters = {name: ToolCounter() for name in self._tools}
         self._store_errors = 0
@@ -124,13 +124,13 @@ class Broker:
         Raises:
             StoreError: the store cannot be reached: the results may still be there.
         """
-        self._erased.add(photo_sha256)
+        self._erased_names.add(photo_sha256)
         return await self._store.forget(photo_sha256)
 
     async def purge(self) -> None:
         """Remove what is past its time."""
-        await self._guarded(self._store.purge(), None)
-        await self._near.purge()
+        await self._tolerate_store_error(self._store.purge(), None)
+        await self._near_store.purge()
 
     def snapshot(self) -> BrokerSnapshot:
         """Report what this process has done since its start.
@@ -146,15 +146,15 @@ class Broker:
 
     async def aclose(self) -> None:
         """Close the store. A store that fails is counted and no error."""
-        await self._guarded(self._store.aclose(), None)
+        await self._tolerate_store_error(self._store.aclose(), None)
 
     async def _observe(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _Outcome:
         if tool.splitting is None:
-            found = await self._find(tool, arguments, context)
-            return _Outcome(_opened(found), found.source != "call", found.entry.retrieved_at)
+            found = await self._find_entry(tool, arguments, context)
+            return _Outcome(_unwrap_result(found), found.source != "call", found.entry.retrieved_at)
         parts: Sequence[Arguments] = tool.splitting.split(arguments)
-        results = await asyncio.gather(*(self._part(tool, part, context) for part in parts))
-        opened = [_opened(result) for result in results]
+        results = await asyncio.gather(*(self._find_part(tool, part, context) for part in parts))
+        opened = [_unwrap_result(result) for result in results]
         found_parts = [result for result in results if isinstance(result, _FoundEntry)]
         cached = len(found_parts) == len(results) and all(result.source != "call" for result in found_parts)
         try:
@@ -166,82 +166,84 @@ class Broker:
         oldest = min((result.entry for result in found_parts), key=lambda entry: entry.stored_at)
         return _Outcome(observation, cached, oldest.retrieved_at)
 
-    async def _part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry | ToolError:
+    async def _find_part(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry | ToolError:
         try:
-            return await self._find(tool, arguments, context)
+            return await self._find_entry(tool, arguments, context)
         except ToolError as error:
             return error
 
-    async def _find(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
+    async def _find_entry(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         counter = self._counters[tool.spec.name]
         if not tool.spec.cacheable:
             counter.came_from("call")
-            return _FoundEntry(self._entry(tool, await run_tool(tool, arguments, context), context), "call")
+            return _FoundEntry(self._new_entry(tool, await run_tool(tool, arguments, context), context), "call")
         key = call_key(tool, arguments, context)
-        entry = self._near.peek(key)
+        entry = self._near_store.peek(key)
         if entry is not None and entry.is_fresh(self._now()):
             counter.came_from("hit")
             return _FoundEntry(entry, "hit")
         limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
         try:
             async with asyncio.timeout(limit_s):
-                found, joined = await self._single_flight.join(key, lambda: self._lead(key, tool, arguments, context))
+                found, joined = await self._single_flight.join(
+                    key, lambda: self._find_or_make(key, tool, arguments, context)
+                )
         except TimeoutError:
             raise timed_out(tool, limit_s) from None
         source: Source = "joined" if joined and found.source == "call" else found.source
         counter.came_from(source)
         return _FoundEntry(found.entry, source)
 
-    async def _lead(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
+    async def _find_or_make(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         """Find or make the entry, alone in this process and, while the lease lasts, in all of them."""
-        kept = await self._guarded(self._store.get(key), None)
+        kept = await self._tolerate_store_error(self._store.get(key), None)
         if kept is not None and kept.is_fresh(self._now()):
             return self._remember(key, kept, "hit")
-        token, other = await self._leased(key, tool.spec.timeout_s + _LEASE_MARGIN_S)
+        token, other = await self._wait_for_lease(key, tool.spec.timeout_s + _LEASE_MARGIN_S)
         try:
             if other is not None:
                 return self._remember(key, other, "joined")
-            return await self._make(key, tool, arguments, context, kept)
+            return await self._make_entry(key, tool, arguments, context, kept)
         finally:
             if token:
-                await self._guarded(self._store.release(key, token), None)
+                await self._tolerate_store_error(self._store.release(key, token), None)
 
-    async def _make(
+    async def _make_entry(
         self, key: str, tool: Tool, arguments: Arguments, context: ToolContext, kept: Entry | None
     ) -> _FoundEntry:
         # others may wait for this call: it gets the tool's whole time, however little its first caller has left
-        mark = self._erased.mark()
+        mark = self._erased_names.mark()
         unhurried = context.request.model_copy(update={"remaining_s": tool.spec.timeout_s})
         try:
             made = await run_tool(tool, arguments, replace(context, request=unhurried))
-            entry = self._entry(tool, made, context)
+            entry = self._new_entry(tool, made, context)
         except ToolError as error:
             if error.kind in _FINAL:
-                entry = self._entry(tool, error, context)
+                entry = self._new_entry(tool, error, context)
             elif kept is not None and kept.is_usable(self._now()):
                 _log.info("%s: an older result stands in: %s", tool.spec.name, error.kind.value)
                 return _FoundEntry(kept, "stale")
             else:
                 raise
-        if not self._erased.was_erased_since(mark, entry.photos):
-            await self._guarded(self._store.put(key, entry), None)
+        if not self._erased_names.was_erased_since(mark, entry.photos):
+            await self._tolerate_store_error(self._store.put(key, entry), None)
         return self._remember(key, entry, "call")
 
-    async def _leased(self, key: str, ttl_s: float) -> tuple[str, Entry | None]:
+    async def _wait_for_lease(self, key: str, ttl_s: float) -> tuple[str, Entry | None]:
         """The lease's token, or the entry that its holder made meanwhile. Waits as long as somebody holds it."""
         look_s = _FIRST_LOOK_S
         while True:
-            token = await self._guarded(self._store.lease(key, ttl_s), "")
+            token = await self._tolerate_store_error(self._store.lease(key, ttl_s), "")
             if token is not None:
-                entry = await self._guarded(self._store.get(key), None) if token else None
+                entry = await self._tolerate_store_error(self._store.get(key), None) if token else None
                 return token, entry if entry is not None and entry.is_fresh(self._now()) else None
             await asyncio.sleep(look_s)
             look_s = min(1.5 * look_s, _SLOWEST_LOOK_S)
-            entry = await self._guarded(self._store.get(key), None)
+            entry = await self._tolerate_store_error(self._store.get(key), None)
             if entry is not None and entry.is_fresh(self._now()):
                 return "", entry
 
-    def _entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
+    def _new_entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
         spec = tool.spec
         longest_s = self._photo_kept_s if spec.of_photo else math.inf
         ttl_s = min(longest_s, self._ttl_s.get(spec.name, spec.ttl_s))
@@ -259,10 +261,10 @@ class Broker:
 
     def _remember(self, key: str, entry: Entry, source: Source) -> _FoundEntry:
         if not entry.photos:  # what belongs to a photo stays in the store, where `forget` finds it for all replicas
-            self._near.keep(key, entry)
+            self._near_store.keep(key, entry)
         return _FoundEntry(entry, source)
 
-    async def _guarded(self, work: Awaitable[T], otherwise: T) -> T:
+    async def _tolerate_store_error(self, work: Awaitable[T], otherwise: T) -> T:
         try:
             return await work
         except StoreError as error:
@@ -271,7 +273,7 @@ class Broker:
             return otherwise
 
 
-def _opened(result: _FoundEntry | ToolError) -> Observation | ToolError:
+def _unwrap_result(result: _FoundEntry | ToolError) -> Observation | ToolError:
     if isinstance(result, ToolError):
         return result
     try:

@@ -102,7 +102,7 @@ class Entry:
         Returns:
             A header in JSON and the pictures behind it, as `decode` reads them.
         """
-        seen = self.observation
+        observation = self.observation
         head: dict[str, Any] = {
             "v": SCHEMA_VERSION,
             "at": self.stored_at,
@@ -114,11 +114,11 @@ class Entry:
             "verbatim": self.verbatim,
         }
         blobs: tuple[Attachment, ...] = ()
-        if seen is not None:
-            blobs = seen.attachments
-            head["text"] = seen.text
-            head["facts"] = _FACTS.dump_python(seen.facts, mode="json")
-            head["images"] = _IMAGES.dump_python(seen.images, mode="json")
+        if observation is not None:
+            blobs = observation.attachments
+            head["text"] = observation.text
+            head["facts"] = _FACTS.dump_python(observation.facts, mode="json")
+            head["images"] = _IMAGES.dump_python(observation.images, mode="json")
             head["blobs"] = [(blob.sha256, blob.media_type, len(blob.data)) for blob in blobs]
         raw = orjson.dumps(head)
         return b"".join([_LENGTH.pack(len(raw)), raw, *(blob.data for blob in blobs)])

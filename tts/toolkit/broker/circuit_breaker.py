@@ -35,8 +35,8 @@ class Breaker:
         self._draw = draw
         self._failures = 0
         self._cool_s = config.cool_s
-        self._until = 0.0
-        self._trying = False
+        self._open_until = 0.0
+        self._is_trying = False
         self.opened = 0
 
     @property
@@ -44,7 +44,7 @@ class Breaker:
         """`closed`: calls pass. `open`: none does, or a trial is under way. `trial`: the next call is the trial."""
         if self._failures < self._config.failures:
             return "closed"
-        return "open" if self._trying or self._now() < self._until else "trial"
+        return "open" if self._is_trying or self._now() < self._open_until else "trial"
 
     def enter(self) -> None:
         """Call before a request. Lets one trial through when it has cooled.
@@ -54,30 +54,30 @@ class Breaker:
         """
         state = self.state
         if state == "open":
-            wait_s = max(0.1, self._until - self._now())
+            wait_s = max(0.1, self._open_until - self._now())
             raise ToolError(
                 "this service has been failing and is left alone for now",
                 kind=ToolErrorKind.UNAVAILABLE,
                 retry_after_s=round(wait_s, 1),
             )
-        self._trying = state == "trial"
+        self._is_trying = state == "trial"
 
     def record_success(self) -> None:
         """The provider answered: close, and forget the failures before."""
         self._failures = 0
         self._cool_s = self._config.cool_s
-        self._trying = False
+        self._is_trying = False
 
     def record_failure(self) -> None:
         """The provider failed. Opens at the configured number in a row, and again, for longer, after a failed trial."""
         self._failures += 1
-        if self._trying:
+        if self._is_trying:
             self._cool_s = min(2 * self._cool_s, self._config.longest_s)
-        if self._failures == self._config.failures or self._trying:
+        if self._failures == self._config.failures or self._is_trying:
             self.opened += 1
-            self._until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
-        self._trying = False
+            self._open_until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
+        self._is_trying = False
 
     def record_abandonment(self) -> None:
         """The request ended without telling anything about the provider (cancelled, or our own mistake)."""
-        self._trying = False
+        self._is_trying = False

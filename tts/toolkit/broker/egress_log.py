@@ -23,7 +23,7 @@ from tts.private_files import make_private
 from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.line_erasure import blank_from, blank_lines
 
-_AT = re.compile(rb'"at":"([^"]*)"')
+_TIME_FIELD = re.compile(rb'"at":"([^"]*)"')
 _BLANK_END = b" \n"
 _USUAL_DELAY = timedelta(hours=1)  # longer than any request may take: what others sent is noted when it ends
 _log = logging.getLogger(__name__)
@@ -38,13 +38,13 @@ class EgressLog:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._erased = ErasedNames()
+        self._erased_names = ErasedNames()
         self._sweep = _Sweep()
 
     def __call__(self, outgoing: Outgoing) -> None:
         """Record and write what a tool sends now, unless its request was erased. A file that cannot be written is only
         logged."""
-        if not self._erased.was_erased_since(0, [outgoing.request_id]):
+        if not self._erased_names.was_erased_since(0, [outgoing.request_id]):
             EGRESS.record(outgoing, in_file=self._path is not None)
             self.write([outgoing])
 
@@ -55,7 +55,9 @@ class EgressLog:
             requests: in any order; those whose request was erased are left out. They are lost if the file cannot be
                 written, which is only logged.
         """
-        lines = [one.json_bytes() + b"\n" for one in requests if not self._erased.was_erased_since(0, [one.request_id])]
+        lines = [
+            one.json_bytes() + b"\n" for one in requests if not self._erased_names.was_erased_since(0, [one.request_id])
+        ]
         if self._path is None or not lines:
             return
         self._sweep.expect(min(one.at for one in requests))
@@ -78,11 +80,13 @@ class EgressLog:
         Raises:
             OSError: the file cannot be written: the lines may still be there.
         """
-        self._erased.add(request_id)
+        self._erased_names.add(request_id)
         if self._path is None:
             return 0
         name = request_id.encode()
-        return await asyncio.to_thread(blank_lines, self._path, lambda line: name in line and _is_of(line, request_id))
+        return await asyncio.to_thread(
+            blank_lines, self._path, lambda line: name in line and _is_of_request(line, request_id)
+        )
 
     async def purge(self, older_than_s: float) -> None:
         """Erase what is older from the file.
@@ -107,8 +111,8 @@ class _Sweep:
 
     def __init__(self) -> None:
         self._delay = _USUAL_DELAY
-        self._from = 0
-        self._first = True
+        self._blank_until = 0
+        self._is_first = True
 
     def expect(self, at: str) -> None:
         """A line of this time is being written now."""
@@ -119,22 +123,24 @@ class _Sweep:
         if not path.is_file():
             return
         with path.open("r+b") as file:
-            file.seek(max(0, self._from - len(_BLANK_END)))
+            file.seek(max(0, self._blank_until - len(_BLANK_END)))
             if file.read(len(_BLANK_END)) != _BLANK_END:
-                self._from = 0  # another file: the operator has cut it or put this one in its place
+                self._blank_until = 0  # another file: the operator has cut it or put this one in its place
             due, young = rfc3339(oldest).encode(), rfc3339(oldest + self._delay).encode()
-            enough = None if self._first else partial(_is_since, young)
-            self._from = blank_from(file, self._from, lambda line: not _is_since(due, line), enough=enough).kept_from
-            self._first = False
+            enough = None if self._is_first else partial(_is_since, young)
+            self._blank_until = blank_from(
+                file, self._blank_until, lambda line: not _is_since(due, line), enough=enough
+            ).kept_from
+            self._is_first = False
 
 
 def _is_since(moment: bytes, line: bytes) -> bool:
     """Whether a line tells of that moment or a later one. One that was cut off and tells no time does not."""
-    times = _AT.findall(line)
+    times = _TIME_FIELD.findall(line)
     return bool(times) and max(times) >= moment
 
 
-def _is_of(line: bytes, request_id: str) -> bool:
+def _is_of_request(line: bytes, request_id: str) -> bool:
     try:
         return Outgoing.model_validate_json(line).request_id == request_id
     except ValidationError:

@@ -56,7 +56,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _content(_: Any) -> ProviderFailure | None:
+def _accept_any(_: Any) -> ProviderFailure | None:
     return None
 
 
@@ -175,7 +175,7 @@ class ProviderClient:
         self._draw = draw
         self._paused_until = 0.0
         self._requests = 0
-        self._retried = 0
+        self._retries = 0
         for key in keys:
             client.scrubber.learn(key)
 
@@ -205,17 +205,17 @@ class ProviderClient:
                 if outcome.kind in ("quota", "key") and self._keys is not None and self._keys.usable:
                     continue  # ends: every round has taken a key out of the pool
                 tried = self._limits.retries - tries
-                if tries == 0 or not await self._worth_another(outcome, tried, context):
-                    raise self._error(outcome)
+                if tries == 0 or not await self._wait_to_retry(outcome, tried, context):
+                    raise self._tool_error(outcome)
                 tries -= 1
-                self._retried += 1
+                self._retries += 1
 
     async def read(
         self,
         request: ProviderRequest,
         context: RequestContext,
         shape: type[M],
-        complain: Callable[[M], ProviderFailure | None] = _content,
+        complain: Callable[[M], ProviderFailure | None] = _accept_any,
     ) -> M:
         """Send a request and read the reply as JSON. One that does not fit the shape counts as a fault of the provider.
 
@@ -232,20 +232,20 @@ class ProviderClient:
         Raises:
             ToolError: as in `ask`, or the reply does not fit.
         """
-        made: list[M] = []
+        replies: list[M] = []
 
         def judge(reply: HttpReply) -> ProviderFailure | None:
             failure = self._judge(reply)
             if failure is not None:
                 return failure
             try:
-                made[:] = [shape.model_validate_json(reply.content)]
+                replies[:] = [shape.model_validate_json(reply.content)]
             except ValidationError:
                 return ProviderFailure("passing", "the reply cannot be read")
-            return complain(made[0])
+            return complain(replies[0])
 
         await self.ask(request, context, judge)
-        return made[0]
+        return replies[0]
 
     def figures(self) -> ProviderFigures:
         """Report the state of the client.
@@ -256,7 +256,7 @@ class ProviderClient:
         """
         return ProviderFigures(
             requests=self._requests,
-            retries=self._retried,
+            retries=self._retries,
             running=self._slots.running,
             queued=self._slots.queued,
             breaker=self._breaker.state,
@@ -269,7 +269,7 @@ class ProviderClient:
     ) -> HttpReply | ProviderFailure:
         if self._breaker.state == "open":
             self._breaker.enter()  # raises before anything is waited for
-        await self._rate(context)
+        await self._wait_for_rate(context)
         self._breaker.enter()
         reported = False
         try:
@@ -317,11 +317,11 @@ class ProviderClient:
         place = place or self._key_place
         return None if key is None or place is None else Credential(place.where, place.name, key, place.prefix)
 
-    async def _rate(self, context: RequestContext) -> None:
+    async def _wait_for_rate(self, context: RequestContext) -> None:
         """Wait for a pause the provider asked for, then for a place in the rate all replicas share."""
         if (pause_s := self._paused_until - self._now()) > 0:
             if pause_s > context.remaining_s:
-                raise _too_often(pause_s)
+                raise _too_often_error(pause_s)
             await asyncio.sleep(pause_s)
         rate = Rate(per_s=self._limits.per_s, burst=self._limits.burst)
         try:
@@ -329,11 +329,11 @@ class ProviderClient:
         except StoreError:
             wait_s = 1.0 / self._limits.per_s  # without the shared count: no burst
         if wait_s < 0:
-            raise _too_often(-wait_s)
+            raise _too_often_error(-wait_s)
         if wait_s:
             await asyncio.sleep(wait_s)
 
-    async def _worth_another(self, failure: ProviderFailure, tried: int, context: RequestContext) -> bool:
+    async def _wait_to_retry(self, failure: ProviderFailure, tried: int, context: RequestContext) -> bool:
         """Whether to try again, after waiting as the failure demands."""
         if failure.kind == "rate":
             wait_s = failure.retry_after_s or self._limits.backoff_s * 2.0**tried
@@ -345,7 +345,7 @@ class ProviderClient:
         await asyncio.sleep(max(backoff_s, failure.retry_after_s or 0.0))
         return True
 
-    def _error(self, failure: ProviderFailure) -> ToolError:
+    def _tool_error(self, failure: ProviderFailure) -> ToolError:
         kind = {
             "rate": ToolErrorKind.RATE_LIMITED,
             "quota": ToolErrorKind.QUOTA,
@@ -361,7 +361,7 @@ class ProviderClient:
         return ToolError(detail, kind=kind, retry_after_s=failure.retry_after_s)
 
 
-def _too_often(wait_s: float) -> ToolError:
+def _too_often_error(wait_s: float) -> ToolError:
     detail = "this service may not be asked that often"
     return ToolError(detail, kind=ToolErrorKind.RATE_LIMITED, retry_after_s=round(wait_s, 1))
 

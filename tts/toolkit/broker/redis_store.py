@@ -58,19 +58,19 @@ class RedisStore:
             health_check_interval=30,
             max_connections=128,
         )
-        self._release = self._redis.register_script(_RELEASE)
-        self._take = self._redis.register_script(_TAKE)
-        self._forget = self._redis.register_script(_FORGET)
+        self._release_script = self._redis.register_script(_RELEASE)
+        self._take_script = self._redis.register_script(_TAKE)
+        self._forget_script = self._redis.register_script(_FORGET)
 
     async def get(self, key: str) -> Entry | None:
         """None also for an entry that another version of the schema wrote."""
-        with _mapped():
+        with _as_store_errors():
             data = await self._redis.get(self._name("c", key))
         return Entry.decode(data) if isinstance(data, bytes) else None
 
     async def put(self, key: str, entry: Entry) -> None:
         """One transaction writes the entry and its key into the index of each of its photos."""
-        with _mapped():
+        with _as_store_errors():
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.set(self._name("c", key), entry.encode(), px=max(1, int(entry.kept_s * 1000)))
                 for photo in entry.photos:
@@ -83,25 +83,27 @@ class RedisStore:
     async def lease(self, key: str, ttl_s: float) -> str | None:
         """The lease is a key with a random token, written only where there is none."""
         token = secrets.token_hex(8)
-        with _mapped():
+        with _as_store_errors():
             took = await self._redis.set(self._name("l", key), token, nx=True, px=max(1, int(ttl_s * 1000)))
         return token if took else None
 
     async def release(self, key: str, token: str) -> None:
         """Delete the lease if it still holds this token."""
-        with _mapped():
-            await self._release(keys=[self._name("l", key)], args=[token])
+        with _as_store_errors():
+            await self._release_script(keys=[self._name("l", key)], args=[token])
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
         """Book by the server's clock, in one script."""
-        with _mapped():
-            return float(await self._take(keys=[self._name("b", bucket)], args=[rate.per_s, rate.burst, max_wait_s]))
+        with _as_store_errors():
+            return float(
+                await self._take_script(keys=[self._name("b", bucket)], args=[rate.per_s, rate.burst, max_wait_s])
+            )
 
     async def forget(self, photo_sha256: str) -> int:
         """Delete the entries that the index of the photo names, then the index."""
         index = self._name("p", photo_sha256)
-        with _mapped():
-            return int(await self._forget(keys=[index], args=[self._name("c", "")]))
+        with _as_store_errors():
+            return int(await self._forget_script(keys=[index], args=[self._name("c", "")]))
 
     async def purge(self) -> None:
         """Does nothing: Redis drops keys when they expire."""
@@ -116,14 +118,14 @@ class RedisStore:
 
 
 @contextmanager
-def _mapped() -> Iterator[None]:
+def _as_store_errors() -> Iterator[None]:
     """Redis's own errors and those of its socket; the message may hold the URL's password and is dropped."""
     try:
         with heeding_cancels():
             yield
     except (RedisError, OSError) as error:
-        raise StoreError(f"the tool cache failed: {type(error).__name__}") from _bare(error)
+        raise StoreError(f"the tool cache failed: {type(error).__name__}") from _error_without_message(error)
 
 
-def _bare(error: Any) -> Exception:
+def _error_without_message(error: Any) -> Exception:
     return RedisError(type(error).__name__)

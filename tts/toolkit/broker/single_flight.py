@@ -25,10 +25,10 @@ class SingleFlight(Generic[T]):
     """Calls under way by key, at most one for each; `len` counts them."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Flight[T]] = {}
+        self._open_flights: dict[str, _Flight[T]] = {}
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._open_flights)
 
     async def join(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
         """Do a piece of work, or wait for one that is under way with the same key.
@@ -40,20 +40,20 @@ class SingleFlight(Generic[T]):
         Returns:
             (the result; whether somebody else had started the work).
         """
-        flight = self._open.get(key)
+        flight = self._open_flights.get(key)
         joined = flight is not None
         if flight is None:
-            flight = self._open[key] = _Flight(spawn(work(), name="flight"))
-            flight.task.add_done_callback(lambda _: self._landed(key, flight))
+            flight = self._open_flights[key] = _Flight(spawn(work(), name="flight"))
+            flight.task.add_done_callback(lambda _: self._remove_flight(key, flight))
         flight.waiting += 1
         try:
             return await asyncio.shield(flight.task), joined
         finally:
             flight.waiting -= 1
             if not flight.waiting and not flight.task.done():
-                self._landed(key, flight)
+                self._remove_flight(key, flight)
                 await cancel_and_wait(flight.task)
 
-    def _landed(self, key: str, flight: _Flight[T]) -> None:
-        if self._open.get(key) is flight:
-            del self._open[key]
+    def _remove_flight(self, key: str, flight: _Flight[T]) -> None:
+        if self._open_flights.get(key) is flight:
+            del self._open_flights[key]

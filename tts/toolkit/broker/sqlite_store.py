@@ -49,16 +49,16 @@ class SqliteStore:
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._writes = 0
-        with _mapped():
+        with _as_store_errors():
             make_database_private(path)  # SQLite gives its other files the mode of this one
-            self._writer = _connected(path)
+            self._writer = _connect(path)
             _prepare(self._writer)
-            self._reader = _connected(path)
+            self._reader = _connect(path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tool-cache")
 
     async def get(self, key: str) -> Entry | None:
         """Reads in the calling thread; None also for an entry past its time or of another version of the schema."""
-        with _mapped():
+        with _as_store_errors():
             row = self._reader.execute("SELECT data, until FROM entries WHERE key = ?", (key,)).fetchone()
         return None if row is None or row[1] <= self._now() else Entry.decode(row[0])
 
@@ -80,14 +80,14 @@ class SqliteStore:
 
     async def forget(self, photo_sha256: str) -> int:
         """Delete the entries, and empty the write-ahead log, so that no file holds them any more."""
-        deleted = await self._write(self._forget, photo_sha256)
-        await self._cut()
+        deleted = await self._write(self._forget_photo, photo_sha256)
+        await self._truncate_log()
         return deleted
 
     async def purge(self) -> None:
         """Delete entries and leases past their time; if entries went, empty the write-ahead log."""
         if await self._write(self._sweep):
-            await self._cut()
+            await self._truncate_log()
 
     async def aclose(self) -> None:
         """Close both connections and end the thread that writes."""
@@ -96,9 +96,9 @@ class SqliteStore:
         self._reader.close()
 
     async def _write(self, work: Callable[..., T], *args: object) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transacted, work, *args)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_transaction, work, *args)
 
-    async def _cut(self) -> None:
+    async def _truncate_log(self) -> None:
         """Move the write-ahead log into the file and empty it: erased rows are in neither then. SQLite does not wait
         for another process that is moving the log at this moment, so it is asked again.
 
@@ -107,7 +107,7 @@ class SqliteStore:
         """
 
         def cut() -> bool:
-            with _mapped():
+            with _as_store_errors():
                 (busy, _, _) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return not busy
 
@@ -118,8 +118,8 @@ class SqliteStore:
                 raise StoreError("the tool cache is in use: what was erased may still be in its file")
             await asyncio.sleep(_CUT_PAUSE_S)
 
-    def _transacted(self, work: Callable[..., T], *args: object) -> T:
-        with _mapped():
+    def _run_transaction(self, work: Callable[..., T], *args: object) -> T:
+        with _as_store_errors():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 result = work(*args)
@@ -165,7 +165,7 @@ class SqliteStore:
         self._execute("INSERT OR REPLACE INTO buckets VALUES (?, ?)", (bucket, booked))
         return wait
 
-    def _forget(self, photo_sha256: str) -> int:
+    def _forget_photo(self, photo_sha256: str) -> int:
         deleted = self._execute(
             "DELETE FROM entries WHERE key IN (SELECT key FROM photos WHERE photo = ?)", (photo_sha256,)
         )
@@ -173,7 +173,7 @@ class SqliteStore:
         return deleted
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -195,7 +195,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _mapped() -> Iterator[None]:
+def _as_store_errors() -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:

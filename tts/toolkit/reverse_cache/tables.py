@@ -64,8 +64,8 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
         read_parquet_rows(folder / TEXTS, _TEXT_COLUMNS),
     )
     return ReverseCache(
-        pictures=_by_path(_pictures(_calls(pictures, "result_pos", unlabelled=True))),
-        texts=_by_path(_texts(_calls(texts, "result_index", unlabelled=False))),
+        pictures=_group_by_path(_picture_calls(_calls(pictures, "result_pos", unlabelled=True))),
+        texts=_group_by_path(_text_calls(_calls(texts, "result_index", unlabelled=False))),
         paths=dict(paths or {}),
     )
 
@@ -99,14 +99,14 @@ def _calls(rows: Sequence[_Row], position: str, *, unlabelled: bool) -> Iterable
         yield key, [row for _, row in group]
 
 
-def _pictures(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[PictureCall]:
+def _picture_calls(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[PictureCall]:
     for (path, number), rows in calls:
         if (box := _box(rows[0]["bbox"])) is not None:
             found = [_result(row, link="result_link", source="result_source") for row in rows]
             yield PictureCall(path, number, box, tuple(found), _annotation(rows[0]))
 
 
-def _texts(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[TextCall]:
+def _text_calls(calls: Iterable[tuple[tuple[str, int], list[_Row]]]) -> Iterable[TextCall]:
     for (path, number), rows in calls:
         found = [_result(row, link="result_url", text="result_content") for row in rows]
         query = _text_or_empty(rows[0]["query"])
@@ -142,7 +142,7 @@ def _box(written: Any) -> Box | None:
     return x0, y0, x1, y1
 
 
-def _by_path(calls: Iterable[_Call]) -> dict[str, tuple[_Call, ...]]:
+def _group_by_path(calls: Iterable[_Call]) -> dict[str, tuple[_Call, ...]]:
     found: dict[str, list[_Call]] = {}
     for call in calls:
         found.setdefault(call.path, []).append(call)
@@ -160,7 +160,7 @@ def _write(path: Path, rows: Sequence[_Row], example: _Row) -> None:
 
 def _picture_rows(call: PictureCall) -> list[_Row]:
     """In the order of the released pipeline's columns."""
-    before, after = _shared(call)
+    before, after = _shared_columns(call)
     return [
         {
             **before,
@@ -180,7 +180,7 @@ def _picture_rows(call: PictureCall) -> list[_Row]:
 
 def _text_rows(call: TextCall) -> list[_Row]:
     """In the order of the released pipeline's columns."""
-    before, after = _shared(call)
+    before, after = _shared_columns(call)
     return [
         {
             **before,
@@ -197,7 +197,7 @@ def _text_rows(call: TextCall) -> list[_Row]:
     ]
 
 
-def _shared(call: PictureCall | TextCall) -> tuple[_Row, _Row]:
+def _shared_columns(call: PictureCall | TextCall) -> tuple[_Row, _Row]:
     """The first and the last columns, which both tables have. Calls that nobody annotated get the name of the photo's
     file, a turn by their number, and no part."""
     useful = [result.position for result in call.results if result.useful]

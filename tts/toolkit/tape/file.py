@@ -37,8 +37,8 @@ def read_tape(path: Path) -> Tape:
     if not path.is_file():
         raise DataError(f"there is no tape at {path}")
     lines = _parquet_lines(path) if path.suffix == ".parquet" else iter(path.read_bytes().split(b"\n"))
-    head = _head(next(lines, b""), path)
-    return Tape(head, tuple(_rows(lines)))
+    head = _parse_head(next(lines, b""), path)
+    return Tape(head, tuple(_parse_rows(lines)))
 
 
 def write_tape(tape: Tape, path: Path) -> None:
@@ -58,7 +58,7 @@ def write_tape(tape: Tape, path: Path) -> None:
         path.write_bytes(b"".join(value.json_bytes() + b"\n" for value in (tape.head, *tape.rows)))
 
 
-def _head(line: bytes, path: Path) -> TapeHead:
+def _parse_head(line: bytes, path: Path) -> TapeHead:
     try:
         version = orjson.loads(line)["tape"]
         head = TapeHead.model_validate_json(line) if version == TAPE_VERSION else None
@@ -69,7 +69,7 @@ def _head(line: bytes, path: Path) -> TapeHead:
     return head
 
 
-def _rows(lines: Iterable[bytes]) -> Iterator[TapeRow]:
+def _parse_rows(lines: Iterable[bytes]) -> Iterator[TapeRow]:
     """Whole rows; a torn line is what a killed run was writing."""
     for line in lines:
         try:

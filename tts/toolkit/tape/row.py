@@ -38,7 +38,7 @@ class TapeRow(Value):
 
     @field_validator("result", mode="before")
     @classmethod
-    def _in_wgs84(cls, result: Any) -> Any:
+    def _convert_to_wgs84(cls, result: Any) -> Any:
         """A tape may have been recorded when facts still had the datum of their provider."""
         if not isinstance(result, dict) or not isinstance(result.get("facts"), list):
             return result

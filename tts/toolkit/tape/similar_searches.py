@@ -49,7 +49,7 @@ class SearchTape:
                     tape.add_text(query, tuple(fact for fact in facts if fact.query == query))
             elif (
                 row.name == "image_search"
-                and _was_made(row)
+                and _is_answered(row)
                 and (box := row.box()) is not None
                 and box.photo < len(row.photos)
             ):
@@ -89,7 +89,7 @@ class SearchTape:
             return self.texts[wanted]
         words = tokens(wanted)
         scored = [(likeness(words, tokens(known)), hits) for known, hits in self.texts.items()]
-        return _best(scored, self.jaccard)
+        return _best_hits(scored, self.jaccard)
 
     def find_picture(self, photo_sha256: str, box: Box) -> Hits | None:
         """None when no recorded box of this photo overlaps enough.
@@ -102,16 +102,16 @@ class SearchTape:
             The hits for the box that overlaps most; empty if it found nothing when it was recorded.
         """
         known = self.pictures.get(photo_sha256, [])
-        return _best([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
+        return _best_hits([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
 
 
-def _was_made(row: TapeRow) -> bool:
+def _is_answered(row: TapeRow) -> bool:
     """Whether a search engine answered, be it that nothing was found."""
     failure = row.result.failure
     return failure is None or failure.kind is ToolErrorKind.NOT_FOUND
 
 
-def _best(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
+def _best_hits(scored: list[tuple[float, Hits]], least: float) -> Hits | None:
     if not scored:
         return None
     score, hits = max(scored, key=lambda pair: pair[0])

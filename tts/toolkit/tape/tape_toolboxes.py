@@ -37,9 +37,9 @@ class RecordingToolbox:
     def __init__(self, inner: Toolbox, path: Path) -> None:
         self._inner = inner
         self._rows: dict[str, TapeRow] = {}
-        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._path = path
-        self._erased = ErasedNames()
+        self._erased_names = ErasedNames()
         self._begin()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -49,12 +49,12 @@ class RecordingToolbox:
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         """Answer from the tape, or ask `inner` and write that down. The same call waits while one is under way."""
         key = row_key(call, context)
-        async with self._busy[key]:
+        async with self._locks[key]:
             row = self._rows.get(key)
             if row is None:
-                mark = self._erased.mark()
+                mark = self._erased_names.mark()
                 row = TapeRow.from_outcome(call, context, await self._inner.call(call, context))
-                if not self._erased.was_erased_since(mark, row.photos):
+                if not self._erased_names.was_erased_since(mark, row.photos):
                     self._rows[key] = row
                     self._write(row.json_bytes())
         return row.replay(call)
@@ -71,7 +71,7 @@ class RecordingToolbox:
         Raises:
             OSError: the file cannot be written: the lines may still be there.
         """
-        self._erased.add(photo_sha256)
+        self._erased_names.add(photo_sha256)
         self._rows = {key: row for key, row in self._rows.items() if photo_sha256 not in row.photos}
         name = photo_sha256.encode()
         return await asyncio.to_thread(

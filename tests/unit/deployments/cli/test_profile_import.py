@@ -13,7 +13,7 @@ from deployments.cli import cli
 from deployments.cli import profile as profile_command
 from deployments.config import load_config
 from deployments.wiring.local import local_ports
-from deployments.wiring.parts import _configured, make_dialect
+from deployments.wiring.parts import _configured_dialect, make_dialect
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.released.importing import IMPORTERS
@@ -290,7 +290,7 @@ def test_every_importer_has_its_published_hashes():
 )
 def test_a_profile_without_imported_texts_logs_how_to_import_them(name, mend, folder, caplog):
     args = load_config(None, load_profile(name).tree(model="m", endpoint="http://127.0.0.1:9/v1"))
-    _configured.cache_clear()
+    _configured_dialect.cache_clear()
     make_dialect(args.dialect, args)
     (record,) = caplog.records
     assert f"geotts profile import {mend}" in record.getMessage()

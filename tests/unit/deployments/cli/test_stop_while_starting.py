@@ -17,6 +17,6 @@ class RaisesWhenDeleted:
 
 @pytest.mark.parametrize(("error", "printed"), [(KeyboardInterrupt(), False), (OSError("no space left"), True)])
 def test_a_dropped_keyboard_interrupt_is_not_printed_and_other_errors_are(error, printed, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "unraisablehook", serve._without_stop)
+    monkeypatch.setattr(sys, "unraisablehook", serve._report_all_but_stops)
     RaisesWhenDeleted(error)
     assert ("RaisesWhenDeleted" in capsys.readouterr().err) is printed

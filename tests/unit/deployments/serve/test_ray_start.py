@@ -42,7 +42,7 @@ def starts(monkeypatch):
                 raise RuntimeError("the node did not start in time")
             raylet_pids.append(None)
 
-        monkeypatch.setattr(ray_start, "_init", init)
+        monkeypatch.setattr(ray_start, "_init_ray", init)
         return raylet_pids
 
     return plan
@@ -79,7 +79,7 @@ def test_an_interrupted_start_leaves_no_process(monkeypatch):
         raylet_pids.append(node.all_processes["raylet"][0].process.pid)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ray_start, "_init", init)
+    monkeypatch.setattr(ray_start, "_init_ray", init)
     with pytest.raises(KeyboardInterrupt):
         ray_start.start_ray(None, log_to_driver=False)
     assert len(raylet_pids) == 1

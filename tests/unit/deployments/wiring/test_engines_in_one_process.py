@@ -71,7 +71,7 @@ def test_no_engine_is_loaded_for_a_verifier_of_another_package_unasked(loaded, m
         given.append(args.verifier.engine)
         return consensus
 
-    monkeypatch.setitem(VERIFIERS._own, "wary", wary)
+    monkeypatch.setitem(VERIFIERS._own_entries, "wary", wary)
     local_ports(load_config(None, {"engine": vllm(0.4), "verifier": judged_by(0.5, kind="wary")}))
     assert loaded == [0.4]
     assert [engine.gpu_memory for engine in given] == [0.5], "it may load the engine itself, so it counts"

@@ -69,11 +69,11 @@ def test_larger_places_come_first_and_alternates_below_primaries(gazetteer):
 
 def test_misspelt_names_are_found(gazetteer):
     rng = random.Random(5)
-    names = [gazetteer._name(i) for i in rng.sample(range(len(gazetteer._a["name_best"])), 20000)]
+    names = [gazetteer._name(i) for i in rng.sample(range(len(gazetteer._arrays["name_best"])), 20000)]
     asked = hit = 0
     for name in names:
-        place, primary = gazetteer._bearers(gazetteer._lookup(name))[0]
-        if not primary or not name.isascii() or len(name) < 7 or gazetteer._a["population"][place] < 15000:
+        place, primary = gazetteer._bearers(gazetteer._name_id(name))[0]
+        if not primary or not name.isascii() or len(name) < 7 or gazetteer._arrays["population"][place] < 15000:
             continue
         at = rng.randrange(1, len(name) - 1)
         typo = rng.choice([name[:at] + name[at + 1 :], name[:at] + rng.choice(string.ascii_lowercase) + name[at + 1 :]])

@@ -34,8 +34,8 @@ _ANSWER: Final = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL)
 _SEARCH: Final = "search_web"
 _ZOOM: Final = "image_zoom_in_tool"
 # the photo as it is shown, and crops as the tool made them (eval/utils_agent_tool.py:29-31, 103-115)
-_SHOWN: Final = ResizeRule(max_pixels=2048 * 1024)
-_AS_MADE: Final = ResizeRule(max_pixels=2**26)
+_PHOTO_RULE: Final = ResizeRule(max_pixels=2048 * 1024)
+_CROP_RULE: Final = ResizeRule(max_pixels=2**26)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ReleasedGeoVista(ReleasedDialect):
     own_turn_tokens: ClassVar[int] = 2048
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     own_coords: ClassVar[Coords] = "pixels"
-    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_SHOWN, crop=_AS_MADE)
+    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_PHOTO_RULE, crop=_CROP_RULE)
     own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     calls_per_tool: ClassVar[Mapping[str, int]] = {_ZOOM: 5, _SEARCH: 2}
@@ -79,7 +79,7 @@ class ReleasedGeoVista(ReleasedDialect):
 
     def opening(self, task: Task) -> tuple[Message, ...]:
         """The authors' system text describes the tools itself, so none are listed where it is imported."""
-        listed = task if self.prompt is None or "{tools}" in self.prompt else _without_tools(task)
+        listed = task if self.prompt is None or "{tools}" in self.prompt else _task_without_tools(task)
         return super().opening(listed)
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
@@ -108,7 +108,7 @@ class ReleasedGeoVista(ReleasedDialect):
         parts: list[Part] = []
         result: ToolResult | None = None
         for call, outcome in zip(turn.parsed.calls, turn.outcomes, strict=False):
-            parts += self._answered(call, outcome)
+            parts += self._response_parts(call, outcome)
             result = outcome.result
         if (reply := self._reminder(turn)) is not None:
             parts.append(TextPart(text=reply))
@@ -127,7 +127,7 @@ class ReleasedGeoVista(ReleasedDialect):
             return None
         return self.text("search_hint", "Look on the web for what you have seen.")
 
-    def _answered(self, call: ToolCall, outcome: ToolOutcome) -> tuple[Part, ...]:
+    def _response_parts(self, call: ToolCall, outcome: ToolOutcome) -> tuple[Part, ...]:
         result = outcome.result
         whole: JsonValue = (
             call.whole if isinstance(call, WrittenCall) else call.model_dump(include={"name", "arguments"})
@@ -163,5 +163,5 @@ class ReleasedGeoVista(ReleasedDialect):
         return place_answer(found[-1], turn=len(messages)) if found else None
 
 
-def _without_tools(task: Task) -> Task:
+def _task_without_tools(task: Task) -> Task:
     return replace(task, tools=())

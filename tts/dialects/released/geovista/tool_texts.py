@@ -49,12 +49,12 @@ def _traceback(tool: str, error: str) -> str:
         lines = ["Traceback (most recent call last):", _LOOP, f"    {reading}", f"    {marks}"]
         return "\n".join([*lines, f"AttributeError: {error}", ""])
     at = call.index("manager")
-    raised = _RAISED["limit_" + function] if error.startswith("Maximum") else _RAISED[function]
+    raised = _TRACEBACKS["limit_" + function] if error.startswith("Maximum") else _TRACEBACKS[function]
     lines = [_LOOP, call, f"{' ' * at}{'^' * (len(call) - at)}", f"{_TOOLS}{function}", f"    {raised}"]
     return "\n".join([*lines, f"Exception: {error}"])
 
 
-_RAISED: Final = {
+_TRACEBACKS: Final = {
     "execute_crop_tool": 'raise Exception(f"Crop tool execution failed: {str(e)}")',
     "execute_search_tool": 'raise Exception(f"Search tool execution failed: {str(e)}")',
     "limit_execute_crop_tool": 'raise Exception(f"Maximum crop tool calls ({MAX_CROP_CALLS}) exceeded")',

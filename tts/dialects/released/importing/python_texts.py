@@ -41,7 +41,7 @@ def joined_text(tree: ast.AST, name: str, path: Path) -> str:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    text = _joined(ast.Name(id=name), known, depth=0)
+    text = _joined_text(ast.Name(id=name), known, depth=0)
     if text is None:
         raise ConfigError(f"{path} sets no text named {name}: is it the authors' repository?")
     return text
@@ -99,7 +99,7 @@ def dictionaries(tree: ast.AST) -> Iterator[dict[str, ast.expr]]:
 def registered_tools(tree: ast.AST) -> Iterator[dict[str, Any]]:
     """Schemas of classes under `@register_tool('name')` with a description and parameters of their own."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef) or (name := _registered_as(node)) is None:
+        if not isinstance(node, ast.ClassDef) or (name := _registered_name(node)) is None:
             continue
         fields = {
             target.id: statement.value
@@ -114,7 +114,7 @@ def registered_tools(tree: ast.AST) -> Iterator[dict[str, Any]]:
                 yield {"name": name, "description": description, "parameters": parameters}
 
 
-def _registered_as(node: ast.ClassDef) -> str | None:
+def _registered_name(node: ast.ClassDef) -> str | None:
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("register_tool") and decorator.args:
             return text_of(decorator.args[0])
@@ -128,14 +128,14 @@ def _values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
             yield node.value
 
 
-def _joined(node: ast.expr, known: Mapping[str, ast.expr], *, depth: int) -> str | None:
+def _joined_text(node: ast.expr, known: Mapping[str, ast.expr], *, depth: int) -> str | None:
     """A sum of texts and names of texts; None for anything else, and for names that lead in circles."""
     if depth > _DEEPEST:
         return None
     if isinstance(node, ast.Name):
-        return _joined(known[node.id], known, depth=depth + 1) if node.id in known else None
+        return _joined_text(known[node.id], known, depth=depth + 1) if node.id in known else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = (_joined(side, known, depth=depth + 1) for side in (node.left, node.right))
+        left, right = (_joined_text(side, known, depth=depth + 1) for side in (node.left, node.right))
         return None if left is None or right is None else left + right
     return text_of(node)
 

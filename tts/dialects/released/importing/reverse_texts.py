@@ -21,10 +21,10 @@ _IMAGE_MARK: Final = "<image>"
 
 def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
-    return {"eval": _eval(checkout), "rl": _rl(checkout)}
+    return {"eval": _eval_texts(checkout), "rl": _rl_texts(checkout)}
 
 
-def _eval(checkout: Path) -> ImportedTexts:
+def _eval_texts(checkout: Path) -> ImportedTexts:
     path, prompts = checkout / _EVAL, checkout / _EVAL_SYSTEM
     tree = parse_file(path)
     return ImportedTexts(
@@ -36,7 +36,7 @@ def _eval(checkout: Path) -> ImportedTexts:
     )
 
 
-def _rl(checkout: Path) -> ImportedTexts:
+def _rl_texts(checkout: Path) -> ImportedTexts:
     path = checkout / _RL
     tree = parse_file(path)
     return ImportedTexts(

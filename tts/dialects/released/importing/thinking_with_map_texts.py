@@ -28,22 +28,22 @@ _IMAGE_MARK: Final = "<image>"
 
 def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
-    return {"verl": _verl(checkout), "demo": _demo(checkout)}
+    return {"verl": _verl_texts(checkout), "demo": _demo_texts(checkout)}
 
 
-def _verl(checkout: Path) -> ImportedTexts:
+def _verl_texts(checkout: Path) -> ImportedTexts:
     path = checkout / _PROMPTS
     tree = parse_file(path)
     task = assigned_text(tree, "DEFAULT_USER_CONTENT_PREFIX", path).removeprefix(_IMAGE_MARK)
     return ImportedTexts(
         system=assigned_text(tree, "DEFAULT_SYSTEM_CONTENT", path),
         task=task,
-        tools=tuple(_tools(checkout).values()),
-        texts=_verifier(checkout / _VERIFIER),
+        tools=tuple(_tool_schemas(checkout).values()),
+        texts=_verifier_texts(checkout / _VERIFIER),
     )
 
 
-def _verifier(path: Path) -> dict[str, str]:
+def _verifier_texts(path: Path) -> dict[str, str]:
     """The system text, and the question with `{input}` and `{candidates}` for what goes there."""
     make = function(parse_file(path), "make_ensemble_messages", path)
     task = assigned_text(make, "user_text", path)
@@ -51,14 +51,14 @@ def _verifier(path: Path) -> dict[str, str]:
     return {"verifier_system": assigned_text(make, "system", path), "verifier_task": task}
 
 
-def _tools(checkout: Path) -> dict[str, dict[str, Any]]:
+def _tool_schemas(checkout: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in _SET_FILES:
         found |= {tool: schema for tool, schema in tools_listed(checkout / _SETS / name).items() if tool not in found}
     return found
 
 
-def _demo(checkout: Path) -> ImportedTexts:
+def _demo_texts(checkout: Path) -> ImportedTexts:
     path = checkout / _NOTEBOOK
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -71,12 +71,12 @@ def _demo(checkout: Path) -> ImportedTexts:
             tree = ast.parse(source)
         except SyntaxError:  # magics of a notebook
             continue
-        system = system or _keyword(tree, "system_message")
+        system = system or _keyword_text(tree, "system_message")
         task = task or next(iter(_assignments(tree, "prompt")), "")
     return ImportedTexts(system=system, task=task, tools=_demo_tools(checkout / _DEMO_TOOLS))
 
 
-def _keyword(tree: ast.AST, name: str) -> str:
+def _keyword_text(tree: ast.AST, name: str) -> str:
     found = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == name)
     return next((text for node in found if (text := text_of(node.value)) is not None), "")
 

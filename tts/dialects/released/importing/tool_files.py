@@ -17,7 +17,7 @@ def tools_listed(path: Path) -> dict[str, dict[str, Any]]:
     """Schemas by name, in the order of the file. Raises ConfigError where the file lists none."""
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))["tools"]
-        schemas = [_as_loaded(tool["tool_schema"]["function"]) for tool in listed]
+        schemas = [_loaded_schema(tool["tool_schema"]["function"]) for tool in listed]
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} lists no tools: {type(error).__name__}") from error
     found: dict[str, dict[str, Any]] = {}
@@ -26,7 +26,7 @@ def tools_listed(path: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _as_loaded(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _loaded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """As the released loading code leaves it."""
     parameters = schema["parameters"]
     properties = {

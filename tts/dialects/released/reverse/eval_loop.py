@@ -34,7 +34,7 @@ _MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counte
 _NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total
 _MOST_CALLS: Final = 256
 _ANSWER: Final = between_tags("answer")
-_COUNTED: Final = {ZOOM: "crop", IMAGE_SEARCH: "search", TEXT_SEARCH: "tavily"}
+_NAMES_IN_LIMITS: Final = {ZOOM: "crop", IMAGE_SEARCH: "search", TEXT_SEARCH: "tavily"}
 _REMINDER: Final = "Call one tool, or answer inside <answer>Country, City, latitude, longitude</answer>."
 
 
@@ -79,9 +79,9 @@ class ReleasedReverse(ReleasedDialect):
 
     def observation(self, outcomes: tuple[ToolOutcome, ...]) -> tuple[Message, ...]:
         """A user message for each result; those of unknown tools are left out."""
-        return tuple(self._observed(outcome) for outcome in outcomes if not _unknown(outcome.result))
+        return tuple(self._tool_message(outcome) for outcome in outcomes if not _is_unknown_tool(outcome.result))
 
-    def _observed(self, outcome: ToolOutcome) -> Message:
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
         """A user message: the picture, then the text between its tags."""
         images = tuple(ImagePart(image=image) for image in outcome.result.images)
         text = TextPart(text=f"<tool_response>\n{self.result_text(outcome)}\n</tool_response>")
@@ -94,7 +94,7 @@ class ReleasedReverse(ReleasedDialect):
             return result.text
         if result.failure.kind is ToolErrorKind.BUDGET and result.name in self.calls_per_tool:
             limit = self.calls_per_tool[result.name]
-            return f"Tool call error: Maximum {_COUNTED[result.name]} calls ({limit}) exceeded"
+            return f"Tool call error: Maximum {_NAMES_IN_LIMITS[result.name]} calls ({limit}) exceeded"
         return result.text if is_text_of_tool(result) else f"Tool call error: {result.failure.detail}"
 
     def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
@@ -112,5 +112,5 @@ class ReleasedReverse(ReleasedDialect):
         return ParsedTurn(answer=StatedAnswer(point=point, level=Level.POINT, country=country, city=city))
 
 
-def _unknown(result: ToolResult) -> bool:
+def _is_unknown_tool(result: ToolResult) -> bool:
     return result.failure is not None and result.failure.kind is ToolErrorKind.UNKNOWN_TOOL

@@ -28,7 +28,9 @@ _MAIN_ARGUMENT = {ZOOM: "bbox_2d", IMAGE_SEARCH: "bbox_2d", TEXT_SEARCH: "query"
 
 def calls_written(text: str, *, turn: int) -> tuple[WrittenCall, ...]:
     """The calls in order; a name or arguments that are missing are guessed from the keys, as there."""
-    found = [_completed(value) for value in _closed(text)] or [_completed(value) for value in _first_open(text)]
+    found = [_complete_call(value) for value in _closed_calls(text)] or [
+        _complete_call(value) for value in _first_open_call(text)
+    ]
     return tuple(
         written_call(f"call_{turn}_{i}", str(value.get("name", "")), value.get("arguments", {}), value)
         for i, value in enumerate(found)
@@ -45,7 +47,7 @@ def kept_message(text: str) -> str:
     return f"{text[: _balanced_end(text, start) + 1]}\n{_END}"
 
 
-def _closed(text: str) -> Iterator[dict[str, Any]]:
+def _closed_calls(text: str) -> Iterator[dict[str, Any]]:
     for body in _CLOSED.findall(text):
         try:
             yield json.loads(body)
@@ -53,7 +55,7 @@ def _closed(text: str) -> Iterator[dict[str, Any]]:
             continue
 
 
-def _first_open(text: str) -> Iterator[dict[str, Any]]:
+def _first_open_call(text: str) -> Iterator[dict[str, Any]]:
     opened = _OPEN.search(text)
     if opened is None:
         return
@@ -64,7 +66,7 @@ def _first_open(text: str) -> Iterator[dict[str, Any]]:
     yield value
 
 
-def _completed(value: dict[str, Any]) -> dict[str, Any]:
+def _complete_call(value: dict[str, Any]) -> dict[str, Any]:
     if "name" not in value:
         if "bbox_2d" in value:
             return {"name": ZOOM, "arguments": {"bbox_2d": value["bbox_2d"]}}

@@ -31,8 +31,8 @@ from tts.rewards.released.reverse_reward import read_for_reward
 _RESPONSE_TOKENS: Final = 8192  # script/rl/geoloc/run_qwen3vl-4b_geoloc_coldstart_v5_dist.sh:85
 _MESSAGES: Final = 20  # :120
 _TEXT_CHARS: Final = 4000  # :122, max_tool_response_length; cut in the middle (rollout.yaml)
-_CUT: Final = "...(truncated)..."
-_DRAWN: Final = SamplingSettings(temperature=0.7)  # :114
+_CUT_MARK: Final = "...(truncated)..."
+_SAMPLED_SETTINGS: Final = SamplingSettings(temperature=0.7)  # :114
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class ReverseTraining(ReleasedDialect):
     own_pictures: ClassVar[PictureRules] = PictureRules(
         photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
     )
-    own_alone: ClassVar[SamplingSettings] = _DRAWN
-    own_together: ClassVar[SamplingSettings] = _DRAWN
+    own_alone: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
+    own_together: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
     counts_observations: ClassVar[bool] = True
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 
-    def _observed(self, outcome: ToolOutcome) -> Message:
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
         images = tuple(ImagePart(image=image) for image in outcome.result.images)
         return Message(role="tool", parts=(*images, TextPart(text=self.result_text(outcome))), result=outcome.result)
 
@@ -62,7 +62,7 @@ class ReverseTraining(ReleasedDialect):
         """The tool's text, without its middle above 4,000 characters; other failures as the loop has them."""
         result = outcome.result
         if is_text_of_tool(result):
-            return result.text if len(result.text) <= _TEXT_CHARS else _without_middle(result.text)
+            return result.text if len(result.text) <= _TEXT_CHARS else _drop_middle(result.text)
         assert result.failure is not None
         if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:
             return f"Error when executing tool: {result.name!r}"
@@ -79,6 +79,6 @@ class ReverseTraining(ReleasedDialect):
         return None if point is None else ParsedTurn(answer=StatedAnswer(point=point, level=Level.POINT))
 
 
-def _without_middle(text: str) -> str:
+def _drop_middle(text: str) -> str:
     half = _TEXT_CHARS // 2
-    return f"{text[:half]}{_CUT}{text[-half:]}"
+    return f"{text[:half]}{_CUT_MARK}{text[-half:]}"

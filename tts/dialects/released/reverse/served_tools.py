@@ -26,13 +26,13 @@ def served_tools(system: str) -> tuple[ServedTool, ...]:
     label = {"type": "string", "description": "what you expect to see there"}
     goal = {"type": "string", "description": "what you hope to recognise"}
     return (
-        _tool(ZOOM, "image_zoom", "Enlarge a region of the photo.", {"bbox_2d": _BOX, "label": label}, system),
-        _tool(IMAGE_SEARCH, "image_search", "Find pages with pictures like a region of the photo.",
+        _make_tool(ZOOM, "image_zoom", "Enlarge a region of the photo.", {"bbox_2d": _BOX, "label": label}, system),
+        _make_tool(IMAGE_SEARCH, "image_search", "Find pages with pictures like a region of the photo.",
               {"bbox_2d": _BOX, "goal": goal}, system),
-        _tool(TEXT_SEARCH, "web_search", "Search the web.", {"query": _QUERY}, system),
+        _make_tool(TEXT_SEARCH, "web_search", "Search the web.", {"query": _QUERY}, system),
     )  # fmt: skip
 
 
-def _tool(name: str, ability: str, description: str, properties: dict[str, Any], system: str) -> ServedTool:
+def _make_tool(name: str, ability: str, description: str, properties: dict[str, Any], system: str) -> ServedTool:
     target = released_tool_name(ability, system, name)
     return ServedTool(name, target, description, properties, (next(iter(properties)),), keep_arguments)

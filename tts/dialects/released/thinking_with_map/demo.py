@@ -36,7 +36,7 @@ _BOX: Final[dict[str, Any]] = {
 }
 
 
-def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
+def _make_tool(name: str, properties: dict[str, Any]) -> ServedTool:
     ability, description = TOOLS[name]
     target = released_tool_name(ability, DEMO_SYSTEM, name)
     return ServedTool(name, target, description, properties, tuple(properties), keep_arguments)
@@ -46,18 +46,18 @@ _QUERY: Final[dict[str, Any]] = {"query": {"type": "string"}}
 # the notebook lists the first six; the three of Google stand there commented out
 DEMO_SETS: Final[dict[str, tuple[ServedTool, ...]]] = {
     "amap": (
-        _tool("image_zoom_in_tool", _BOX),
-        _tool("amap_keyword_search", _KEYWORDS),
-        _tool("amap_poi_detail", {"id": {"description": "the id of a place", "type": "string"}}),
-        _tool("amap_input_tips", _KEYWORDS),
-        _tool("amap_static_map", _POINT),
-        _tool("amap_satellite_map", _POINT),
+        _make_tool("image_zoom_in_tool", _BOX),
+        _make_tool("amap_keyword_search", _KEYWORDS),
+        _make_tool("amap_poi_detail", {"id": {"description": "the id of a place", "type": "string"}}),
+        _make_tool("amap_input_tips", _KEYWORDS),
+        _make_tool("amap_static_map", _POINT),
+        _make_tool("amap_satellite_map", _POINT),
     ),
     "google": (
-        _tool("image_zoom_in_tool", _BOX),
-        _tool("web_search", _QUERY),
-        _tool("google_map_search", _QUERY),
-        _tool("google_static_map", _POINT),
+        _make_tool("image_zoom_in_tool", _BOX),
+        _make_tool("web_search", _QUERY),
+        _make_tool("google_map_search", _QUERY),
+        _make_tool("google_static_map", _POINT),
     ),
 }
 
@@ -96,7 +96,7 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
         return ParsedTurn(calls=calls, kept=written_again(pieces))
 
-    def _observed(self, outcome: ToolOutcome) -> Message:
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
         """A picture comes without a text; both stand between the tags of the response."""
         images = tuple(ImagePart(image=image) for image in outcome.result.images)
         text = self.result_text(outcome)

@@ -59,35 +59,35 @@ def taken_apart(text: str) -> tuple[Piece, ...]:
     elif before.strip():
         pieces.texts.append(before)
     for body in tagged:
-        _read(body, pieces)
+        _read_piece(body, pieces)
     pieces.close()
     return tuple(pieces.found)
 
 
-def _read(body: str, pieces: _Pieces) -> None:
+def _read_piece(body: str, pieces: _Pieces) -> None:
     if not body.strip():
         return
     inner, closed, _ = body.partition(_CLOSE)
-    if not closed and not _cut_out(body).name:
+    if not closed and not _cut_out_call(body).name:
         return  # cut off before its name
     pieces.close()
-    call = _call(inner.strip()) if closed else _cut_out(body)
+    call = _parse_call(inner.strip()) if closed else _cut_out_call(body)
     if call is not None:
         pieces.found.append(call)
 
 
-def _call(inner: str) -> CallMessage | None:
+def _parse_call(inner: str) -> CallMessage | None:
     """A closed call: JSON5, else cut out of the text; None for JSON5 without a name and arguments."""
     try:
         value = read_json5(inner)
     except ValueError:
-        return _cut_out(inner)
+        return _cut_out_call(inner)
     if not isinstance(value, dict) or "name" not in value or "arguments" not in value:
         return None
     return CallMessage(str(value["name"]), json.dumps(value["arguments"], ensure_ascii=False))
 
 
-def _cut_out(text: str) -> CallMessage:
+def _cut_out_call(text: str) -> CallMessage:
     """Name and arguments by the marks around them, for what is no JSON5; both may be empty."""
     name = arguments = ""
     at = text.find(_NAME_BEFORE)
@@ -106,11 +106,11 @@ def written_again(pieces: tuple[Piece, ...]) -> str:
     for piece in pieces:
         if text and not text.endswith("\n"):
             text += "\n"
-        text += "".join(piece.texts) if isinstance(piece, Texts) else _tagged(piece)
+        text += "".join(piece.texts) if isinstance(piece, Texts) else _tagged_text(piece)
     return text
 
 
-def _tagged(call: CallMessage) -> str:
+def _tagged_text(call: CallMessage) -> str:
     try:
         arguments = read_json5(call.arguments)
     except ValueError:

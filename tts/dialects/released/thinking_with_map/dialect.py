@@ -27,7 +27,7 @@ from tts.geodata.datum import in_mainland_china
 from tts.ports.toolbox import ToolOutcome
 
 _TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length
-_CUT: Final = "...(truncated)"
+_CUT_MARK: Final = "...(truncated)"
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
         """One of the two sets, never both: by the leader of earlier rollouts, else by the area the caller named."""
         if (self.settings.tool_set or BY_PLACE) != BY_PLACE:
             return self
-        return replace(self, tool_set="amap" if _in_china(surroundings) else "google")
+        return replace(self, tool_set="amap" if _is_in_china(surroundings) else "google")
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
 
-    def _observed(self, outcome: ToolOutcome) -> Message:
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
         """A tool message: pictures first, then the text."""
         images = tuple(ImagePart(image=image) for image in outcome.result.images)
         text = TextPart(text=self.result_text(outcome))
@@ -71,11 +71,11 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
         """The first 1,024 characters of the tool's text; what else fails as the authors' client reports it."""
         result = outcome.result
         if not is_text_of_tool(result):
-            return _lost(result)
-        return result.text if len(result.text) <= _TEXT_CHARS else f"{result.text[:_TEXT_CHARS]}{_CUT}"
+            return _failure_text(result)
+        return result.text if len(result.text) <= _TEXT_CHARS else f"{result.text[:_TEXT_CHARS]}{_CUT_MARK}"
 
 
-def _lost(result: ToolResult) -> str:
+def _failure_text(result: ToolResult) -> str:
     """What the authors' client says of an unknown tool, and of a tool server that does not answer."""
     assert result.failure is not None
     if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:
@@ -88,7 +88,7 @@ def _lost(result: ToolResult) -> str:
     return f'{{"result": "{query_type} API call error: API Call Failed: Connection Error: {result.failure.detail}"}}'
 
 
-def _in_china(surroundings: Surroundings) -> bool:
+def _is_in_china(surroundings: Surroundings) -> bool:
     if surroundings.leader is not None:
         return in_mainland_china(surroundings.leader)
     area = surroundings.within

@@ -43,7 +43,7 @@ TOOLS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
+def _make_tool(name: str, properties: dict[str, Any]) -> ServedTool:
     ability, description = TOOLS[name]
     required = ("latitude", "longitude") if properties is _POINT else (next(iter(properties)),)
     return ServedTool(
@@ -51,23 +51,23 @@ def _tool(name: str, properties: dict[str, Any]) -> ServedTool:
     )
 
 
-_ZOOM: Final = _tool("image_zoom_in_tool", _BOX)
+_ZOOM: Final = _make_tool("image_zoom_in_tool", _BOX)
 TOOL_SETS: Final[Mapping[str, tuple[ServedTool, ...]]] = {
     "amap": (
         _ZOOM,
-        _tool("amap_input_tips", _QUERY),
-        _tool("amap_keyword_search", _QUERY),
-        _tool("amap_poi_detail", _ID),
-        _tool("amap_static_map", _POINT),
-        _tool("amap_satellite_map", _POINT),
+        _make_tool("amap_input_tips", _QUERY),
+        _make_tool("amap_keyword_search", _QUERY),
+        _make_tool("amap_poi_detail", _ID),
+        _make_tool("amap_static_map", _POINT),
+        _make_tool("amap_satellite_map", _POINT),
     ),
     "google": (
         _ZOOM,
-        _tool("google_search", _QUERY),
-        _tool("google_map_search", _QUERY),
-        _tool("google_static_map", _POINT),
+        _make_tool("google_search", _QUERY),
+        _make_tool("google_map_search", _QUERY),
+        _make_tool("google_static_map", _POINT),
     ),
-    "zoom_and_search": (_ZOOM, _tool("web_search", _QUERY)),
+    "zoom_and_search": (_ZOOM, _make_tool("web_search", _QUERY)),
     "zoom_only": (_ZOOM,),
 }
 BY_PLACE: Final = "place"

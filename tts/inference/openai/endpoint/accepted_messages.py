@@ -17,13 +17,13 @@ def accepted_messages(
     """The same conversation under the endpoint's limits; `lists_tools`: the request has tools beside its messages."""
     kept = tuple(messages)
     if traits.max_images is not None:
-        kept = _with_fewer_pictures(kept, traits.max_images)
+        kept = _drop_pictures(kept, traits.max_images)
     if not traits.keeps_system(lists_tools=lists_tools):
         kept = _system_as_user(kept)
     return kept
 
 
-def _with_fewer_pictures(messages: tuple[Message, ...], most: int) -> tuple[Message, ...]:
+def _drop_pictures(messages: tuple[Message, ...], most: int) -> tuple[Message, ...]:
     """The first picture, which is the photo, and the latest of the others; words stand where the rest was."""
     places = [
         (i, j)

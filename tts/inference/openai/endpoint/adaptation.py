@@ -50,7 +50,7 @@ def adapt(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptat
     return None
 
 
-def _narrowed(traits: EndpointTraits, **changes: Any) -> Adaptation:
+def _make_adaptation(traits: EndpointTraits, **changes: Any) -> Adaptation:
     return Adaptation(traits.model_copy(update=changes))
 
 
@@ -65,11 +65,11 @@ _NO_TOOLS = re.compile(
 )
 
 
-def _tools(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_tools(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     if traits.tools == "text" or "tools" not in request.body:
         return None
     refused = _NO_TOOLS.search(refusal.message) or (refusal.param == "tools" and _UNWANTED.search(refusal.message))
-    return _narrowed(traits, tools="text") if refused else None
+    return _make_adaptation(traits, tools="text") if refused else None
 
 
 # Gemma's template "System role not supported"; Gemini's face for Gemma "Developer instruction is not enabled".
@@ -80,29 +80,29 @@ _NO_SYSTEM = re.compile(
 )
 
 
-def _system_role(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
-    return _narrowed(traits, system_role=False) if _NO_SYSTEM.search(refusal.message) else None
+def _adapt_system_role(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+    return _make_adaptation(traits, system_role=False) if _NO_SYSTEM.search(refusal.message) else None
 
 
 _ALTERNATE = re.compile(r"roles? must alternate|must alternate (between )?(user|the roles)", re.IGNORECASE)
 
 
-def _alternation(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_alternation(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """First neighbours of one role are joined; where results of tools still stand side by side, all goes as text."""
     if not _ALTERNATE.search(refusal.message):
         return None
     if not traits.alternates:
-        return _narrowed(traits, alternates=True)
-    return _narrowed(traits, tools="text") if "tools" in request.body else None
+        return _make_adaptation(traits, alternates=True)
+    return _make_adaptation(traits, tools="text") if "tools" in request.body else None
 
 
 # OpenAI "Your organization must be verified to stream this model" (param stream); others "does not support streaming".
 _NO_STREAM = re.compile(r"verified to stream|not support stream|stream(ing)? is not supported", re.IGNORECASE)
 
 
-def _streaming(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_streaming(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     refused = refusal.param == "stream" or _NO_STREAM.search(refusal.message)
-    return _narrowed(traits, streams=False) if refused else None
+    return _make_adaptation(traits, streams=False) if refused else None
 
 
 # vLLM "At most 1 image(s) may be provided in one request"; Groq "supports up to 5 images"; Mistral "max 8 images".
@@ -111,11 +111,11 @@ _TOO_MANY_IMAGES = re.compile(
 )
 
 
-def _image_count(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_image_count(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     found = _TOO_MANY_IMAGES.search(refusal.message)
     if found is None or not 1 <= int(found[1]) < request.images:
         return None
-    return _narrowed(traits, max_images=int(found[1]))
+    return _make_adaptation(traits, max_images=int(found[1]))
 
 
 # Anthropic "image exceeds 5 MB maximum" and "image dimensions exceed max allowed size"; proxies "Request Entity Too
@@ -127,13 +127,13 @@ TOO_LARGE = re.compile(
 )
 
 
-def _image_size(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_image_size(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """Half the pixels; not where the model's boxes count pixels, because they would shift."""
     too_large = refusal.status == 413 or TOO_LARGE.search(refusal.message)
     pixels = request.picture_pixels // 2
     if not too_large or request.boxes_in_pixels or pixels < _MIN_PICTURE_PIXELS:
         return None
-    return _narrowed(traits, max_picture_pixels=pixels)
+    return _make_adaptation(traits, max_picture_pixels=pixels)
 
 
 # vLLM "'max_tokens' … is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1500
@@ -147,7 +147,7 @@ _PROMPT = re.compile(
 )
 
 
-def _room(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_to_room(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """The completion asked for does not fit beside the prompt, but a shorter one does."""
     context, prompt = _number(_CONTEXT, refusal.message), _number(_PROMPT, refusal.message)
     if context is None or prompt is None:
@@ -167,19 +167,19 @@ _OUTPUT_CAP = re.compile(
 )
 
 
-def _output_cap(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_output_cap(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     cap, asked = _number(_OUTPUT_CAP, refusal.message), request.body.get(traits.token_field)
     if cap is None or cap < 1 or not isinstance(asked, int) or cap >= asked:
         return None
-    return _narrowed(traits, max_output_tokens=cap)
+    return _make_adaptation(traits, max_output_tokens=cap)
 
 
-def _message_field(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_message_field(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A field that this or another server put on an assistant message and that is refused when it comes back."""
-    named = _named(refusal, request.message_fields)
+    named = _named_fields(refusal, request.message_fields)
     if not named or not (_UNWANTED.search(refusal.message) or refusal.code in _UNWANTED_CODES):
         return None
-    return _narrowed(traits, dropped_message_fields=traits.dropped_message_fields | named)
+    return _make_adaptation(traits, dropped_message_fields=traits.dropped_message_fields | named)
 
 
 _UNWANTED = re.compile(
@@ -188,30 +188,30 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 _UNWANTED_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"})
-_NEEDED = frozenset({"model", "messages", "tools", "stream"})
+_NEEDED_FIELDS = frozenset({"model", "messages", "tools", "stream"})
 _FIRST_TO_GO = ("top_p", "min_p", "top_k")  # of several that cannot go together
 
 
-def _parameter(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
+def _adapt_parameter(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A parameter that the message names: sent under its other name, in a weaker form, or not at all."""
-    named = _named(refusal, frozenset(request.body) - _NEEDED)
+    named = _named_fields(refusal, frozenset(request.body) - _NEEDED_FIELDS)
     if not named or not (_UNWANTED.search(refusal.message) or refusal.code in _UNWANTED_CODES):
         return None
     if traits.token_field in named:
         other: TokenField = "max_tokens" if traits.token_field == "max_completion_tokens" else "max_completion_tokens"
         if other in refusal.message or traits.token_field == "max_completion_tokens":
-            return _narrowed(traits, token_field=other)
+            return _make_adaptation(traits, token_field=other)
     if "response_format" in named:
         weaker = (
             "json_object" if traits.schema_form == "json_schema" and "json_object" not in refusal.message else "none"
         )
-        return _narrowed(traits, schema_form=weaker)
+        return _make_adaptation(traits, schema_form=weaker)
     if len(named) > 1 and "both" in refusal.message:
         named = frozenset([next((name for name in _FIRST_TO_GO if name in named), min(named))])
-    return _narrowed(traits, dropped=traits.dropped | named)
+    return _make_adaptation(traits, dropped=traits.dropped | named)
 
 
-def _named(refusal: Refusal, known: frozenset[str]) -> frozenset[str]:
+def _named_fields(refusal: Refusal, known: frozenset[str]) -> frozenset[str]:
     """Which of the known fields the refusal is about: by its `param`, else the words of its message."""
     steps = set(re.split(r"[.\[\]]+", refusal.param))
     if steps & known:
@@ -227,14 +227,14 @@ def _number(pattern: re.Pattern[str], text: str) -> int | None:
 
 _Rule = Callable[[EndpointTraits, Refusal, Request], Adaptation | None]
 _RULES: tuple[_Rule, ...] = (
-    _tools,
-    _system_role,
-    _alternation,
-    _streaming,
-    _image_count,
-    _image_size,
-    _room,
-    _output_cap,
-    _message_field,
-    _parameter,
+    _adapt_tools,
+    _adapt_system_role,
+    _adapt_alternation,
+    _adapt_streaming,
+    _adapt_image_count,
+    _adapt_image_size,
+    _adapt_to_room,
+    _adapt_output_cap,
+    _adapt_message_field,
+    _adapt_parameter,
 )

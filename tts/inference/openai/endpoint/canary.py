@@ -47,9 +47,9 @@ class Canary:
     def __init__(self, model: str, traits: EndpointTraits, tokens: int) -> None:
         self._model = model
         self._traits = traits
-        self._words = tokens
+        self._n_words = tokens
         self._code = str(secrets.randbelow(900_000) + 100_000)  # no two checks share a prefix that may be cached
-        self._control = False
+        self._is_control = False
         self.outcome: CanaryOutcome | None = None
 
     @property
@@ -57,7 +57,7 @@ class Canary:
         """The body of the next chat completion to ask for."""
         if self.outcome is not None:
             return None
-        filler = "" if self._control else " ".join(islice(cycle(_FILLER), self._words)) + ". "
+        filler = "" if self._is_control else " ".join(islice(cycle(_FILLER), self._n_words)) + ". "
         text = (
             f"The number is {self._code}. {filler}Which number was named in the first sentence? Answer with the number."
         )
@@ -72,18 +72,18 @@ class Canary:
     def feed(self, answer: Any) -> None:
         """Take the parsed JSON of the answer, or the `Refusal` of the question."""
         if isinstance(answer, Refusal):
-            state: CanaryState = "refused" if overflows_context(answer) and not self._control else "unknown"
-            self.outcome = CanaryOutcome(state, self._words, message=answer.line)
+            state: CanaryState = "refused" if overflows_context(answer) and not self._is_control else "unknown"
+            self.outcome = CanaryOutcome(state, self._n_words, message=answer.line)
             return
         read, repeated = _prompt_tokens(answer), self._code in str(_message(answer))
-        if self._control:
-            self.outcome = CanaryOutcome("cut" if repeated else "unknown", self._words)
-        elif repeated or read >= self._words:
-            self.outcome = CanaryOutcome("whole", self._words, read)
+        if self._is_control:
+            self.outcome = CanaryOutcome("cut" if repeated else "unknown", self._n_words)
+        elif repeated or read >= self._n_words:
+            self.outcome = CanaryOutcome("whole", self._n_words, read)
         elif read:
-            self.outcome = CanaryOutcome("cut", self._words, read)
+            self.outcome = CanaryOutcome("cut", self._n_words, read)
         else:
-            self._control = True
+            self._is_control = True
 
 
 def _message(answer: Any) -> Any:

@@ -49,7 +49,7 @@ _HEADERS: tuple[tuple[str, str, ServerKind], ...] = (
     ("anthropic-organization-id", "", "anthropic"),
 )
 _ONE_AT_A_TIME: frozenset[ServerKind] = frozenset({"ollama", "lm_studio"})
-_MORE: dict[ServerKind, tuple[str, ...]] = {
+_FURTHER_PATHS: dict[ServerKind, tuple[str, ...]] = {
     "llama_cpp": ("/props",),
     "ollama": ("/api/version", "/api/generate", "/api/ps"),
     "vllm": ("/version",),
@@ -78,25 +78,25 @@ class Detection:
         self.lost: tuple[str, ...] = ()
         self._host = host
         self._names = names
-        self._full = full
-        self._pending = [Question("models")] if full or not model else []
-        self._looking: Generator[Question, Any, TemplateTraits | None] | None = None
-        self._looked = False
+        self._is_full = full
+        self._pending_questions = [Question("models")] if full or not model else []
+        self._template_probe: Generator[Question, Any, TemplateTraits | None] | None = None
+        self._has_looked = False
         self._look_when_known()
 
     @property
     def question(self) -> Question | None:
         """What to ask next; `feed` takes the answer. None when nothing more is to be asked."""
-        return self._pending[0] if self._pending else None
+        return self._pending_questions[0] if self._pending_questions else None
 
     def _look_when_known(self) -> None:
         """When nothing else is left to ask: have the chat template rendered, where the server can."""
-        if self._pending or self._looked:
+        if self._pending_questions or self._has_looked:
             return
-        self._looked = True
+        self._has_looked = True
         if self.traits.kind in RENDERING:
-            self._looking = probe_template(self.traits.kind, self.model)
-            self._pending = [next(self._looking)]
+            self._template_probe = probe_template(self.traits.kind, self.model)
+            self._pending_questions = [next(self._template_probe)]
 
     def _use_template(self, template: TemplateTraits | None) -> None:
         if template is not None:
@@ -108,45 +108,46 @@ class Detection:
 
         Raises ModelError when no model is named and the endpoint lists none, or more than one.
         """
-        asked = self._pending.pop(0)
-        if self._looking is not None:
+        question = self._pending_questions.pop(0)
+        if self._template_probe is not None:
             try:
-                self._pending = [self._looking.send(answer)]
+                self._pending_questions = [self._template_probe.send(answer)]
             except StopIteration as end:
-                self._looking = None
+                self._template_probe = None
                 self._use_template(end.value)
             return
-        if asked.path == "models":
-            self._feed_models(_models(answer), headers)
-        elif asked.path == "/props":
-            self._learn(_of_props(answer))
-        elif asked.path in ("/version", "/api/version"):
+        if question.path == "models":
+            self._feed_models(_model_entries(answer), headers)
+        elif question.path == "/props":
+            self._learn(_traits_of_props(answer))
+        elif question.path in ("/version", "/api/version"):
             self._learn({"version": _version(answer, "version")})
-        elif asked.path == "/api/ps":
-            self._learn(_of_ps(answer, self.model))
-        elif asked.path == "/api/v0/models":
-            self._learn(_of_lm_studio(answer, self.model))
+        elif question.path == "/api/ps":
+            self._learn(_traits_of_ps(answer, self.model))
+        elif question.path == "/api/v0/models":
+            self._learn(_traits_of_lm_studio(answer, self.model))
         self._look_when_known()
 
     def _feed_models(self, listed: list[dict[str, Any]], headers: Mapping[str, str]) -> None:
         self.model = self.model or self._only_model([str(entry.get("id", "")) for entry in listed])
-        if not self._full:
+        if not self._is_full:
             return
         entry = next((entry for entry in listed if entry.get("id") in (self.model, f"models/{self.model}")), {})
         kind = self.traits.kind
         if kind == "other":
             kind = _kind(self._host, headers, entry or next(iter(listed), {}))
-        self._learn({"kind": kind, **_of_entry(entry)})
+        self._learn({"kind": kind, **_traits_of_entry(entry)})
         if kind == "openai":
             self._learn({"token_field": "max_completion_tokens"})
         if kind == "openrouter":
-            self._learn(_of_openrouter(entry, self.traits))
+            self._learn(_traits_of_openrouter(entry, self.traits))
         if self.traits.price is None:
             self._learn({"price": shipped_prices().price_of(self.model)})
         if kind in _ONE_AT_A_TIME:
             self._learn({"slots": 1})
-        self._pending = [
-            Question(path, {"model": self.model} if path == "/api/generate" else None) for path in _MORE.get(kind, ())
+        self._pending_questions = [
+            Question(path, {"model": self.model} if path == "/api/generate" else None)
+            for path in _FURTHER_PATHS.get(kind, ())
         ]
 
     def _only_model(self, ids: list[str]) -> str:
@@ -165,7 +166,7 @@ class Detection:
         self.traits = self.traits.model_copy(update=new)
 
 
-def _models(listing: Any) -> list[dict[str, Any]]:
+def _model_entries(listing: Any) -> list[dict[str, Any]]:
     entries = listing.get("data") if isinstance(listing, dict) else listing
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
@@ -185,12 +186,12 @@ def _kind(host: str, headers: Mapping[str, str], entry: dict[str, Any]) -> Serve
     return _OWNERS.get(str(entry.get("owned_by", "")).lower(), "other")
 
 
-def _of_entry(entry: dict[str, Any]) -> dict[str, Any]:
+def _traits_of_entry(entry: dict[str, Any]) -> dict[str, Any]:
     """vLLM and SGLang: `max_model_len`; OpenRouter and others: `context_length`."""
     return {"context_tokens": _count(entry.get("max_model_len")) or _count(entry.get("context_length"))}
 
 
-def _of_props(props: Any) -> dict[str, Any]:
+def _traits_of_props(props: Any) -> dict[str, Any]:
     if not isinstance(props, dict):
         return {}
     settings = props.get("default_generation_settings")
@@ -206,18 +207,18 @@ def _version(answer: Any, name: str) -> str | None:
     return version[:_LONGEST_VERSION] if isinstance(version, str) else None
 
 
-def _of_ps(loaded: Any, model: str) -> dict[str, Any]:
-    entries = _models({"data": loaded.get("models")}) if isinstance(loaded, dict) else []
+def _traits_of_ps(loaded: Any, model: str) -> dict[str, Any]:
+    entries = _model_entries({"data": loaded.get("models")}) if isinstance(loaded, dict) else []
     entry: dict[str, Any] = next((e for e in entries if model in (e.get("name"), e.get("model"))), {})
     return {"context_tokens": _count(entry.get("context_length"))}
 
 
-def _of_lm_studio(listing: Any, model: str) -> dict[str, Any]:
-    entry = next((entry for entry in _models(listing) if entry.get("id") == model), {})
+def _traits_of_lm_studio(listing: Any, model: str) -> dict[str, Any]:
+    entry = next((entry for entry in _model_entries(listing) if entry.get("id") == model), {})
     return {"context_tokens": _count(entry.get("loaded_context_length"))}
 
 
-def _of_openrouter(entry: dict[str, Any], traits: EndpointTraits) -> dict[str, Any]:
+def _traits_of_openrouter(entry: dict[str, Any], traits: EndpointTraits) -> dict[str, Any]:
     taken = {str(name) for name in _list(entry.get("supported_parameters"))}
     if not taken:
         return {}

@@ -38,8 +38,8 @@ class ProviderFieldCollector:
 
     def collect(self, call_ids: Mapping[int, str]) -> ProviderFields | None:
         """`call_ids`: the id under which the call at each place is known. None when there is nothing to send back."""
-        calls = {call_ids[at]: _whole(fields) for at, fields in self._calls.items() if at in call_ids and fields}
-        return ProviderFields(message=_whole(self._message), calls=calls) if self._message or calls else None
+        calls = {call_ids[at]: _join_texts(fields) for at, fields in self._calls.items() if at in call_ids and fields}
+        return ProviderFields(message=_join_texts(self._message), calls=calls) if self._message or calls else None
 
     def _merge(self, into: dict[str, Any], piece: Mapping[str, Any], common: frozenset[str]) -> None:
         for name, value in piece.items():
@@ -56,7 +56,7 @@ class ProviderFieldCollector:
                 into[name] = pieces
 
 
-def _whole(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _join_texts(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: "".join(value) if isinstance(value, _Text) else value for name, value in fields.items()}
 
 

@@ -44,7 +44,7 @@ class Refusal:
         if not isinstance(body, dict):
             return cls(status, str(body)[:_LONGEST])
         if isinstance(detail := body.get("detail"), list) and detail and isinstance(detail[0], dict):
-            return cls._of_validation(status, detail[0])
+            return cls._from_validation_error(status, detail[0])
         error = body.get("error", body)
         if not isinstance(error, dict):
             return cls(status, str(error)[:_LONGEST])
@@ -56,7 +56,7 @@ class Refusal:
         return cls(status, message[:_LONGEST], _text(error.get("param")), str(code))
 
     @classmethod
-    def _of_validation(cls, status: int, first: dict[str, Any]) -> Refusal:
+    def _from_validation_error(cls, status: int, first: dict[str, Any]) -> Refusal:
         """FastAPI's first validation error: `loc` leads to the field."""
         place = [str(step) for step in first.get("loc") or () if step != "body"]
         return cls(

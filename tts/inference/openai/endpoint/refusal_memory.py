@@ -69,15 +69,15 @@ class EndpointMemory:
             return
         try:
             make_private(self._path)
-            with _locked(self._path.with_suffix(".lock")):
-                self._write(self._merged(self._name(model), server, traits))
+            with _lock_file(self._path.with_suffix(".lock")):
+                self._write(self._merge_entry(self._name(model), server, traits))
         except OSError as error:
             _log.warning("what endpoints take is not remembered: %s: %s", self._path, error.strerror or error)
 
     def _name(self, model: str) -> str:
         return f"{self._url} {model}"
 
-    def _merged(self, name: str, server: str, traits: EndpointTraits) -> dict[str, _Entry]:
+    def _merge_entry(self, name: str, server: str, traits: EndpointTraits) -> dict[str, _Entry]:
         entries, since = self._entries(), self._clock()
         before = entries.get(name)
         if before is not None and before.server == server:
@@ -118,7 +118,7 @@ def _default_file() -> Path | None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     """Alone among the processes that write. Raises OSError where another keeps the lock for ten seconds."""
     make_private(path)
     with path.open("r+b") as handle:

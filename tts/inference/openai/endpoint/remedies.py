@@ -17,7 +17,7 @@ def remedy_for(failure: GeoTTSError, engine: OpenAIEngine, names: SettingNames) 
         return str(advised)
     status = failure.fields.get("http_status")
     if isinstance(status, int):
-        return _about_status(status, engine, names)
+        return _remedy_for_status(status, engine, names)
     if failure.fields.get("lost") in ("ConnectError", "ConnectTimeout"):
         return f"start the endpoint, or name another one ({names.with_flag('base_url')})"
     if failure.fields.get("transient"):
@@ -25,7 +25,7 @@ def remedy_for(failure: GeoTTSError, engine: OpenAIEngine, names: SettingNames) 
     return ""
 
 
-def _about_status(status: int, engine: OpenAIEngine, names: SettingNames) -> str:
+def _remedy_for_status(status: int, engine: OpenAIEngine, names: SettingNames) -> str:
     if status == httpx.codes.NOT_FOUND:
         named = f"{engine.model!r} is a model it has ({names.with_flag('model')})" if engine.model else "it has a model"
         return f"check that {named} and that the address is right up to and including /v1 ({names.name('base_url')})"

@@ -27,8 +27,8 @@ class PictureCache:
     def __init__(self, *, quality: int, max_bytes: int = 64 * 2**20) -> None:
         self._quality = quality
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
-        self._bytes = 0
+        self._cached_pictures: OrderedDict[_Key, bytes] = OrderedDict()
+        self._cached_bytes = 0
 
     async def data_url(self, ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> bytes:
         """`data:image/jpeg;base64,…` as ASCII bytes, of at most `max_pixels` where the endpoint has such a limit.
@@ -39,17 +39,17 @@ class PictureCache:
         width, height = size_of(ref, request, max_pixels)
         resample = rule_for(ref, request).resample
         key = (ref.sha256, str(ref.box), width, height, resample)
-        if (kept := self._kept.get(key)) is not None:
-            self._kept.move_to_end(key)
+        if (kept := self._cached_pictures.get(key)) is not None:
+            self._cached_pictures.move_to_end(key)
             return kept
         source = source_of(ref, request)
         made = await asyncio.to_thread(_encode, source, ref, (width, height), resample, self._quality)
-        if key not in self._kept:
-            self._kept[key] = made
-            self._bytes += len(made)
-        while self._bytes > self._max_bytes and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
-            self._bytes -= len(dropped)
+        if key not in self._cached_pictures:
+            self._cached_pictures[key] = made
+            self._cached_bytes += len(made)
+        while self._cached_bytes > self._max_bytes and len(self._cached_pictures) > 1:
+            _, dropped = self._cached_pictures.popitem(last=False)
+            self._cached_bytes -= len(dropped)
         return made
 
     def name(self, ref: ImageRef, request: ModelRequest, max_pixels: int | None = None) -> str:

@@ -20,25 +20,25 @@ class EndpointStates:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._dead: dict[str, float] = {}
-        self._draining: frozenset[str] = frozenset()
+        self._dead_since: dict[str, float] = {}
+        self._drained_by_file: frozenset[str] = frozenset()
         self._orders = Orders()
 
     def note_check(self, address: str, *, dead: bool) -> None:
         """Note the result of a check."""
         if dead:
-            self._dead[_key(address)] = self._clock()
+            self._dead_since[_key(address)] = self._clock()
         else:
-            self._dead.pop(_key(address), None)
+            self._dead_since.pop(_key(address), None)
 
     def is_dead(self, address: str) -> bool:
         """Whether the last check, if it is recent, found no server or a broken one."""
-        seen = self._dead.get(_key(address))
+        seen = self._dead_since.get(_key(address))
         return seen is not None and self._clock() - seen <= _GOOD_FOR_S
 
     def drain(self, addresses: Iterable[str]) -> None:
         """By a deployed file: these get no new conversations from now on, all others do again."""
-        self._draining = frozenset(map(_key, addresses))
+        self._drained_by_file = frozenset(map(_key, addresses))
 
     def apply_orders(self, orders: Orders) -> Orders:
         """Take orders of operators. The latest orders apply; returns them."""
@@ -57,7 +57,7 @@ class EndpointStates:
 
     def is_drained_by_file(self, address: str) -> bool:
         """Whether the deployed file drains it, which an operator cannot undo by an order."""
-        return _key(address) in self._draining
+        return _key(address) in self._drained_by_file
 
 
 def same_address(one: str, other: str) -> bool:

@@ -28,10 +28,10 @@ RENDERING: Final[tuple[ServerKind, ...]] = ("vllm", "llama_cpp")
 def probe_template(kind: ServerKind, model: str) -> Generator[Question, Any, TemplateTraits | None]:
     """Yields questions, gets the parsed answers (None for no answer), and returns the traits; None if nothing was
     rendered."""
-    plain = yield from _rendered(kind, model, None)
+    plain = yield from _render_template(kind, model, None)
     if USER_MARK not in plain:
         return None
-    listed = yield from _rendered(kind, model, [probe_tool()])
+    listed = yield from _render_template(kind, model, [probe_tool()])
     if USER_MARK not in listed:
         return TemplateTraits(SYSTEM_MARK in plain, True, True)
     return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)
@@ -58,7 +58,7 @@ def losses(template: TemplateTraits) -> tuple[str, ...]:
     return tuple(what for what, lost in found.items() if lost)
 
 
-def _rendered(kind: ServerKind, model: str, tools: list[dict[str, Any]] | None) -> Asking:
+def _render_template(kind: ServerKind, model: str, tools: list[dict[str, Any]] | None) -> Asking:
     body: dict[str, Any] = {"model": model} if model else {}
     asked = {**body, "messages": probe_messages(), "add_generation_prompt": True}
     if tools:

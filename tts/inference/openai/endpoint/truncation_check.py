@@ -46,7 +46,7 @@ class TruncationCheck:
     """Remembers how long each conversation was. `text_bytes` leaves pictures out, whose tokens nobody knows here."""
 
     def __init__(self) -> None:
-        self._longest: OrderedDict[str, int] = OrderedDict()
+        self._longest_tokens: OrderedDict[str, int] = OrderedDict()
         self._outcome: CanaryOutcome | None = None
         self._checked_at = 0.0
 
@@ -61,7 +61,7 @@ class TruncationCheck:
             return True
         fresh = time.monotonic() - self._checked_at < _AGAIN_S
         if self._outcome.state == "cut" and fresh:
-            raise _lost(self._outcome, traits)
+            raise _lost_words_error(self._outcome, traits)
         return self._outcome.state in ("cut", "unknown") and not fresh
 
     def learn(self, outcome: CanaryOutcome, traits: EndpointTraits) -> EndpointTraits:
@@ -69,7 +69,7 @@ class TruncationCheck:
         self._outcome = outcome
         self._checked_at = time.monotonic()
         if outcome.state == "cut":
-            raise _lost(outcome, traits)
+            raise _lost_words_error(outcome, traits)
         return traits.model_copy(update={"context_proven": outcome.words}) if outcome.state == "whole" else traits
 
     def check_before(self, traits: EndpointTraits, text_bytes: int) -> None:
@@ -98,20 +98,20 @@ class TruncationCheck:
         read = usage.prompt_tokens
         if traits.kind not in CUTS_SILENTLY or read == 0:
             return
-        before = self._longest.get(session_id, 0)
+        before = self._longest_tokens.get(session_id, 0)
         if read >= text_bytes // _BYTES_PER_TOKEN and read >= before:
             self._remember(session_id, read)
             return
-        raise _lost(CanaryOutcome("cut", max(before, text_bytes // _BYTES_PER_TOKEN), read), traits)
+        raise _lost_words_error(CanaryOutcome("cut", max(before, text_bytes // _BYTES_PER_TOKEN), read), traits)
 
     def _remember(self, session_id: str, tokens: int) -> None:
-        self._longest[session_id] = tokens
-        self._longest.move_to_end(session_id)
-        while len(self._longest) > _SESSIONS:
-            self._longest.popitem(last=False)
+        self._longest_tokens[session_id] = tokens
+        self._longest_tokens.move_to_end(session_id)
+        while len(self._longest_tokens) > _SESSIONS:
+            self._longest_tokens.popitem(last=False)
 
 
-def _lost(outcome: CanaryOutcome, traits: EndpointTraits) -> ModelError:
+def _lost_words_error(outcome: CanaryOutcome, traits: EndpointTraits) -> ModelError:
     holds = f"it holds {traits.context_tokens}" if traits.context_tokens else "its context is too short"
     read = f"{outcome.read} tokens" if outcome.read else "only the end"
     return ModelError(

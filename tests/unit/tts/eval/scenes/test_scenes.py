@@ -74,7 +74,7 @@ def test_the_scenes_extra_draws_every_script_of_the_word_lists(makers):
 
 
 def test_scripts_that_cannot_be_drawn_are_listed_with_a_reason(monkeypatch):
-    monkeypatch.setattr(fonts, "_packaged", lambda package, name: None)
+    monkeypatch.setattr(fonts, "_packaged_file", lambda package, name: None)
     shelf = FontShelf(system=False)
     assert shelf.drawable == ()
     assert all("pip install" in reason for reason in shelf.missing.values())
@@ -83,8 +83,8 @@ def test_scripts_that_cannot_be_drawn_are_listed_with_a_reason(monkeypatch):
 
 
 def test_a_missing_font_leaves_one_script_out_and_the_others_in(monkeypatch):
-    found = fonts._packaged
-    monkeypatch.setattr(fonts, "_packaged", lambda p, name: None if "Khmer" in name else found(p, name))
+    found = fonts._packaged_file
+    monkeypatch.setattr(fonts, "_packaged_file", lambda p, name: None if "Khmer" in name else found(p, name))
     maker = SceneMaker(shelf=FontShelf(system=False))
     assert [*maker.shelf.missing] == ["Khmr"]
     assert "km" not in maker.languages

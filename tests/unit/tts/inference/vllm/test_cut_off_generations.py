@@ -90,7 +90,7 @@ async def test_a_cut_off_generation_and_its_neighbour_cost_the_time_the_engine_w
         clock.now = 9.0  # nothing runs any more; its reader is slow
     assert usage.gpu_s == GPUS * (3 / 2 + 2)
     assert UNREPORTED_GPU_TIME.take(ID) == GPUS * 3 / 2
-    assert model._time._running == 0
+    assert model._gpu_time._n_running == 0
 
 
 @pytest.mark.parametrize("draws", [False, True], ids=["a turn", "draws"])

@@ -162,7 +162,7 @@ async def test_several_answers_are_one_generation_that_is_forked(request_for):
     assert (answered.draws, forked.draws) == (1, 3)
     assert forked.token_ids == answered.token_ids
     assert [picture.uuid for picture in forked.pictures] == [picture.uuid for picture in answered.pictures]
-    assert (model.running, model._time._running) == (0, 0)
+    assert (model.running, model._gpu_time._n_running) == (0, 0)
 
 
 async def test_calls_are_read_where_tools_are_offered(request_for):
@@ -315,7 +315,7 @@ async def test_gpu_seconds_are_counted_with_the_gpus_that_the_deployment_claims(
     args = AppArgs(engine=engine, deployments=DeploymentsConfig(rollout=rollout))
     model = make_model(args)
     assert isinstance(model, VllmModel)
-    monkeypatch.setattr(model._time, "charged_s", lambda mark: 3.0)
+    monkeypatch.setattr(model._gpu_time, "charged_s", lambda mark: 3.0)
     assert (await deltas_of(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
 
 
@@ -329,7 +329,7 @@ async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_r
     assert isinstance(both, ModelWithObserver)
     clock = Clock()
     monkeypatch.setattr(GPU_TIME, "_clock", clock)
-    monkeypatch.setattr(GPU_TIME, "_last", 0.0)
+    monkeypatch.setattr(GPU_TIME, "_advanced_at", 0.0)
     spent = 0.0
     async with (
         closing(both._planner.generate(request_for())) as planning,
@@ -363,7 +363,7 @@ async def test_a_generation_that_is_closed_early_stops_costing(request_for):
     model = model_over(Seam("a", "b", "c"))
     async with closing(model.generate(request_for())) as deltas:
         await anext(deltas)
-    assert model._time._running == 0
+    assert model._gpu_time._n_running == 0
 
 
 class Tokenizer:
