@@ -89,8 +89,9 @@ class RolloutStatus(Value):
     source: Source = ""
 
 
-# How the photos were rated, the plan that followed, and the costs predicted for it and measured.
-class Route(Value):  # noqa: D101  would change the golden schema
+class Route(Value):
+    """How the service rated the photos, what it planned, what it expected this to cost, and what it cost."""
+
     locatability: Locatability
     plan: Plan
     predicted_cost: dict[str, float] = {}

@@ -28,8 +28,9 @@ class BBox(Value):
         return self
 
 
-# A circle on the ground around a WGS-84 point; the radius is in km.
-class Circle(Value):  # noqa: D101  would change the golden schema
+class Circle(Value):
+    """A circle on the ground around a point."""
+
     kind: Literal["circle"] = "circle"
     centre: LatLon
     radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]

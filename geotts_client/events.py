@@ -47,16 +47,18 @@ class _RolloutEvent(_Event):
     rollout_id: RolloutId
 
 
-# One photo of the request: hashes of the clean copy and of the bytes that were sent, size in pixels.
-class PhotoInfo(Value):  # noqa: D101  would change the golden schema
+class PhotoInfo(Value):
+    """One photo of the request. The service works on a clean copy, which has no metadata."""
+
     sha256: str
     source_sha256: str
     width: int
     height: int
 
 
-# The request was accepted: its id, its photos, and the options that the service chose.
-class Accepted(_Event):  # noqa: D101  would change the golden schema
+class Accepted(_Event):
+    """The service accepted the request. This is its first event."""
+
     type: Literal["accepted"] = "accepted"
     request_id: str
     schema_version: int = SCHEMA_VERSION
@@ -69,15 +71,17 @@ class Accepted(_Event):  # noqa: D101  would change the golden schema
     continues: str = Field(default="", description="the request that this one continues")
 
 
-# The photos were rated, and the plan was made.
-class Routed(_Event):  # noqa: D101  would change the golden schema
+class Routed(_Event):
+    """The service rated the photos and made a plan."""
+
     type: Literal["routed"] = "routed"
     locatability: Locatability
     plan: Plan
 
 
-# A rollout begins, with its seed and its model.
-class RolloutStarted(_RolloutEvent):  # noqa: D101  would change the golden schema
+class RolloutStarted(_RolloutEvent):
+    """A rollout begins."""
+
     type: Literal["rollout_started"] = "rollout_started"
     seed: int = 0
     source: Source = ""
@@ -96,24 +100,27 @@ class Text(_RolloutEvent):
     text: str
 
 
-# A rollout, or the verifier, calls a tool.
-class ToolCalled(_RolloutEvent):  # noqa: D101  would change the golden schema
+class ToolCalled(_RolloutEvent):
+    """A rollout, or the verifier, calls a tool."""
+
     type: Literal["tool_called"] = "tool_called"
     turn: int
     call: ToolCall
     asker: Asker = "rollout"
 
 
-# A tool call has ended, with a result or a failure.
-class ToolResulted(_RolloutEvent):  # noqa: D101  would change the golden schema
+class ToolResulted(_RolloutEvent):
+    """A tool call ended, with a result or with a failure."""
+
     type: Literal["tool_result"] = "tool_result"
     turn: int
     result: ToolResult
     asker: Asker = "rollout"
 
 
-# A rollout states the place that it considers right after this turn.
-class Hypothesised(_RolloutEvent):  # noqa: D101  would change the golden schema
+class Hypothesised(_RolloutEvent):
+    """A rollout states the place that it considers right after this turn."""
+
     type: Literal["hypothesis"] = "hypothesis"
     turn: int
     hypothesis: Hypothesis
@@ -160,8 +167,9 @@ class RolloutFinished(_RolloutEvent):
     )
 
 
-# Hypotheses that agree: their centre, their rollouts, and how many of these are independent.
-class ClusterInfo(Value):  # noqa: D101  would change the golden schema
+class ClusterInfo(Value):
+    """Rollouts whose hypotheses lie near one of them."""
+
     centre: LatLon
     rollouts: tuple[int, ...]
     witnesses: float
@@ -179,22 +187,25 @@ class Consensus(_Event):
     decided: bool = False
 
 
-# More rollouts start, or a deeper plan begins, for this reason.
-class Escalated(_Event):  # noqa: D101  would change the golden schema
+class Escalated(_Event):
+    """More rollouts start, with a plan of their own. In a check, these may be the testing rollouts."""
+
     type: Literal["escalated"] = "escalated"
     reason: str
     added: int
     plan: Plan
 
 
-# A piece of the reasons of the verifier.
-class VerifierText(_Event):  # noqa: D101  would change the golden schema
+class VerifierText(_Event):
+    """The verifier gives its reasons, piece by piece. After `escalated`, it starts again."""
+
     type: Literal["verifier_text"] = "verifier_text"
     text: str
 
 
-# The answer of the request, which may be an abstention.
-class Answered(_Event):  # noqa: D101  would change the golden schema
+class Answered(_Event):
+    """The service gives the answer, which may be an abstention."""
+
     type: Literal["answer"] = "answer"
     answer: Answer
 
@@ -224,8 +235,9 @@ class LeftMachine(_Event):
     complete: bool = True
 
 
-# The last event of every request.
-class Done(_Event):  # noqa: D101  would change the golden schema
+class Done(_Event):
+    """The request has ended. This is its last event."""
+
     type: Literal["done"] = "done"
     stop_reason: StopReason
 

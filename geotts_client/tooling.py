@@ -135,8 +135,9 @@ _OUTAGES = frozenset(
 )
 
 
-# Why a call failed; `retry_after_s` is in seconds, where the provider stated it.
-class ToolFailure(Value):  # noqa: D101  would change the golden schema
+class ToolFailure(Value):
+    """Why a tool call failed."""
+
     kind: ToolErrorKind
     detail: str
     retry_after_s: float | None = None

@@ -38,13 +38,15 @@ class OpenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-# The address of a picture, which may be a `data:` URL.
-class ImageUrl(OpenModel):  # noqa: D101  would change the golden schema
+class ImageUrl(OpenModel):
+    """The address of a picture, which may be a `data:` URL."""
+
     url: str
 
 
-# One part of a message: a text, or a picture.
-class Part(OpenModel):  # noqa: D101  would change the golden schema
+class Part(OpenModel):
+    """One part of a message: a text, or a picture."""
+
     type: str
     text: str = ""
     image_url: ImageUrl | str | None = None
@@ -55,8 +57,9 @@ class Part(OpenModel):  # noqa: D101  would change the golden schema
         return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
 
 
-# One message of the conversation, in the form of OpenAI's API.
-class ChatMessage(OpenModel):  # noqa: D101  would change the golden schema
+class ChatMessage(OpenModel):
+    """One message of the conversation, in the form of OpenAI's API."""
+
     role: str
     content: str | tuple[Part, ...] | None = None
 
@@ -93,8 +96,9 @@ def answered_request(content: str) -> str | None:
     return found if isinstance(found, str) and _REQUEST_ID.fullmatch(found) else None
 
 
-# Options of a stream: whether its last piece has the usage.
-class StreamOptions(OpenModel):  # noqa: D101  would change the golden schema
+class StreamOptions(OpenModel):
+    """The options of a stream."""
+
     include_usage: bool = False
 
 

@@ -42,8 +42,9 @@ class InputPart(OpenModel):
     file_id: str | None = None
 
 
-# One message of the input: text, or parts of text and images.
-class InputMessage(OpenModel):  # noqa: D101  would change the golden schema
+class InputMessage(OpenModel):
+    """One message of the input. Only messages of the role `user` count."""
+
     type: str = "message"
     role: str = "user"
     content: str | tuple[InputPart, ...] = ""
@@ -56,13 +57,15 @@ class InputMessage(OpenModel):  # noqa: D101  would change the golden schema
         return "\n".join(part.text for part in self.content if part.text)
 
 
-# The form of the text that the caller asks for, by its name in OpenAI's API.
-class TextFormat(OpenModel):  # noqa: D101  would change the golden schema
+class TextFormat(OpenModel):
+    """The form of text that the caller wants, by its name in OpenAI's API: `text` or `json_object`."""
+
     type: str = "text"
 
 
-# The options for the text of a response.
-class TextOptions(OpenModel):  # noqa: D101  would change the golden schema
+class TextOptions(OpenModel):
+    """The options for the text of a response."""
+
     format: TextFormat = TextFormat()
 
 
