@@ -21,6 +21,7 @@ from geotts_client.file_claim import FileClaim
 from geotts_client.hypothesis import Level
 from geotts_client.kind_of_n import of_models
 from geotts_client.latlon import LatLon
+from geotts_client.place_names import CityName, CountryCode, CountryName, PlaceName, RegionName
 from geotts_client.plan import Locatability, Plan
 from geotts_client.region import Region
 from geotts_client.source import Source
@@ -42,78 +43,108 @@ class StopReason(StrEnum):
 class Contradiction(Value):
     """A statement of the caller that contradicts the findings. It is shown before the answer."""
 
-    about: Literal["within", "hint", "photos", "not_there"]
+    about: Literal["within", "hint", "photos", "not_there"] = Field(
+        description="which statement: the area (`within`), the hint, that the photos are of one place (`photos`), or "
+        "a place that was ruled out (`not_there`)",
+    )
     text: str = Field(description="one sentence for a person")
 
 
 class HintOutcome(Value):
-    """The caller's hint, compared with the answer. `place` is the place that it states; empty if none is known.
+    """The caller's hint, compared with the answer."""
 
-    `agrees`: the answer lies in that place. `near`: it lies near it, as the hint says. `same_country`: it is another
-    place of that country.
-    """
-
-    outcome: Literal["agrees", "near", "same_country", "contradicted", "unchecked"]
-    place: str = ""
+    outcome: Literal["agrees", "near", "same_country", "contradicted", "unchecked"] = Field(
+        description="`agrees`: the answer lies in the place of the hint. `near`: it lies near it, as the hint says. "
+        "`same_country`: it is another place of that country. `contradicted`: the photo speaks against "
+        "the hint. `unchecked`: nothing confirms the hint or speaks against it, or the hint names no "
+        "known place",
+    )
+    place: str = Field(default="", description="the place that the hint states; empty if it names no known place")
     text: str = Field(description="one sentence for a person")
 
 
 class PhotoAnswer(Value):
-    """Where one of several photos was taken, if they cannot be of one place. `photo` counts from 0."""
+    """Where one of several photos was taken, if they cannot be of one place."""
 
-    photo: Annotated[int, Field(ge=0)]
-    lat: float | None
-    lon: float | None
-    radius_km: Radius | None
-    level: Level
-    abstained: bool
-    country: str = ""
-    country_code: str = ""
-    region: str = ""
-    city: str = ""
-    place: str = ""
-    confidence: Share
-    explanation: str = ""
-    evidence: tuple[Evidence, ...] = ()
+    photo: Annotated[int, Field(ge=0)] = Field(description="which photo, counted from 0")
+    lat: float | None = Field(description="degrees north, WGS-84; null if there is no answer for this photo")
+    lon: float | None = Field(description="degrees east, WGS-84; null if there is no answer for this photo")
+    radius_km: Radius | None = Field(description="radii around the point; null if there is no answer for this photo")
+    level: Level = Field(description="how exactly the place of this photo is known")
+    abstained: bool = Field(description="true: what was read in this photo does not support a point")
+    country: CountryName = ""
+    country_code: CountryCode = ""
+    region: RegionName = ""
+    city: CityName = ""
+    place: PlaceName = ""
+    confidence: Share = Field(
+        description="probability that the true place lies within the answer's `target_radius_km` of this point; 0 "
+        "without a point",
+    )
+    explanation: str = Field(default="", description="the reasons, in a few sentences for a person")
+    evidence: tuple[Evidence, ...] = Field(default=(), description="facts for and against the place of this photo")
 
 
 class RolloutStatus(Value):
     """How one rollout ended, and what it used."""
 
-    rollout_id: int
-    stop_reason: StopReason | None
-    answered: bool
-    turns: int = 0
-    tool_calls: int = 0
-    error: str = ""
+    rollout_id: int = Field(description="id of the rollout, counted from 0")
+    stop_reason: StopReason | None = Field(description="why the rollout ended; null if it had not ended")
+    answered: bool = Field(
+        description="true: the rollout gave an answer, or had a hypothesis when it ended. “I do not know” counts too"
+    )
+    turns: int = Field(default=0, description="number of turns of the rollout")
+    tool_calls: int = Field(default=0, description="number of tool calls of the rollout")
+    error: str = Field(default="", description="code and detail of the failure; empty if the rollout did not fail")
     source: Source = ""
 
 
-# How the photos were rated, the plan that followed, and the costs predicted for it and measured.
-class Route(Value):  # noqa: D101  would change the golden schema
-    locatability: Locatability
-    plan: Plan
-    predicted_cost: dict[str, float] = {}
-    real_cost: dict[str, float] = {}
+class Route(Value):
+    """How the service rated the photos, what it planned, what it expected this to cost, and what it cost."""
+
+    locatability: Locatability = Field(description="how easily the photos can be located")
+    plan: Plan = Field(description="the first plan; later plans are in the events `escalated`")
+    predicted_cost: dict[str, float] = Field(
+        default={},
+        description="what the first plan and all escalations were expected to take, by name: `rollouts`, `turns`, "
+        "`tool_calls`, `completion_tokens`, and `cost_usd` if the model has a price",
+    )
+    real_cost: dict[str, float] = Field(
+        default={},
+        description="what the rollouts took, by name: `rollouts`, `turns`, `tool_calls`, `completion_tokens`",
+    )
 
 
 class Timing(Value):
     """Seconds since the request was accepted."""
 
-    total_s: float
-    routed_s: float | None = None
-    first_hypothesis_s: float | None = None
-    rollouts_s: float | None = None
-    verified_s: float | None = None
+    total_s: float = Field(description="seconds until the answer was complete")
+    routed_s: float | None = Field(
+        default=None, description="seconds until the photos were rated; null if they were not rated"
+    )
+    first_hypothesis_s: float | None = Field(
+        default=None, description="seconds until a rollout first stated a hypothesis; null if none did"
+    )
+    rollouts_s: float | None = Field(
+        default=None, description="seconds until the last rollouts had ended or were stopped"
+    )
+    verified_s: float | None = Field(
+        default=None,
+        description="seconds until the verifier had made its last verdict, or had failed; null if it was not asked",
+    )
 
 
 class RunCount(Value):
-    """Numbers of rollouts: asked for, planned, started, answered, and answered without a place."""
+    """Numbers of rollouts."""
 
-    asked: int
-    planned: int
-    run: int
-    answered: int
+    asked: int = Field(
+        description="number of rollouts that the caller asked for (`n_parallel`), or that followed from the budget"
+    )
+    planned: int = Field(description="number of rollouts in the first plan")
+    run: int = Field(description="number of rollouts that started, those of escalations and of a check included")
+    answered: int = Field(
+        description="number of rollouts with an answer, or with a hypothesis when they ended; `abstained` included"
+    )
     abstained: int = Field(default=0, description="of `answered`: those that ended with “I do not know”")
     models: int | None = Field(
         default=None,
@@ -135,19 +166,36 @@ class RunCount(Value):
 class Provenance(Value):
     """The values that are needed to get this answer again."""
 
-    photo_sha256: tuple[str, ...] = ()
-    source_sha256: tuple[str, ...] = ()
-    version: str = ""
-    engine: str = ""
-    model: str = ""
-    dialect: str = ""
-    prompt_sha256: str = ""
-    verifier: str = ""
-    providers: tuple[str, ...] = ()
-    data_versions: dict[str, str] = {}
-    seed: int = 0
-    answered_at: str = ""
-    request_id: str = ""
+    photo_sha256: tuple[str, ...] = Field(
+        default=(),
+        description="SHA-256 of the clean copy of each photo, in hexadecimal digits, in the order of the photos",
+    )
+    source_sha256: tuple[str, ...] = Field(
+        default=(), description="SHA-256 of the bytes of each photo as they were sent, in hexadecimal digits"
+    )
+    version: str = Field(default="", description="version of GeoTTS")
+    engine: str = Field(
+        default="", description="kind of the engine, such as `openai`; several kinds are joined by ` + `"
+    )
+    model: str = Field(
+        default="", description="name of the model as it is configured; several models are joined by ` + `"
+    )
+    dialect: str = Field(default="", description="dialect of the rollouts")
+    prompt_sha256: str = Field(
+        default="", description="SHA-256 of the fixed texts of the configured dialect, in hexadecimal digits"
+    )
+    verifier: str = Field(
+        default="", description="kind of the verifier: `consensus`, or the mode and the engine of a verifier model"
+    )
+    providers: tuple[str, ...] = Field(
+        default=(), description="names of the services that the tools may ask; `offline` is the data of this service"
+    )
+    data_versions: dict[str, str] = Field(
+        default={}, description="version of each data file of the service, by its name"
+    )
+    seed: int = Field(default=0, description="seed of the request: the seeds of its rollouts follow from it")
+    answered_at: str = Field(default="", description="when the answer was made (RFC 3339, UTC)")
+    request_id: str = Field(default="", description="id of the request")
 
 
 class Verdict(Value):
@@ -159,25 +207,36 @@ class Verdict(Value):
 
     lat: float | None = Field(description="degrees north, WGS-84; null if the answer is an abstention")
     lon: float | None = Field(description="degrees east, WGS-84; null if the answer is an abstention")
-    radius_km: Radius | None = Field(description="null if the answer is an abstention")
-    level: Level
+    radius_km: Radius | None = Field(description="radii around the point; null if the answer is an abstention")
+    level: Level = Field(description="how exactly the place is known; no name in the answer is finer")
     abstained: bool = Field(
         description="true: what was found does not support a point; country and region may still be known"
     )
-    country: str = ""
-    country_code: str = ""
-    region: str = ""
-    city: str = ""
-    place: str = ""
+    country: CountryName = ""
+    country_code: CountryCode = ""
+    region: RegionName = ""
+    city: CityName = ""
+    place: PlaceName = ""
     town_centre: bool = Field(
         default=False, description="true: the point stands for the named town as a whole, not for a spot in it"
     )
     confidence: Share = Field(description="probability that the true place lies within `target_radius_km` of the point")
-    target_radius_km: float
-    explanation: str = ""
-    candidates: tuple[Candidate, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    warnings: tuple[str, ...] = ()
+    target_radius_km: float = Field(description="precision that the caller wants, in km (option `target_radius_km`)")
+    explanation: str = Field(
+        default="", description="the reasons, in a few sentences for a person; contradictions come first"
+    )
+    candidates: tuple[Candidate, ...] = Field(
+        default=(),
+        description="places that rollouts support, that of the answer first. An abstention may name some, too",
+    )
+    evidence: tuple[Evidence, ...] = Field(
+        default=(), description="facts for the answer, firmest first, then those against it, and what the hint claims"
+    )
+    warnings: tuple[str, ...] = Field(
+        default=(),
+        description="what a reader has to know, one sentence each: such as failed rollouts, tools that did not work, "
+        "or text that gives orders",
+    )
     contradictions: tuple[Contradiction, ...] = Field(
         default=(), description="statements of the caller that the photo contradicts; shown before the answer"
     )
@@ -223,20 +282,25 @@ class Verdict(Value):
 class Answer(Verdict):
     """The result of a request: the verdict, and how the service reached it."""
 
-    n: RunCount
-    route: Route | None = None
-    stop_reason: StopReason
-    rollouts: tuple[RolloutStatus, ...] = ()
+    n: RunCount = Field(description="how many rollouts were asked for, planned, started and answered")
+    route: Route | None = Field(default=None, description="rating and plan; null if no plan was recorded")
+    stop_reason: StopReason = Field(description="why the request ended")
+    rollouts: tuple[RolloutStatus, ...] = Field(
+        default=(), description="how each rollout ended, in the order of their ids"
+    )
     undone: tuple[str, ...] = Field(default=(), description="planned work that was not done, with the reason")
-    usage: Usage = Usage()
+    usage: Usage = Field(
+        default=Usage(),
+        description="what the request used: its rollouts, and other models (verifier, rating of photos)",
+    )
     usage_by_model: tuple[ModelUsage, ...] = Field(
         default=(),
         description="what the rollouts of each model of a mixture used. A rollout that another model continued counts "
         "for that model. What other parts than rollouts used is only in `usage`. Absent if one model serves all",
         exclude_if=lambda models: not models,
     )
-    timing: Timing
-    provenance: Provenance = Provenance()
+    timing: Timing = Field(description="when each part of the work was done")
+    provenance: Provenance = Field(default=Provenance(), description="what this answer was made from")
     file_claims: tuple[FileClaim, ...] = Field(
         default=(), description="statements in the files about the photos (`exif: report`); never used for the answer"
     )

@@ -16,10 +16,10 @@ class BBox(Value):
     """A latitude/longitude rectangle; `west > east` means that it crosses the antimeridian."""
 
     kind: Literal["bbox"] = "bbox"
-    south: Annotated[float, Field(ge=-90, le=90)]
-    west: Annotated[float, Field(ge=-180, le=180)]
-    north: Annotated[float, Field(ge=-90, le=90)]
-    east: Annotated[float, Field(ge=-180, le=180)]
+    south: Annotated[float, Field(ge=-90, le=90)] = Field(description="lower latitude in degrees")
+    west: Annotated[float, Field(ge=-180, le=180)] = Field(description="western longitude in degrees")
+    north: Annotated[float, Field(ge=-90, le=90)] = Field(description="upper latitude in degrees; larger than `south`")
+    east: Annotated[float, Field(ge=-180, le=180)] = Field(description="eastern longitude in degrees")
 
     @model_validator(mode="after")
     def _check_order(self) -> BBox:
@@ -28,18 +28,23 @@ class BBox(Value):
         return self
 
 
-# A circle on the ground around a WGS-84 point; the radius is in km.
-class Circle(Value):  # noqa: D101  would change the golden schema
+class Circle(Value):
+    """A circle on the ground around a point."""
+
     kind: Literal["circle"] = "circle"
-    centre: LatLon
-    radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)]
+    centre: LatLon = Field(description="the point in the middle")
+    radius_km: Annotated[float, Field(gt=0, le=HALF_CIRCUMFERENCE_KM)] = Field(
+        description="radius in km, at most half of the Earth's circumference"
+    )
 
 
 class Countries(Value):
     """A set of ISO 3166-1 alpha-2 codes."""
 
     kind: Literal["countries"] = "countries"
-    codes: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...], Field(min_length=1, max_length=250)]
+    codes: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...], Field(min_length=1, max_length=250)] = (
+        Field(description="ISO 3166-1 alpha-2 codes in capital letters, such as `IT`")
+    )
 
 
 Area = Annotated[BBox | Circle | Countries, Field(discriminator="kind")]

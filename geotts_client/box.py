@@ -13,11 +13,17 @@ from geotts_client.value import Value
 class Box(Value):
     """A rectangle of a photo in fractions of its sides, origin at the top left; `photo` counts from 0."""
 
-    x0: Annotated[float, Field(ge=0, le=1)]
-    y0: Annotated[float, Field(ge=0, le=1)]
-    x1: Annotated[float, Field(ge=0, le=1)]
-    y1: Annotated[float, Field(ge=0, le=1)]
-    photo: Annotated[int, Field(ge=0, le=7)] = 0
+    x0: Annotated[float, Field(ge=0, le=1)] = Field(description="left edge, as a fraction of the width")
+    y0: Annotated[float, Field(ge=0, le=1)] = Field(description="upper edge, as a fraction of the height")
+    x1: Annotated[float, Field(ge=0, le=1)] = Field(
+        description="right edge, as a fraction of the width; larger than `x0`"
+    )
+    y1: Annotated[float, Field(ge=0, le=1)] = Field(
+        description="lower edge, as a fraction of the height; larger than `y0`"
+    )
+    photo: Annotated[int, Field(ge=0, le=7)] = Field(
+        default=0, description="which photo of the request, counted from 0"
+    )
 
     @model_validator(mode="after")
     def _check_extent(self) -> Box:

@@ -50,12 +50,18 @@ class Budget(Value):
 
 
 class BudgetUse(Value):
-    """A budget, and what the request used of it. A figure is present only if the budget limits it."""
+    """A budget, and what the request used of it."""
 
-    budget: Budget
-    tokens: int | None = None
-    seconds: float | None = None
-    money_usd: float | None = None
+    budget: Budget = Field(description="the budget of the request")
+    tokens: int | None = Field(
+        default=None, description="tokens that the rollouts wrote; null if the budget does not limit them"
+    )
+    seconds: float | None = Field(
+        default=None, description="seconds until the answer; null if the budget does not limit them"
+    )
+    money_usd: float | None = Field(
+        default=None, description="cost of all models in US dollars; null if the budget does not limit it"
+    )
 
     def __str__(self) -> str:
         used = [f"{self.tokens:,} tokens"] if self.tokens is not None else []

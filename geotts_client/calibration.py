@@ -13,11 +13,13 @@ from geotts_client.value import Value
 class CalibrationState(Value):
     """Whether radii and confidence were fitted to the engine that answered.
 
-    `fitted`: to recorded answers of this engine, with its dialect and tools. `transferred`: to answers of other
-    engines, or to none. The radius is then an estimate; show neither it nor the confidence as a percentage.
+    If they were not, the radius is an estimate; show neither it nor the confidence as a percentage.
     """
 
-    state: Literal["fitted", "transferred"]
+    state: Literal["fitted", "transferred"] = Field(
+        description="`fitted`: the calibration was fitted to recorded answers of this engine, with its dialect and "
+        "tools. `transferred`: to other answers, or to none",
+    )
     origin: str = Field(default="", description="one line: the answers that it was fitted to; empty if there are none")
     photos: Annotated[int, Field(ge=0)] = Field(default=0, description="number of photos of these answers")
     kind_of_n: FittedKind = Field(

@@ -11,25 +11,30 @@ from geotts_client.value import Value
 
 
 class AnsweredPlace(Value):
-    """An answer in short. If it is an abstention, `place` is empty and there is no point."""
+    """An answer in short."""
 
-    place: str = ""
-    lat: float | None = None
-    lon: float | None = None
-    level: Level = Level.NONE
-    confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
+    place: str = Field(
+        default="",
+        description="the finest name of the place, with its country; the coordinates if it has no name; empty for an "
+        "abstention",
+    )
+    lat: float | None = Field(default=None, description="degrees north, WGS-84; null for an abstention")
+    lon: float | None = Field(default=None, description="degrees east, WGS-84; null for an abstention")
+    level: Level = Field(default=Level.NONE, description="how exactly the place is known")
+    confidence: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0,
+        description="probability that the true place lies within `target_radius_km` of the point; 0 for an abstention",
+    )
 
 
 class Change(Value):
-    """How a continued request changed the answer. `before` is null if the earlier request has no answer. `why` says in
-    plain words what the caller added.
-    """
+    """How a continued request changed the answer."""
 
     continues: str = Field(description="the id of the earlier request")
     text: str = Field(description="one sentence for a person")
-    before: AnsweredPlace | None
-    after: AnsweredPlace
-    why: tuple[str, ...] = ()
+    before: AnsweredPlace | None = Field(description="the answer of the earlier request; null if it has none")
+    after: AnsweredPlace = Field(description="the answer of this request")
+    why: tuple[str, ...] = Field(default=(), description="what the caller added, one entry each, in plain words")
     distance_km: float | None = Field(
         default=None, description="distance between the two points; null if one answer has no point"
     )

@@ -17,7 +17,7 @@ Undecided = Literal["indeterminate", "inconclusive", "not_feasible"]
 class CheckedPlace(ClaimedPlace):
     """One claimed place with what was found about it. Odds, mass and share are null without a calibration."""
 
-    verdict: ClaimVerdict
+    verdict: ClaimVerdict = Field(description="the verdict on this place alone; `not_decidable` without a calibration")
     odds: Annotated[float, Field(gt=0)] | None = Field(
         default=None, description="odds of the place against all other places: 4 means four to one"
     )
@@ -29,20 +29,22 @@ class CheckedPlace(ClaimedPlace):
 
 
 class RolloutAgreement(Value):
-    """The rollouts of one kind, how many of them gave a point, and how many of these points lie in a claimed place."""
+    """How far the rollouts of one kind, blind or testing, agree with the claim."""
 
-    rollouts: tuple[int, ...] = ()
-    answered: int = 0
-    inside: int = 0
+    rollouts: tuple[int, ...] = Field(default=(), description="ids of these rollouts")
+    answered: int = Field(default=0, description="number of these rollouts that gave a point")
+    inside: int = Field(default=0, description="number of these points that lie in a claimed place")
 
 
 class ClaimCheck(Value):
     """The result of `POST /check`. The claim itself is never evidence: `mass` rests on what the photo shows and on the
-    rollouts that did not get the claim (`blind`). The rollouts in `testing` were asked which place the photo shows: one
-    of the claimed places, or the best alternative. What they found is evidence only.
+    rollouts that did not get the claim (`blind`).
     """
 
-    verdict: ClaimVerdict
+    verdict: ClaimVerdict = Field(
+        description="of one place, its verdict. Of several places: `supported` if one of them is, `contradicted` if "
+        "all of them are",
+    )
     kind: Undecided | None = Field(
         default=None,
         description="why it is not decidable: `indeterminate`, evidence points both ways; `inconclusive`, too little "
@@ -56,15 +58,29 @@ class ClaimCheck(Value):
         default=None,
         description="probability that the photo was taken in any claimed place; null without a calibration",
     )
-    places: tuple[CheckedPlace, ...]
+    places: tuple[CheckedPlace, ...] = Field(
+        description="each claimed place and what was found about it, in the order of the request"
+    )
     likeliest: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="which of several compared places is likeliest, counted from 0"
     )
     alternative: Candidate | None = Field(default=None, description="the best place outside all claimed places")
-    evidence_for: tuple[Evidence, ...] = ()
-    evidence_against: tuple[Evidence, ...] = ()
-    blind: RolloutAgreement = RolloutAgreement()
-    testing: RolloutAgreement = RolloutAgreement()
+    evidence_for: tuple[Evidence, ...] = Field(
+        default=(), description="facts that support the claimed place, and not the best other place"
+    )
+    evidence_against: tuple[Evidence, ...] = Field(
+        default=(),
+        description="facts that contradict the claimed place, or that support the best other place and not the "
+        "claimed one",
+    )
+    blind: RolloutAgreement = Field(
+        default=RolloutAgreement(), description="rollouts that did not get the claim; only they vote"
+    )
+    testing: RolloutAgreement = Field(
+        default=RolloutAgreement(),
+        description="rollouts that were asked which place the photo shows, a claimed one or the best other place; they "
+        "give evidence and have no vote",
+    )
     calibrated: bool = Field(
         default=False, description="false: there are no odds, because nothing was fitted to this engine and its tools"
     )

@@ -19,10 +19,14 @@ class Cues(Value):
     An explicit cue identifies a place alone; implicit cues have to be combined.
     """
 
-    explicit: tuple[ExplicitCue, ...] = ()
-    implicit: tuple[ImplicitCue, ...] = ()
+    explicit: tuple[ExplicitCue, ...] = Field(
+        default=(), description="kinds of explicit cues in the text of the turn; empty if it names none"
+    )
+    implicit: tuple[ImplicitCue, ...] = Field(
+        default=(), description="kinds of implicit cues in the text of the turn; empty if it names none"
+    )
     level: Level = Field(default=Level.NONE, description="level of the place that the turn states or looks up")
-    wants_tool: bool = False
+    wants_tool: bool = Field(default=False, description="true: the turn calls a tool")
     wants_depth: Literal["short", "deep"] | None = Field(
         default=None, description="the depth that the model itself asks for"
     )

@@ -39,47 +39,66 @@ Asker = Annotated[
 
 
 class _Event(Value):
-    seq: Annotated[int, Field(ge=0)] = 0
-    t_s: Annotated[float, Field(ge=0)] = 0.0
+    seq: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="number of the event, strictly increasing in a request, from 1"
+    )
+    t_s: Annotated[float, Field(ge=0)] = Field(
+        default=0.0,
+        description="seconds since the request was accepted; 0 in the last events of a request that was cancelled or "
+        "lost",
+    )
 
 
 class _RolloutEvent(_Event):
-    rollout_id: RolloutId
+    rollout_id: RolloutId = Field(description="id of the rollout, counted from 0")
 
 
-# One photo of the request: hashes of the clean copy and of the bytes that were sent, size in pixels.
-class PhotoInfo(Value):  # noqa: D101  would change the golden schema
-    sha256: str
-    source_sha256: str
-    width: int
-    height: int
+class PhotoInfo(Value):
+    """One photo of the request. The service works on a clean copy, which has no metadata."""
+
+    sha256: str = Field(
+        description="SHA-256 of the clean copy, in hexadecimal digits; the copy is at "
+        "`/locate/{request_id}/files/{sha256}`",
+    )
+    source_sha256: str = Field(description="SHA-256 of the bytes that were sent, in hexadecimal digits")
+    width: int = Field(description="width of the clean copy in pixels")
+    height: int = Field(description="height of the clean copy in pixels")
 
 
-# The request was accepted: its id, its photos, and the options that the service chose.
-class Accepted(_Event):  # noqa: D101  would change the golden schema
+class Accepted(_Event):
+    """The service accepted the request. This is its first event."""
+
     type: Literal["accepted"] = "accepted"
-    request_id: str
-    schema_version: int = SCHEMA_VERSION
-    photos: tuple[PhotoInfo, ...]
-    n_parallel: int
-    depth: Depth
-    engine: str = ""
-    dialect: str = ""
-    seed: int = 0
+    request_id: str = Field(description="id of the request: `loc_` and 20 hexadecimal digits")
+    schema_version: int = Field(default=SCHEMA_VERSION, description="version of the names and forms of events")
+    photos: tuple[PhotoInfo, ...] = Field(description="the photos of the request, in order")
+    n_parallel: int = Field(
+        description="number of rollouts that the caller asked for, or that followed from the budget"
+    )
+    depth: Depth = Field(description="amount of work that the caller asked for")
+    engine: str = Field(
+        default="", description="kind of the engine, such as `openai`; several kinds are joined by ` + `"
+    )
+    dialect: str = Field(default="", description="dialect of the rollouts: the caller's, else that of the service")
+    seed: int = Field(
+        default=0, description="seed of the request: the caller's, else one that follows from the first photo"
+    )
     continues: str = Field(default="", description="the request that this one continues")
 
 
-# The photos were rated, and the plan was made.
-class Routed(_Event):  # noqa: D101  would change the golden schema
+class Routed(_Event):
+    """The service rated the photos and made a plan."""
+
     type: Literal["routed"] = "routed"
-    locatability: Locatability
-    plan: Plan
+    locatability: Locatability = Field(description="how easily the photos can be located")
+    plan: Plan = Field(description="the first plan")
 
 
-# A rollout begins, with its seed and its model.
-class RolloutStarted(_RolloutEvent):  # noqa: D101  would change the golden schema
+class RolloutStarted(_RolloutEvent):
+    """A rollout begins."""
+
     type: Literal["rollout_started"] = "rollout_started"
-    seed: int = 0
+    seed: int = Field(default=0, description="seed of the rollout; it follows from that of the request")
     source: Source = ""
     direction: str = Field(
         default="",
@@ -92,51 +111,52 @@ class Text(_RolloutEvent):
     """A part of the text of the model. Consecutive parts of one turn may have been merged."""
 
     type: Literal["text"] = "text"
-    turn: int
-    text: str
+    turn: int = Field(description="number of the turn in its rollout, from 0")
+    text: str = Field(description="the next piece of the text")
 
 
-# A rollout, or the verifier, calls a tool.
-class ToolCalled(_RolloutEvent):  # noqa: D101  would change the golden schema
+class ToolCalled(_RolloutEvent):
+    """A rollout, or the verifier, calls a tool."""
+
     type: Literal["tool_called"] = "tool_called"
-    turn: int
-    call: ToolCall
+    turn: int = Field(description="number of the turn in its rollout, from 0")
+    call: ToolCall = Field(description="the tool and its arguments")
     asker: Asker = "rollout"
 
 
-# A tool call has ended, with a result or a failure.
-class ToolResulted(_RolloutEvent):  # noqa: D101  would change the golden schema
+class ToolResulted(_RolloutEvent):
+    """A tool call ended, with a result or with a failure."""
+
     type: Literal["tool_result"] = "tool_result"
-    turn: int
-    result: ToolResult
+    turn: int = Field(description="number of the turn in its rollout, from 0")
+    result: ToolResult = Field(description="the result; its `call_id` names the call")
     asker: Asker = "rollout"
 
 
-# A rollout states the place that it considers right after this turn.
-class Hypothesised(_RolloutEvent):  # noqa: D101  would change the golden schema
+class Hypothesised(_RolloutEvent):
+    """A rollout states the place that it considers right after this turn."""
+
     type: Literal["hypothesis"] = "hypothesis"
-    turn: int
-    hypothesis: Hypothesis
+    turn: int = Field(description="number of the turn in its rollout, from 0")
+    hypothesis: Hypothesis = Field(description="the place, or an abstention")
 
 
 class TurnFinished(_RolloutEvent):
-    """A checkpoint: the rollout can be continued from here. `usage` is the rollout's total so far."""
+    """A checkpoint: the rollout can be continued from here."""
 
     type: Literal["turn_finished"] = "turn_finished"
-    turn: int
-    usage: Usage
+    turn: int = Field(description="number of the turn in its rollout, from 0")
+    usage: Usage = Field(description="what the rollout has used so far, this turn included")
     cues: Cues | None = Field(default=None, description="what the first turn says about the photo")
     problem: str = Field(default="", description="why the turn could not be used; empty if it was used")
     cut: bool = Field(default=False, description="true: the text ended at the token limit or at the end of the context")
 
 
 class RolloutResumed(_RolloutEvent):
-    """The rollout continues after its turn `from_turn` (-1: from the start). Text of later turns that was already sent
-    is no longer valid.
-    """
+    """The rollout continues after an earlier turn. Text of later turns that was already sent is no longer valid."""
 
     type: Literal["rollout_resumed"] = "rollout_resumed"
-    from_turn: int
+    from_turn: int = Field(description="the last turn that still counts; -1 if none does")
     moved: str = Field(
         default="",
         description="why another model continues the rollout; it names the model that did not answer; absent otherwise",
@@ -145,89 +165,109 @@ class RolloutResumed(_RolloutEvent):
 
 
 class RolloutFinished(_RolloutEvent):
-    """The end of one rollout. `answer` is its final answer, else its best hypothesis; null if it had none.
-    `failure` says why it failed.
-    """
+    """The end of one rollout."""
 
     type: Literal["rollout_finished"] = "rollout_finished"
-    stop_reason: StopReason
-    answer: Hypothesis | None = None
-    usage: Usage = Usage()
-    error: str = ""
-    failure: RolloutFailure | None = None
+    stop_reason: StopReason = Field(description="why the rollout ended")
+    answer: Hypothesis | None = Field(
+        default=None, description="its final answer, else its best hypothesis; null if it had none"
+    )
+    usage: Usage = Field(default=Usage(), description="what the whole rollout used")
+    error: str = Field(default="", description="code and detail of the failure; empty if the rollout did not fail")
+    failure: RolloutFailure | None = Field(
+        default=None, description="what failed, and what to do about it; null if the rollout did not fail"
+    )
     answer_draws: tuple[LatLon | None, ...] = Field(
         default=(), description="points of the answer draws; null for a draw without a point"
     )
 
 
-# Hypotheses that agree: their centre, their rollouts, and how many of these are independent.
-class ClusterInfo(Value):  # noqa: D101  would change the golden schema
-    centre: LatLon
-    rollouts: tuple[int, ...]
-    witnesses: float
-    support: float
+class ClusterInfo(Value):
+    """Rollouts whose hypotheses lie near one of them."""
+
+    centre: LatLon = Field(description="the hypothesis that most others are near to")
+    rollouts: tuple[int, ...] = Field(description="ids of the rollouts in it")
+    witnesses: float = Field(
+        description="number of independent witnesses among them. Rollouts that rest on one tool statement count as "
+        "one; answer draws that disagree lower the number",
+    )
+    support: float = Field(description="its share of all witnesses, 0 to 1")
 
 
 class Consensus(_Event):
     """How many of the hypotheses so far agree within the target radius."""
 
     type: Literal["consensus"] = "consensus"
-    radius_km: float
-    clusters: tuple[ClusterInfo, ...]
-    finished: int
-    outstanding: int
-    decided: bool = False
+    radius_km: float = Field(description="target radius of the request, in km")
+    clusters: tuple[ClusterInfo, ...] = Field(description="at most five, the one with the most witnesses first")
+    finished: int = Field(description="number of rollouts that have ended")
+    outstanding: int = Field(description="number of rollouts that have not ended")
+    decided: bool = Field(default=False, description="true: the stop policy would stop the rollouts that still run")
 
 
-# More rollouts start, or a deeper plan begins, for this reason.
-class Escalated(_Event):  # noqa: D101  would change the golden schema
+class Escalated(_Event):
+    """More rollouts start, with a plan of their own. In a check, these may be the testing rollouts."""
+
     type: Literal["escalated"] = "escalated"
-    reason: str
-    added: int
-    plan: Plan
+    reason: str = Field(description="why, in a few words")
+    added: int = Field(description="number of rollouts that are planned in addition")
+    plan: Plan = Field(description="the plan for them")
 
 
-# A piece of the reasons of the verifier.
-class VerifierText(_Event):  # noqa: D101  would change the golden schema
+class VerifierText(_Event):
+    """The verifier gives its reasons, piece by piece. After `escalated`, it starts again."""
+
     type: Literal["verifier_text"] = "verifier_text"
-    text: str
+    text: str = Field(description="the next piece of the text")
 
 
-# The answer of the request, which may be an abstention.
-class Answered(_Event):  # noqa: D101  would change the golden schema
+class Answered(_Event):
+    """The service gives the answer, which may be an abstention."""
+
     type: Literal["answer"] = "answer"
-    answer: Answer
+    answer: Answer = Field(description="the whole answer, as a JSON reply has it")
 
 
 class Failed(_Event):
-    """The problem (RFC 9457) that ended the request. If no rollout could work, `causes` says why."""
+    """The problem (RFC 9457) that ended the request."""
 
     type: Literal["error"] = "error"
-    code: str
-    status: int
-    detail: str
-    causes: tuple[FailureCause, ...] = ()
-    retry_after_s: float | None = None
+    code: str = Field(description="what went wrong: the last part of the problem's `type`")
+    status: int = Field(description="HTTP status of the problem")
+    detail: str = Field(description="what went wrong and what to do, in one sentence")
+    causes: tuple[FailureCause, ...] = Field(
+        default=(), description="why no rollout could work, the most frequent cause first; empty for other problems"
+    )
+    retry_after_s: float | None = Field(
+        default=None, description="seconds after which the request may be sent again; null if nobody stated them"
+    )
 
 
 class LeftMachine(_Event):
-    """Everything that left this machine for the request. The event comes before `done`, and only if something left.
-
-    `engines` are the hosts of remote engines, which get photos and conversations. `sent` lists each HTTP request that
-    left this machine: requests of tools, requests to remote engines, and requests for photos that were given as URLs.
-    `complete` is false if a part of this is not known.
-    """
+    """Everything that left this machine for the request. The event comes before `done`, and only if something left."""
 
     type: Literal["left_machine"] = "left_machine"
-    engines: tuple[str, ...] = ()
-    sent: tuple[Outgoing, ...] = ()
-    complete: bool = True
+    engines: tuple[str, ...] = Field(
+        default=(),
+        description="hosts of remote engines, which get photos and conversations; empty if every engine runs in this "
+        "service",
+    )
+    sent: tuple[Outgoing, ...] = Field(
+        default=(),
+        description="each HTTP request that left this machine, in the order of time: of tools, to remote engines, and "
+        "for photos that were given as URLs",
+    )
+    complete: bool = Field(
+        default=True,
+        description="false: some of it is not known, because a process that may have sent something was lost",
+    )
 
 
-# The last event of every request.
-class Done(_Event):  # noqa: D101  would change the golden schema
+class Done(_Event):
+    """The request has ended. This is its last event."""
+
     type: Literal["done"] = "done"
-    stop_reason: StopReason
+    stop_reason: StopReason = Field(description="why the request ended")
 
 
 Event = Annotated[

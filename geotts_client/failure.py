@@ -17,11 +17,12 @@ _PASSING = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that
 
 
 class RolloutFailure(Value):
-    """One failure. `code` names the part: `model` and `silent` (the engine), `overloaded`, `replica-lost`,
-    `tool-crashed`, `reader-failed`, `tools-failed` (no call of a tool was served), `not-started`.
-    """
+    """What failed, and what to do about it."""
 
-    code: str
+    code: str = Field(
+        description="the part that failed: `model` or `silent` (the engine), `overloaded`, `replica-lost`, "
+        "`tool-crashed`, `reader-failed`, `tools-failed` (no call of a tool was served), `not-started`",
+    )
     detail: str = Field(description="what happened, in the words of the endpoint if it sent any")
     endpoint: str = Field(
         default="", description="address of the engine, without secrets; empty if the engine runs in this process"

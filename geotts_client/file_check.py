@@ -13,6 +13,11 @@ class FileCheck(Value):
     """A claim of a file and its check (`claims: true`). Anybody can write anything there, so it changes no answer."""
 
     photo: Annotated[int, Field(ge=0, description="counted from 0")] = 0
-    about: Literal["position", "time", "zone", "camera"]
-    outcome: Literal["agrees", "contradicts", "unchecked"]
+    about: Literal["position", "time", "zone", "camera"] = Field(
+        description="what was compared: the position, the time, the offset of the clock from UTC (`zone`), or the "
+        "camera",
+    )
+    outcome: Literal["agrees", "contradicts", "unchecked"] = Field(
+        description="`unchecked`: the answer has no point to compare with"
+    )
     text: str = Field(description="one sentence for a person")

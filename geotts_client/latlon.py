@@ -12,8 +12,12 @@ from geotts_client.value import Value
 class LatLon(Value):
     """A WGS-84 position in signed degrees: lat in [-90, 90], lon normalised to [-180, 180)."""
 
-    lat: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
-    lon: Annotated[float, Field(ge=-540, le=540, allow_inf_nan=False)]
+    lat: Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)] = Field(
+        description="degrees north; negative in the south"
+    )
+    lon: Annotated[float, Field(ge=-540, le=540, allow_inf_nan=False)] = Field(
+        description="degrees east; negative in the west. Values outside -180 to 180 are brought into this range"
+    )
 
     @model_validator(mode="after")
     def _normalise_lon(self) -> LatLon:

@@ -62,7 +62,10 @@ class LocateOptions(Value):
     n_parallel: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] = Field(
         default=4, description="rollouts in parallel: an upper limit with `depth=auto`, else the exact number"
     )
-    depth: Depth = Depth.AUTO
+    depth: Depth = Field(
+        default=Depth.AUTO,
+        description="amount of work; with `auto`, the service decides it from how easily the photos can be located",
+    )
     budget: Annotated[Budget | None, BeforeValidator(budget_given)] = Field(
         default=None,
         description="what the request may spend: an object, or text such as `30s` or `20k-tokens,0.05usd`. It takes "

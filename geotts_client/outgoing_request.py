@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pydantic import Field
+
 from geotts_client.value import Value
 
 
 class Outgoing(Value):
-    """One HTTP request that left this machine: from a tool, for a photo at a URL, or to a remote engine. `at` is UTC
-    (RFC 3339). The URL has no keys, and the record has no bodies. Each attempt at an engine is one record.
+    """One HTTP request that left this machine: from a tool, for a photo at a URL, or to a remote engine. The record
+    has no bodies. Each attempt at an engine is one record.
     """
 
-    at: str
-    host: str
-    method: str
-    url: str
-    bytes_sent: int
-    request_id: str = ""
+    at: str = Field(description="when it was sent (RFC 3339, UTC)")
+    host: str = Field(
+        description="the receiver: a host, the address of a client that fetched a region, or the name of a local MCP "
+        "server",
+    )
+    method: str = Field(
+        description="HTTP method; `MCP` for a call of a tool of another MCP server; `OFFER`, `SERVE` and `WITHDRAW` "
+        "for a region of the photo at an address of this service",
+    )
+    url: str = Field(description="address without keys; its query may be left out")
+    bytes_sent: int = Field(description="size of the body in bytes")
+    request_id: str = Field(default="", description="the request that it was sent for; empty if none is known")
 
     @classmethod
     def now(cls, *, host: str, method: str, url: str, bytes_sent: int, request_id: str) -> Outgoing:

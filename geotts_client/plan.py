@@ -61,24 +61,37 @@ class Limits(Value):
 
 
 class Locatability(Value):
-    """How easily a photo can be located: a score in [0, 1], its parts, and the reason in one sentence."""
+    """How easily a photo can be located."""
 
-    score: Annotated[float, Field(ge=0, le=1)]
-    method: str
-    parts: dict[str, float] = {}
-    why: str = ""
+    score: Annotated[float, Field(ge=0, le=1)] = Field(description="0 to 1; 1 is the easiest")
+    method: str = Field(
+        description="how the score was made: `cues` (what was read and seen), `visual` (segmentation), `probe` (the "
+        "model was asked), `fixed` (configured), `leader` (not rated: rollouts began without it)",
+    )
+    parts: dict[str, float] = Field(
+        default={},
+        description="the parts of the rating by name, such as `text`, `content`, `visual` and `deep` (probability "
+        "that tools help); most are 0 to 1",
+    )
+    why: str = Field(
+        default="", description="the reasons, in one sentence for a person; empty with `gateway.max_precision`"
+    )
 
 
 class Plan(Value):
-    """The router's decision. `n_asked` is the caller's number of rollouts, `n_planned` how many start at first."""
+    """What the router decided about the depth and the number of rollouts."""
 
-    depth: PlanDepth
-    n_asked: Annotated[int, Field(ge=1, le=32)]
-    n_planned: Annotated[int, Field(ge=1, le=32)]
-    limits: Limits = Limits()
-    use_tools: bool = True
-    reason: str = ""
+    depth: PlanDepth = Field(description="amount of work that was chosen")
+    n_asked: Annotated[int, Field(ge=1, le=32)] = Field(
+        description="number of rollouts that the caller asked for, or that followed from the budget"
+    )
+    n_planned: Annotated[int, Field(ge=1, le=32)] = Field(description="number of rollouts that this plan starts")
+    limits: Limits = Field(default=Limits(), description="limits of each rollout")
+    use_tools: bool = Field(default=True, description="false: the rollouts may call no tools")
+    reason: str = Field(default="", description="why this depth was chosen, in a few words")
     summary: str = Field(default="", description="what was decided and why, in one sentence for people")
     predicted_cost: dict[str, float] = Field(
-        default={}, description="expected rollouts, turns, tool_calls and completion_tokens, all rollouts together"
+        default={},
+        description="expected rollouts, turns, tool_calls, completion_tokens, and cost_usd if the model has a price; "
+        "all rollouts together",
     )

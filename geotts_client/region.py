@@ -19,4 +19,7 @@ class Region(Value):
     the antimeridian. It is always a MultiPolygon, even with one polygon."""
 
     type: Literal["MultiPolygon"] = "MultiPolygon"
-    coordinates: Annotated[tuple[tuple[LinearRing, ...], ...], Field(min_length=1)]
+    coordinates: Annotated[tuple[tuple[LinearRing, ...], ...], Field(min_length=1)] = Field(
+        description="polygons; each is a list of one ring of positions (longitude, latitude), whose first and last "
+        "are equal",
+    )

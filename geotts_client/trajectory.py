@@ -44,28 +44,32 @@ from geotts_client.value import Value
 
 
 class Turn(Value):
-    """One turn of a model: its text, its tool calls, their results, and its hypothesis after them.
+    """One turn of a model: its text, its tool calls, their results, and its hypotheses."""
 
-    `problem` says why the turn could not be used, `cut` that its text was cut off.
-    """
-
-    index: int
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    results: tuple[ToolResult, ...] = ()
-    hypotheses: tuple[Hypothesis, ...] = ()
-    finished: bool = False
-    usage: Usage = Usage()
-    cues: Cues | None = None
-    problem: str = ""
-    cut: bool = False
+    index: int = Field(description="number of the turn in its rollout, from 0; in an inquiry, number of the round")
+    text: str = Field(default="", description="what the model wrote")
+    calls: tuple[ToolCall, ...] = Field(default=(), description="tool calls of the turn, in order")
+    results: tuple[ToolResult, ...] = Field(default=(), description="results of these calls")
+    hypotheses: tuple[Hypothesis, ...] = Field(
+        default=(), description="what the rollout stated in this turn; the last one counts"
+    )
+    finished: bool = Field(default=False, description="true: the turn has ended; false: it still runs, or was cut off")
+    usage: Usage = Field(
+        default=Usage(),
+        description="what the rollout had used at the end of this turn, earlier turns included; zeros before its end",
+    )
+    cues: Cues | None = Field(
+        default=None, description="what the first turn says about the photo; null for later turns"
+    )
+    problem: str = Field(default="", description="why the turn could not be used; empty if it was used")
+    cut: bool = Field(default=False, description="true: the text ended at the token limit or at the end of the context")
 
 
 class Trajectory(Value):
-    """One rollout from start to end. `answer` is null while it runs, and if it never had a hypothesis."""
+    """One rollout from start to end."""
 
-    rollout_id: int
-    seed: int = 0
+    rollout_id: int = Field(description="id of the rollout, counted from 0")
+    seed: int = Field(default=0, description="seed of the rollout")
     source: Source = ""
     moved: str = Field(
         default="",
@@ -77,14 +81,22 @@ class Trajectory(Value):
         description="the direction that the rollout got (its first subject); absent if it got none",
         exclude_if=lambda direction: not direction,
     )
-    turns: tuple[Turn, ...] = ()
-    resumed: int = 0
-    stop_reason: StopReason | None = None
-    answer: Hypothesis | None = None
-    usage: Usage = Usage()
-    error: str = ""
-    failure: RolloutFailure | None = None
-    answer_draws: tuple[LatLon | None, ...] = ()
+    turns: tuple[Turn, ...] = Field(
+        default=(), description="its turns, in order; left out of replies with `include=summary`"
+    )
+    resumed: int = Field(default=0, description="how often it was continued after an interruption")
+    stop_reason: StopReason | None = Field(default=None, description="why it ended; null while it runs")
+    answer: Hypothesis | None = Field(
+        default=None, description="its final answer, else its best hypothesis; null if it had none, or while it runs"
+    )
+    usage: Usage = Field(default=Usage(), description="what it has used so far")
+    error: str = Field(default="", description="code and detail of the failure; empty if it did not fail")
+    failure: RolloutFailure | None = Field(
+        default=None, description="what failed, and what to do about it; null if it did not fail"
+    )
+    answer_draws: tuple[LatLon | None, ...] = Field(
+        default=(), description="points of the answer draws; null for a draw without a point"
+    )
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
@@ -106,20 +118,24 @@ class Trajectory(Value):
 
 
 class Run(Value):
-    """A whole request as its events tell it. `inquiry`: the verifier's own tool calls, a turn for each round."""
+    """A whole request as its events tell it."""
 
-    accepted: Accepted | None = None
-    routed: Routed | None = None
-    rollouts: dict[int, Trajectory] = {}
-    consensus: Consensus | None = None
-    escalations: tuple[Escalated, ...] = ()
-    inquiry: tuple[Turn, ...] = ()
-    verifier_text: str = ""
-    answer: Answer | None = None
-    failure: Failed | None = None
-    stop_reason: StopReason | None = None
-    left_machine: LeftMachine | None = None
-    last_seq: int = 0
+    accepted: Accepted | None = Field(default=None, description="the event `accepted`; null before it")
+    routed: Routed | None = Field(default=None, description="the event `routed`; null before it")
+    rollouts: dict[int, Trajectory] = Field(default={}, description="the rollouts by their ids")
+    consensus: Consensus | None = Field(default=None, description="the last event `consensus`; null if there is none")
+    escalations: tuple[Escalated, ...] = Field(default=(), description="the events `escalated`, in order")
+    inquiry: tuple[Turn, ...] = Field(default=(), description="the verifier's own tool calls, a turn for each round")
+    verifier_text: str = Field(default="", description="reasons of the verifier since the last escalation")
+    answer: Answer | None = Field(default=None, description="the answer; null before it, and if the request failed")
+    failure: Failed | None = Field(
+        default=None, description="the problem that ended the request; null if there is none"
+    )
+    stop_reason: StopReason | None = Field(default=None, description="why the request ended; null while it runs")
+    left_machine: LeftMachine | None = Field(
+        default=None, description="what left this machine; null if nothing did, or before the end"
+    )
+    last_seq: int = Field(default=0, description="number of the last event in it; 0 if there is none")
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:

@@ -12,24 +12,37 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Usage(Value):
-    """Counts, seconds and money. `cached_tokens` are prompt tokens the engine found in its prefix cache.
-    `preempted_tokens` are tokens of unfinished turns whose place in the cache the engine gave to other turns.
+    """Counts, seconds and money. Nothing is null: what was not used, or is not known, is 0."""
 
-    `bytes_sent` went to remote engines, pictures included. `cost_usd` is known if the model has a price.
-    """
-
-    turns: Count = 0
-    model_calls: Count = 0
-    prompt_tokens: Count = 0
-    completion_tokens: Count = 0
-    cached_tokens: Count = 0
-    preempted_tokens: Count = 0
-    tool_calls: Count = 0
-    tool_errors: Count = 0
-    cache_hits: Count = 0
-    gpu_s: Annotated[float, Field(ge=0)] = 0.0
-    bytes_sent: Count = 0
-    cost_usd: Annotated[float, Field(ge=0)] = 0.0
+    turns: Count = Field(default=0, description="turns of rollouts")
+    model_calls: Count = Field(
+        default=0, description="calls of a model: turns, answer draws, and calls of other models such as the verifier"
+    )
+    prompt_tokens: Count = Field(
+        default=0, description="tokens that models read, pictures included; cached ones count too"
+    )
+    completion_tokens: Count = Field(default=0, description="tokens that models wrote")
+    cached_tokens: Count = Field(
+        default=0,
+        description="the part of `prompt_tokens` that the engine found in its prefix cache; 0 if the endpoint does "
+        "not report it",
+    )
+    preempted_tokens: Count = Field(
+        default=0, description="tokens of unfinished turns whose place in the cache the engine gave to other turns"
+    )
+    tool_calls: Count = Field(default=0, description="tool calls of rollouts and of the verifier")
+    tool_errors: Count = Field(default=0, description="tool calls that failed or were refused")
+    cache_hits: Count = Field(
+        default=0, description="tool calls whose result came from a cache, so that no provider was asked"
+    )
+    gpu_s: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="GPU time of `vllm` engines in this service, in seconds; 0 for a remote endpoint"
+    )
+    bytes_sent: Count = Field(default=0, description="bytes that were sent to remote engines, pictures included")
+    cost_usd: Annotated[float, Field(ge=0)] = Field(
+        default=0.0,
+        description="price of the tokens in US dollars, by the operator's price table; 0 if the model has no price",
+    )
 
     def __add__(self, other: Usage) -> Usage:
         return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})
@@ -39,5 +52,5 @@ class ModelUsage(Value):
     """What the rollouts of one model of a mixture used, all together."""
 
     model: str = Field(description="name of the model in `engines`")
-    rollouts: Annotated[int, Field(ge=1)]
-    usage: Usage
+    rollouts: Annotated[int, Field(ge=1)] = Field(description="number of rollouts of this model")
+    usage: Usage = Field(description="what they used")

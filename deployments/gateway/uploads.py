@@ -10,6 +10,8 @@ import time
 from collections import deque
 from datetime import UTC, datetime
 
+from pydantic import Field
+
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.runstore import RunMeta, RunStore
 from tts.domain.photo import PhotoProblem
@@ -23,12 +25,12 @@ _TICKET = re.compile(r"upl_[0-9a-f]{32}")
 
 
 class Ticket(Value):
-    """An upload ticket: it stands for a photo until `expires_at` (RFC 3339), for the caller that uploaded it."""
+    """An upload ticket: it stands for a photo until it expires, for the caller that uploaded it."""
 
-    upload_id: str
-    sha256: str
-    bytes: int
-    expires_at: str
+    upload_id: str = Field(description="the ticket: a name for the photo in later calls")
+    sha256: str = Field(description="SHA-256 of the bytes as they were sent, in hexadecimal digits")
+    bytes: int = Field(description="size of the photo in bytes")
+    expires_at: str = Field(description="when the ticket expires (RFC 3339, UTC)")
 
 
 class Uploads:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from deployments.config import AppArgs
 from tools.provider_lookup import PROVIDERS, base_url
 from tts.config import GatewayUpload, S3Upload
@@ -11,20 +13,23 @@ from tts.domain.value import Value
 
 
 class RegionService(Value):
-    """A service that gets regions of photos: the provider, and the name of the service for people. `host` gets the
-    region; it may be a proxy of the operator."""
+    """A service that gets regions of photos."""
 
-    provider: str
-    service: str
-    host: str
+    provider: str = Field(description="name of the provider in the configuration")
+    service: str = Field(description="name of the service, for people")
+    host: str = Field(description="host that gets the region; it may be a proxy of the operator")
 
 
 class RegionTerms(Value):
-    """Who gets regions: `services`, in this order. `store` holds a region during the search; it may be null."""
+    """Who gets regions of photos."""
 
-    services: tuple[RegionService, ...]
-    store: str | None
-    blurred: bool
+    services: tuple[RegionService, ...] = Field(
+        description="services that get regions, in the order in which they are asked"
+    )
+    store: str | None = Field(
+        description="host that holds a region during the search; null if none outside this service does"
+    )
+    blurred: bool = Field(description="true: faces or number plates are blurred before a region is sent")
 
 
 def region_terms(args: AppArgs) -> RegionTerms | None:

@@ -38,16 +38,18 @@ class OpenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-# The address of a picture, which may be a `data:` URL.
-class ImageUrl(OpenModel):  # noqa: D101  would change the golden schema
-    url: str
+class ImageUrl(OpenModel):
+    """The address of a picture, which may be a `data:` URL."""
+
+    url: str = Field(description="the address; `data:` URLs have the bytes in base64")
 
 
-# One part of a message: a text, or a picture.
-class Part(OpenModel):  # noqa: D101  would change the golden schema
-    type: str
-    text: str = ""
-    image_url: ImageUrl | str | None = None
+class Part(OpenModel):
+    """One part of a message: a text, or a picture."""
+
+    type: str = Field(description="`text` or `image_url`")
+    text: str = Field(default="", description="the text; empty for a picture")
+    image_url: ImageUrl | str | None = Field(default=None, description="the address of the picture; null for a text")
 
     @property
     def url(self) -> str | None:
@@ -55,10 +57,11 @@ class Part(OpenModel):  # noqa: D101  would change the golden schema
         return self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url
 
 
-# One message of the conversation, in the form of OpenAI's API.
-class ChatMessage(OpenModel):  # noqa: D101  would change the golden schema
-    role: str
-    content: str | tuple[Part, ...] | None = None
+class ChatMessage(OpenModel):
+    """One message of the conversation, in the form of OpenAI's API."""
+
+    role: str = Field(description="who speaks: `user`, `assistant` or `system`")
+    content: str | tuple[Part, ...] | None = Field(default=None, description="text, or parts of text and pictures")
 
     @property
     def images(self) -> tuple[str, ...]:
@@ -93,15 +96,16 @@ def answered_request(content: str) -> str | None:
     return found if isinstance(found, str) and _REQUEST_ID.fullmatch(found) else None
 
 
-# Options of a stream: whether its last piece has the usage.
-class StreamOptions(OpenModel):  # noqa: D101  would change the golden schema
-    include_usage: bool = False
+class StreamOptions(OpenModel):
+    """The options of a stream."""
+
+    include_usage: bool = Field(default=False, description="true: the last piece has the usage")
 
 
 class ResponseFormat(OpenModel):
     """`text` and `json_object` get the same: the answer is one JSON object."""
 
-    type: str
+    type: str = Field(description="`text` or `json_object`; anything else is refused")
 
 
 class Unsupported(RequestError):
@@ -135,20 +139,32 @@ def options_of(model: str, seed: int | None, max_tokens: int | None) -> dict[str
 class ChatRequest(OpenModel):
     """The body of `POST /v1/chat/completions`. `geotts` holds any further option of `POST /locate`."""
 
-    model: str = Field(default=MODEL, examples=[MODEL])
-    messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1, max_length=256)]
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    n: Literal[1] | None = None
+    model: str = Field(
+        default=MODEL, examples=[MODEL], description="`geotts`, or `geotts-` and a depth, such as `geotts-deep`"
+    )
+    messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1, max_length=256)] = Field(
+        description="the conversation. Pictures in messages of the user are photos of one place; what follows an "
+        "answer of this service continues that request",
+    )
+    stream: bool = Field(default=False, description="true: the reply is a stream")
+    stream_options: StreamOptions | None = Field(default=None, description="options of the stream; null for none")
+    n: Literal[1] | None = Field(
+        default=None, description="only 1, because an answer is already made of several rollouts"
+    )
     response_format: ResponseFormat | None = Field(
         default=None, description="`text` or `json_object`: the content is the answer as JSON in both"
     )
     tools: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
     functions: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
-    seed: int | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    geotts: dict[str, Any] = {}
+    seed: int | None = Field(default=None, description="as in `POST /locate`")
+    max_tokens: int | None = Field(
+        default=None,
+        description="tokens that all rollouts together may use; ignored if `max_completion_tokens` is given",
+    )
+    max_completion_tokens: int | None = Field(default=None, description="tokens that all rollouts together may use")
+    geotts: dict[str, Any] = Field(
+        default={}, description="further options of `POST /locate`, by their names; they replace those above"
+    )
 
     def images(self) -> tuple[str, ...]:
         """URLs (data: too) of the photos. Raises RequestError when there are none."""

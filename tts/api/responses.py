@@ -36,17 +36,18 @@ _TERMINAL = {"completed": "response.completed", "failed": "response.failed", "ca
 class InputPart(OpenModel):
     """A part of an input message: `input_text`, or `input_image` with an address or the id of an upload."""
 
-    type: str
-    text: str = ""
-    image_url: str | None = None
-    file_id: str | None = None
+    type: str = Field(description="`input_text` or `input_image`")
+    text: str = Field(default="", description="the text; empty for a picture")
+    image_url: str | None = Field(default=None, description="the address of the picture, which may be a `data:` URL")
+    file_id: str | None = Field(default=None, description="id of an uploaded photo")
 
 
-# One message of the input: text, or parts of text and images.
-class InputMessage(OpenModel):  # noqa: D101  would change the golden schema
-    type: str = "message"
-    role: str = "user"
-    content: str | tuple[InputPart, ...] = ""
+class InputMessage(OpenModel):
+    """One message of the input. Only messages of the role `user` count."""
+
+    type: str = Field(default="message", description="`message`")
+    role: str = Field(default="user", description="who speaks; messages of other roles than `user` are ignored")
+    content: str | tuple[InputPart, ...] = Field(default="", description="text, or parts of text and pictures")
 
     @property
     def text(self) -> str:
@@ -56,22 +57,30 @@ class InputMessage(OpenModel):  # noqa: D101  would change the golden schema
         return "\n".join(part.text for part in self.content if part.text)
 
 
-# The form of the text that the caller asks for, by its name in OpenAI's API.
-class TextFormat(OpenModel):  # noqa: D101  would change the golden schema
-    type: str = "text"
+class TextFormat(OpenModel):
+    """The form of text that the caller wants, by its name in OpenAI's API: `text` or `json_object`."""
+
+    type: str = Field(default="text", description="`text` and `json_object` are accepted")
 
 
-# The options for the text of a response.
-class TextOptions(OpenModel):  # noqa: D101  would change the golden schema
-    format: TextFormat = TextFormat()
+class TextOptions(OpenModel):
+    """The options for the text of a response."""
+
+    format: TextFormat = Field(
+        default=TextFormat(), description="the form of the text; it is the answer as JSON anyway"
+    )
 
 
 class ResponsesRequest(OpenModel):
     """The body of `POST /v1/responses`. `geotts` holds any further option of `POST /locate`."""
 
-    model: str = Field(default=MODEL, examples=[MODEL])
-    input: Annotated[tuple[InputMessage, ...], Field(min_length=1, max_length=256)] | str
-    stream: bool = False
+    model: str = Field(
+        default=MODEL, examples=[MODEL], description="`geotts`, or `geotts-` and a depth, such as `geotts-deep`"
+    )
+    input: Annotated[tuple[InputMessage, ...], Field(min_length=1, max_length=256)] | str = Field(
+        description="messages with the photos; or text alone, if it continues another response"
+    )
+    stream: bool = Field(default=False, description="true: the reply is a stream")
     background: bool = Field(default=False, description="the reply comes at once, and the work continues")
     store: bool | None = Field(default=None, description="`false`: the request is erased after the reply")
     previous_response_id: Annotated[str, Field(pattern=PREVIOUS)] | None = Field(
@@ -80,9 +89,11 @@ class ResponsesRequest(OpenModel):
         "photos, and `geotts` may hold `not_there` and `within`",
     )
     tools: tuple[dict[str, Any], ...] | None = Field(default=None, description="refused unless empty")
-    text: TextOptions | None = None
-    max_output_tokens: int | None = None
-    geotts: dict[str, Any] = {}
+    text: TextOptions | None = Field(default=None, description="options for the text of the response; null for none")
+    max_output_tokens: int | None = Field(default=None, description="tokens that all rollouts together may use")
+    geotts: dict[str, Any] = Field(
+        default={}, description="further options of `POST /locate`, by their names; they replace those above"
+    )
 
     def continued_id(self) -> str | None:
         """The id of the request that this one continues."""

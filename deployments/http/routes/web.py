@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter, FastAPI, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from deployments.config.map_tiles import TileSource
@@ -40,45 +41,44 @@ _PAGE: dict[str, Any] = {
 class ServiceLimits(Value):
     """The limits of a request."""
 
-    photos: int
-    photo_bytes: int
-    body_bytes: int
-    rollouts: int
+    photos: int = Field(description="most photos of a request")
+    photo_bytes: int = Field(description="largest photo in bytes")
+    body_bytes: int = Field(description="largest body of a request in bytes")
+    rollouts: int = Field(description="most rollouts of a request (`n_parallel`)")
 
 
 class EngineNote(Value):
-    """The engine that answers. `hosts` get the photo; empty if the engine runs in this service."""
+    """The engine that answers."""
 
-    name: str
-    model: str
-    hosts: tuple[str, ...]
-    sees_pictures: bool
+    name: str = Field(description="kind of the engine, such as `openai`")
+    model: str = Field(description="name of the model as it is configured")
+    hosts: tuple[str, ...] = Field(description="hosts that get the photo; empty if the engine runs in this service")
+    sees_pictures: bool = Field(description="true: it sees the photo; false: it only reads the text in it")
 
 
 class CaseTerms(Value):
     """How long cases are kept after their last change, and whether they survive a restart of the service."""
 
-    retention_days: float
-    survive_restart: bool
+    retention_days: float = Field(description="days for which a case is kept after its last change")
+    survive_restart: bool = Field(description="true: cases survive a restart of the service")
 
 
 class ServiceIndex(Value):
-    """What this service offers, for programs. `access: keys` means that requests need an API key.
+    """What this service offers, for programs."""
 
-    `region_search` is present if requests may consent to it (`allow_region_search`). `map_tiles` are the maps that the
-    page offers beside its own.
-    """
-
-    name: str
-    version: str
-    access: Literal["off", "keys"]
-    retention_s: float
-    limits: ServiceLimits
-    engine: EngineNote
-    cases: CaseTerms | None
-    region_search: RegionTerms | None
-    map_tiles: tuple[TileSource, ...]
-    links: dict[str, str]
+    name: str = Field(description="`GeoTTS`")
+    version: str = Field(description="version of GeoTTS")
+    access: Literal["off", "keys"] = Field(description="`keys`: requests need an API key; `off`: they need none")
+    retention_s: float = Field(description="seconds from the end of a request until it is erased, if no case keeps it")
+    limits: ServiceLimits = Field(description="limits of a request")
+    engine: EngineNote = Field(description="the engine that answers")
+    cases: CaseTerms | None = Field(description="how long cases are kept; null if the service keeps none")
+    region_search: RegionTerms | None = Field(
+        description="who gets regions of photos if a request allows it (`allow_region_search`); null if no request "
+        "can allow it",
+    )
+    map_tiles: tuple[TileSource, ...] = Field(description="maps that the page offers beside its own")
+    links: dict[str, str] = Field(description="paths of the service, by their names")
 
 
 def add_web(app: FastAPI, service: Service) -> None:

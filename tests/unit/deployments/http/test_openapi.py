@@ -44,6 +44,17 @@ def test_every_reference_resolves(schema):
     assert set(refs_of(schema["paths"])) | set(refs_of(schema["components"])) <= there
 
 
+def test_every_field_of_a_value_has_a_description(schema):
+    """A field that can have one value only needs none."""
+    fields = [
+        (f"{name}.{field}", found)
+        for name, model in schema["components"]["schemas"].items()
+        for field, found in model.get("properties", {}).items()
+    ]
+    assert len(fields) > 400
+    assert [field for field, found in fields if not found.get("description") and "const" not in found] == []
+
+
 def test_every_operation_documents_its_problems(schema):
     for path, operations in schema["paths"].items():
         for operation in operations.values():
