@@ -72,7 +72,7 @@ def answer_from(
             engine=identity.engine,
             model=identity.model,
             dialect=run.accepted.dialect,
-            prompt_sha256=identity.prompt_sha256,
+            prompt_sha256=identity.prompt_sha256_of(run.accepted.dialect),
             verifier=identity.verifier,
             providers=identity.providers,
             data_versions=identity.data_versions,

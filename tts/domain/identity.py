@@ -31,3 +31,7 @@ class Identity:
     def dialect_of(self, options: LocateOptions) -> str:
         """The dialect that `accepted` states for a request: the one it asks for, or else that of the installation."""
         return options.dialect or self.dialect
+
+    def prompt_sha256_of(self, dialect: str) -> str:
+        """The hash of the fixed texts of a dialect; empty for one that only a request named."""
+        return self.prompt_sha256 if dialect == self.dialect else ""
