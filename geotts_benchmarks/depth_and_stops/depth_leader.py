@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from geotts_benchmarks.depth_and_stops.searching_rollouts import SEARCH, SearchingRollouts
 from geotts_benchmarks.harness import Result, print_progress
 from tts.aio import closing
 from tts.config import ScriptedEngine
-from tts.dialects import DIALECTS
 from tts.domain.abilities import Abilities
 from tts.domain.geo import LatLon, destination, distance_km
 from tts.domain.identity import Identity
@@ -26,19 +26,13 @@ from tts.domain.photo import Photo
 from tts.domain.plan import Depth, Limits, Locatability
 from tts.domain.request import LocateOptions, LocateRequest, RequestContext, new_request_id
 from tts.domain.stop_settings import WatchSettings
-from tts.domain.tooling import ToolCall
 from tts.domain.trajectory import Run, fold
 from tts.inference.scripted.engine import ScriptedCall, ScriptedModel, ScriptedTurn
 from tts.pipeline import solve
 from tts.ports.locator import Routing
 from tts.ports.request_ports import Ports
-from tts.ports.rollout_groups import GroupRequest, RolloutItem
-from tts.ports.toolbox import Attachment, ToolContext, ToolOutcome, ToolSchema
-from tts.rollout.agent import Agent
-from tts.rollout.group import run_group
+from tts.ports.toolbox import Attachment
 from tts.routing.depth_router import DepthRouter
-from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import success_outcome
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -49,7 +43,6 @@ _RADIUS_KM = 25.0
 _RIGHT_SHARE = 0.6  # of the rollouts on a photo without an explicit cue
 _EXPLICIT = "The sign reads the name of the town."
 _IMPLICIT = "Palms, warm light and brick houses, no text."
-_SEARCH = "poi_keyword_search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +56,6 @@ class _Play:
 class _FixedLocator:
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         return Routing(Locatability(score=0.1, method="cues", parts={"text": 0.0, "content": 1.0, "structure": 0.5}))
-
-
-class _Search:
-    """A search that knows nothing: the turns are counted, not what they find."""
-
-    def schemas(self) -> tuple[ToolSchema, ...]:
-        return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
-
-    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return success_outcome(call, Observation("nothing was found"), elapsed_s=0.0, retrieved_at="")
-
-
-class _Rollouts:
-    def __init__(self, play: _Play) -> None:
-        self._agent = Agent(ScriptedModel(ScriptedEngine(), play.turns), DIALECTS["generic"], _Search())
-
-    def group_size(self, group: GroupRequest) -> int:
-        return len(group.tasks)
-
-    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        async with closing(run_group(self._agent, group, coalesce_s=0.0)) as batches:
-            async for batch in batches:
-                yield batch
 
 
 async def leader_figures(world: World, photos: int) -> Result:
@@ -124,7 +94,7 @@ def _play(rng: random.Random, n: int, *, explicit: bool, misled: bool = False) -
         right = i > 0 if misled else explicit or rng.random() < _RIGHT_SHARE
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
-        call = ScriptedCall(name=_SEARCH, arguments={"query": "the town"})
+        call = ScriptedCall(name=SEARCH, arguments={"query": "the town"})
         texts = [_EXPLICIT if explicit else _IMPLICIT, *["Let me look further."] * (_TURNS - 2)]
         turns += [ScriptedTurn(rollout=i, turn=t, text=text, calls=(call,)) for t, text in enumerate(texts)]
         answer = json.dumps({"lat": point.lat, "lon": point.lon})
@@ -137,7 +107,8 @@ async def _run(play: _Play, verifier: ConsensusVerifier, n: int, *, careful: boo
     identity = Identity(version="0", engine="scripted", model="scripted", dialect="generic", verifier="consensus")
     watch = WatchSettings(stop="none", leader=True, width="careful")
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
-    ports = Ports(_FixedLocator(), router, _Rollouts(play), verifier, identity, watch)
+    rollouts = SearchingRollouts(ScriptedModel(ScriptedEngine(), play.turns), "nothing was found")
+    ports = Ports(_FixedLocator(), router, rollouts, verifier, identity, watch)
     depth = Depth.AUTO if careful else Depth.DEEP
     options = LocateOptions(n_parallel=n, depth=depth, target_radius_km=_RADIUS_KM, seed=1)
     run = Run()

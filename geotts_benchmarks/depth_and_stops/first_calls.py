@@ -15,7 +15,8 @@ import numpy as np
 
 from deployments.config import AppArgs
 from geotts_benchmarks.accuracy.photos import locate_all
-from geotts_benchmarks.depth_and_stops.inquiring_rollouts import Enquiries, Street
+from geotts_benchmarks.depth_and_stops.inquiring_rollouts import Enquirer, Street
+from geotts_benchmarks.depth_and_stops.searching_rollouts import SearchingRollouts
 from geotts_benchmarks.harness import Result, print_progress
 from tts.aio import closing
 from tts.domain.abilities import Abilities
@@ -69,7 +70,8 @@ async def _run_of(street: Street, verifier: ConsensusVerifier, *, diverse: bool)
     identity = Identity(version="0", engine="scripted", model="enquirer", dialect="generic", verifier="consensus")
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
     watch = WatchSettings(stop="none", leader=True, diverse_first_calls=diverse)
-    ports = Ports(FixedLocator(0.5), router, Enquiries(street), verifier, identity, watch)
+    rollouts = SearchingRollouts(Enquirer(street), "looked up")
+    ports = Ports(FixedLocator(0.5), router, rollouts, verifier, identity, watch)
     options = LocateOptions(n_parallel=_N, depth=Depth.DEEP, seed=1)
     run = Run()
     async with closing(solve(LocateRequest(new_request_id(), (photo,), options), ports, deadline_s=60.0)) as items:

@@ -15,18 +15,11 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from tts.aio import closing
-from tts.dialects import DIALECTS
+from geotts_benchmarks.depth_and_stops.searching_rollouts import SEARCH
 from tts.domain.geo import LatLon, destination
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.ports.model_client import Delta, ModelRequest
-from tts.ports.rollout_groups import GroupRequest, RolloutItem
-from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
-from tts.rollout.agent import Agent
-from tts.rollout.group import run_group
-from tts.toolkit.spec import Observation
-from tts.toolkit.toolbox import success_outcome
 
 _KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
 _SIGN_PLACES = ("on the shop sign", "above the door", "at the tram stop")
@@ -37,7 +30,6 @@ _RIGHT_GUESS_SHARE = 0.3  # chance that a guess is right
 _LINES_WANTED = re.compile(r"write (\d+) lines of enquiry")
 _GIVEN_LINE = re.compile(r"Begin with this line of enquiry: (.*)\. If it leads nowhere", re.DOTALL)
 _TAKEN_LINE = re.compile(r"^- (.*)$", re.MULTILINE)
-_SEARCH = "poi_keyword_search"
 _TURNS = 2
 
 
@@ -73,7 +65,7 @@ class Enquirer:
         prompt = "\n".join(message.text for message in request.messages if message.role == "user")
         if turn < _TURNS:
             text, query = self._directions_text(prompt), self._next_query(rng, asked, prompt)
-            call = ToolCall(id=f"call_{turn}", name=_SEARCH, arguments={"query": query})
+            call = ToolCall(id=f"call_{turn}", name=SEARCH, arguments={"query": query})
             yield Delta(text=text, tool_calls=(call,), finish_reason="tool_calls", usage=Usage(completion_tokens=8))
         else:
             yield Delta(text=self._answer_text(rng, asked), finish_reason="stop", usage=Usage(completion_tokens=8))
@@ -101,28 +93,3 @@ class Enquirer:
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(self._street.truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
         return json.dumps({"lat": point.lat, "lon": point.lon})
-
-
-class Enquiries:
-    """The `Rollouts` port for one photo. What the search returns is known to the model already."""
-
-    def __init__(self, street: Street) -> None:
-        self._agent = Agent(Enquirer(street), DIALECTS["generic"], _Search())
-
-    def group_size(self, group: GroupRequest) -> int:
-        """All rollouts go in one group."""
-        return len(group.tasks)
-
-    async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
-        """Batches of items as they come."""
-        async with closing(run_group(self._agent, group, coalesce_s=0.0)) as batches:
-            async for batch in batches:
-                yield batch
-
-
-class _Search:
-    def schemas(self) -> tuple[ToolSchema, ...]:
-        return (ToolSchema(name=_SEARCH, description="Find places.", parameters={"type": "object"}),)
-
-    async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return success_outcome(call, Observation("looked up"), elapsed_s=0.0, retrieved_at="")
