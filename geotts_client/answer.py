@@ -182,9 +182,7 @@ class Provenance(Value):
     )
     dialect: str = Field(default="", description="dialect of the rollouts")
     prompt_sha256: str = Field(
-        default="",
-        description="SHA-256 of the fixed texts of the dialect, in hexadecimal digits; empty if the request named a "
-        "dialect that is not the configured one",
+        default="", description="SHA-256 of the fixed texts of the dialect, in hexadecimal digits"
     )
     verifier: str = Field(
         default="", description="kind of the verifier: `consensus`, or the mode and the engine of a verifier model"

@@ -96,7 +96,7 @@ def _assemble_answer(verdict: Verdict, run: Run, recorded: Answer, replay: Repla
     made = recorded.provenance
     identity = Identity(
         version=made.version, engine=made.engine, model=made.model, dialect=made.dialect, verifier=made.verifier,
-        prompt_sha256=made.prompt_sha256, providers=made.providers, data_versions=made.data_versions,
+        prompt_sha256_of=lambda _: made.prompt_sha256, providers=made.providers, data_versions=made.data_versions,
         notes=replay.notes,
     )  # fmt: skip
     claims = tuple(one.model_copy(update={"distance_km": None}) for one in recorded.file_claims)

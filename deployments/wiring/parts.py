@@ -378,7 +378,7 @@ def make_identity(args: AppArgs) -> Identity:
         model=" + ".join(_model_name(engine) for engine in args.rollout_engines),
         dialect=dialect.name,
         verifier=verifier_name(args),
-        prompt_sha256=prompt_hash(dialect),
+        prompt_sha256_of=lru_cache(lambda name: prompt_hash(make_dialect(name, args))),
         providers=args.tools.providers,
         remote_engines=remote_engines(args),
         notes=(*tools_note(args, dialect), *draws_note(args)),

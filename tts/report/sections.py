@@ -142,10 +142,7 @@ def provenance(answer: Answer) -> Html:
         ("as sent", " ".join(known.source_sha256)),
         ("answered", known.answered_at),
         ("engine", f"{known.engine} {known.model}" if known.model != known.engine else known.engine),
-        (
-            "form of requests",
-            f"{known.dialect}{f' (prompt {known.prompt_sha256[:12]})' if known.prompt_sha256 else ''}",
-        ),
+        ("form of requests", f"{known.dialect} (prompt {known.prompt_sha256[:12]})"),
         ("compared by", known.verifier),
         ("providers", ", ".join(known.providers)),
         ("data", ", ".join(f"{name} {version}" for name, version in sorted(known.data_versions.items()))),
