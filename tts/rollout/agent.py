@@ -48,10 +48,10 @@ class Agent:
         """The same for every rollout of a group, so it is made once."""
         dialect = self.dialect.for_surroundings(Surroundings(group.options.within, group.leader))
         schemas = self._offered_tools(group, dialect)
-        consenting = (
-            schemas if group.options.allow_region_search else self._offered_tools(group, dialect, consents=True)
+        schemas_with_consent = (
+            schemas if group.options.allow_region_search else self._offered_tools(group, dialect, assume_consent=True)
         )
-        withheld = frozenset(schema.name for schema in consenting) - {schema.name for schema in schemas}
+        withheld = frozenset(schema.name for schema in schemas_with_consent) - {schema.name for schema in schemas}
         task = Task(
             group.photos,
             group.options,
@@ -64,13 +64,13 @@ class Agent:
         return Brief(dialect, schemas, group.limits.tighten(dialect.limits), tuple(dialect.opening(task)), withheld)
 
     def _offered_tools(
-        self, group: GroupRequest, dialect: Dialect, *, consents: bool = False
+        self, group: GroupRequest, dialect: Dialect, *, assume_consent: bool = False
     ) -> tuple[ToolSchema, ...]:
         """With what the request consents to, or with everything."""
         if not group.use_tools:
             return ()
-        consents = consents or group.options.allow_region_search
-        return offered_tools(dialect, self.toolbox.schemas(), group.options.tools, region_search=consents)
+        assume_consent = assume_consent or group.options.allow_region_search
+        return offered_tools(dialect, self.toolbox.schemas(), group.options.tools, region_search=assume_consent)
 
 
 def opening_of(brief: Brief, task: RolloutTask) -> tuple[Message, ...]:

@@ -29,7 +29,7 @@ from tts.rollout.budget import Budget
 _TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws
 _TEMPERATURE = 0.7  # of the draws of a rollout that is greedy: it would write the same answer again
 _SEEDS_APART = 7919  # a rollout counts its turns up from its seed
-_TIMES_THE_ANSWER = 2  # how much longer than the answer a draw may be; drawn texts differ in length
+_MOST_ANSWER_LENGTHS = 2  # how much longer than the answer a draw may be; drawn texts differ in length
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +64,42 @@ async def draw_answers(
     many as tokens and money pay for. An engine that gives several answers to one prompt is asked for them at once.
     Cancelling it aborts them in the engine.
     """
-    most = (budget.limits.answer_draws or 1) - 1
-    each = _tokens_of_each(answered, budget, written_tokens)
-    count = min(most, _affordable(most, answered, budget) // each)
+    wanted = (budget.limits.answer_draws or 1) - 1
+    max_tokens = _max_tokens_per_draw(answered, budget, written_tokens)
+    count = min(wanted, _affordable_tokens(wanted, answered, budget) // max_tokens)
     if count <= 0:
         return AnswerDraws()
-    drawn = _Draws()
+    draws = _Draws()
     with suppress(TimeoutError):
         async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
-            await drawn.draw_in_one_request(model, _joint_request(answered, each), count)
-            missing = range(drawn.begun, count)
-            await run_all([drawn.draw_one(model, _repeated_request(answered, number, each)) for number in missing])
-    stated = [found for text in drawn.texts if (found := _stated_answer(dialect, answered.messages, text)) is not None]
-    return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), drawn.usage)
+            await draws.draw_in_one_request(model, _joint_request(answered, max_tokens), count)
+            missing = range(draws.joint_count, count)
+            await run_all(
+                [draws.draw_one(model, _repeated_request(answered, number, max_tokens)) for number in missing]
+            )
+    stated = [found for text in draws.texts if (found := _stated_answer(dialect, answered.messages, text)) is not None]
+    return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), draws.usage)
 
 
 def all_are_paid(answered: ModelRequest, budget: Budget) -> bool:
     """Whether tokens and money are enough for the longest answer to `answered` and for all its draws, as long as it."""
     count = budget.limits.answer_draws or 1
-    return _affordable(count, answered, budget) >= count * answered.sampling.max_tokens
+    return _affordable_tokens(count, answered, budget) >= count * answered.sampling.max_tokens
 
 
-def _tokens_of_each(answered: ModelRequest, budget: Budget, written_tokens: int | None) -> int:
-    most = answered.sampling.max_tokens
+def _max_tokens_per_draw(answered_request: ModelRequest, budget: Budget, written_tokens: int | None) -> int:
+    most = answered_request.sampling.max_tokens
     if written_tokens is not None:
-        most = min(most, max(budget.answer_tokens, _TIMES_THE_ANSWER * written_tokens))
+        most = min(most, max(budget.answer_tokens, _MOST_ANSWER_LENGTHS * written_tokens))
     return max(1, most)
 
 
-def _affordable(prompts: int, answered: ModelRequest, budget: Budget) -> int:
+def _affordable_tokens(prompt_count: int, answered_request: ModelRequest, budget: Budget) -> int:
     """Tokens that may be written after the prompt has been read so many times."""
-    prompt_tokens = prompt_tokens_about(answered.messages, answered.listed_tools or answered.tools)
-    return budget.affordable_tokens(prompts * prompt_tokens)
+    prompt_tokens = prompt_tokens_about(
+        answered_request.messages, answered_request.listed_tools or answered_request.tools
+    )
+    return budget.affordable_tokens(prompt_count * prompt_tokens)
 
 
 class _Draws:
@@ -103,7 +107,7 @@ class _Draws:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.begun = 0
+        self.joint_count = 0
         self.usage = Usage()
 
     async def draw_in_one_request(self, model: ModelClient, request: ModelRequest, count: int) -> None:
@@ -112,7 +116,7 @@ class _Draws:
             return
         with suppress(GeoTTSError), boundary(ModelError, f"engine {model.name}"):
             texts, used = await model.draw(request, count)
-            self.begun = len(texts)
+            self.joint_count = len(texts)
             self.texts += [text for text in texts if text is not None]
             self.usage += used + Usage(model_calls=1) if texts or used.bytes_sent else used
 
@@ -129,18 +133,18 @@ class _Draws:
                         self.texts.append("".join(text))
 
 
-def _joint_request(answered: ModelRequest, max_tokens: int) -> ModelRequest:
+def _joint_request(answered_request: ModelRequest, max_tokens: int) -> ModelRequest:
     """For all draws in one request, where the conversation is."""
-    return replace(_repeated_request(answered, 0, max_tokens), session_id=answered.session_id)
+    return replace(_repeated_request(answered_request, 0, max_tokens), session_id=answered_request.session_id)
 
 
-def _repeated_request(answered: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
-    sampling = answered.sampling
+def _repeated_request(answered_request: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
+    sampling = answered_request.sampling
     seed = None if sampling.seed is None else sampling.seed + _SEEDS_APART * (number + 1)
     temperature = sampling.temperature or _TEMPERATURE
     return replace(
-        answered,
-        session_id=f"{answered.session_id}/draw{number}",
+        answered_request,
+        session_id=f"{answered_request.session_id}/draw{number}",
         sampling=sampling.model_copy(update={"seed": seed, "temperature": temperature, "max_tokens": max_tokens}),
     )
 

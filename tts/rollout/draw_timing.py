@@ -28,53 +28,53 @@ class AnswerDrawing:
         self._dialect = dialect
         self._deadline = deadline
         self._reserve_s = reserve_s
-        self._answered: ModelRequest | None = None
+        self._answered_request: ModelRequest | None = None
         self._tokens_before = 0  # what the rollout had written before the reply to it
-        self._beside: asyncio.Task[AnswerDraws] | None = None
-        self._prompts = Usage()  # what the draws beside the answer read
-        self._drawn = AnswerDraws()
+        self._drawing_task: asyncio.Task[AnswerDraws] | None = None
+        self._prompt_usage = Usage()  # what the draws beside the answer read
+        self._draws = AnswerDraws()
 
     @property
     def points(self) -> tuple[LatLon | None, ...]:
         """Of the draws that were taken."""
-        return self._drawn.points
+        return self._draws.points
 
     def observe(self, request: ModelRequest, budget: Budget, *, last: bool) -> None:
         """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one."""
-        if request is self._answered:
+        if request is self._answered_request:
             return
-        self._answered = request
+        self._answered_request = request
         self._tokens_before = budget.usage.completion_tokens
-        if last and self._beside is None and self._may_fork(request, budget):
+        if last and self._drawing_task is None and self._may_fork(request, budget):
             work = draw_answers(self._model, self._dialect, request, budget, self._deadline)
-            self._beside = spawn(work, name=f"draws of {request.session_id}")
-            self._prompts = _prompts_of(request, budget)
+            self._drawing_task = spawn(work, name=f"draws of {request.session_id}")
+            self._prompt_usage = _estimate_prompt_usage(request, budget)
 
     async def take(self, stop: StopReason, budget: Budget) -> Usage:
         """Have the draws of a rollout that ends so. Returns what they used; nothing is drawn for one that did not
         answer.
         """
-        if self._answered is None or not are_wanted(budget.limits, self._dialect, stop):
+        if self._answered_request is None or not are_wanted(budget.limits, self._dialect, stop):
             return Usage()
-        if self._beside is not None:
-            self._drawn = await self._beside
-            self._beside = None
+        if self._drawing_task is not None:
+            self._draws = await self._drawing_task
+            self._drawing_task = None
         else:
             written = budget.usage.completion_tokens - self._tokens_before
-            self._drawn = await draw_answers(
-                self._model, self._dialect, self._answered, budget, self._deadline, written_tokens=written
+            self._draws = await draw_answers(
+                self._model, self._dialect, self._answered_request, budget, self._deadline, written_tokens=written
             )
-        return self._drawn.usage
+        return self._draws.usage
 
     async def aclose(self) -> Usage:
         """Abort what still runs. Returns what the draws used that were not taken: of aborted ones, which cannot say it,
         their prompts by estimate.
         """
-        if self._beside is None:
+        if self._drawing_task is None:
             return Usage()
-        await cancel_and_wait(self._beside)
-        whole = not self._beside.cancelled() and self._beside.exception() is None
-        return self._beside.result().usage if whole else self._prompts
+        await cancel_and_wait(self._drawing_task)
+        is_complete = not self._drawing_task.cancelled() and self._drawing_task.exception() is None
+        return self._drawing_task.result().usage if is_complete else self._prompt_usage
 
     def _may_fork(self, request: ModelRequest, budget: Budget) -> bool:
         if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
@@ -83,7 +83,7 @@ class AnswerDrawing:
         return forks and self._deadline.remaining_s() >= self._reserve_s and all_are_paid(request, budget)
 
 
-def _prompts_of(request: ModelRequest, budget: Budget) -> Usage:
+def _estimate_prompt_usage(request: ModelRequest, budget: Budget) -> Usage:
     """About what an engine reads that is asked once for all draws: the prompt counts for each."""
     count = (budget.limits.answer_draws or 1) - 1
     one = usage_about(request.messages, request.tools, "", budget.price)

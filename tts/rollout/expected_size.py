@@ -30,13 +30,13 @@ class _Mean:
     value: float
     count: int = 0
 
-    def add(self, seen: float) -> None:
+    def add(self, new_value: float) -> None:
         self.count = min(_MEMORY, self.count + 1)
-        self.value += (seen - self.value) / self.count
+        self.value += (new_value - self.value) / self.count
 
 
 @dataclass(slots=True)
-class _Turns:
+class _RolloutProgress:
     """The prompts of a rollout so far."""
 
     usage: Usage = field(default_factory=Usage)
@@ -48,14 +48,17 @@ class ExpectedSize:
     """Follows the rollouts of one process. First prompts by photo, turns, and their growth are means over requests."""
 
     def __init__(self) -> None:
-        self._first = _Mean(_USUAL_FIRST_PROMPT)
-        self._turns = _Mean(_USUAL_TURNS)
-        self._turn = _Mean(_USUAL_TURN_TOKENS)
+        self._first_prompt_tokens = _Mean(_USUAL_FIRST_PROMPT)
+        self._turn_count = _Mean(_USUAL_TURNS)
+        self._growth_per_turn = _Mean(_USUAL_TURN_TOKENS)
 
     def size_of(self, photos: int, limits: Limits) -> RolloutSize:
         """What a rollout within `limits` about so many photos is expected to hold in the end, in tokens."""
-        turns = min(self._turns.value, limits.max_turns)
-        return RolloutSize(shared=round(max(1, photos) * self._first.value), own=round(turns * self._turn.value))
+        turns = min(self._turn_count.value, limits.max_turns)
+        return RolloutSize(
+            shared=round(max(1, photos) * self._first_prompt_tokens.value),
+            own=round(turns * self._growth_per_turn.value),
+        )
 
     def follow(self, photos: int) -> FollowedGroup:
         """For the items of a group about so many photos."""
@@ -69,9 +72,9 @@ class ExpectedSize:
             first_prompt: tokens that its first turn read, by photo.
             growth: tokens by which its conversation grew after that.
         """
-        self._first.add(first_prompt)
-        self._turns.add(turns)
-        self._turn.add(growth / turns)
+        self._first_prompt_tokens.add(first_prompt)
+        self._turn_count.add(turns)
+        self._growth_per_turn.add(growth / turns)
 
 
 class FollowedGroup:
@@ -80,27 +83,27 @@ class FollowedGroup:
     def __init__(self, expected: ExpectedSize, photos: int) -> None:
         self._expected = expected
         self._photos = photos
-        self._rollouts: dict[int, _Turns] = {}
+        self._rollouts: dict[int, _RolloutProgress] = {}
 
     def observe(self, items: Iterable[RolloutItem]) -> None:
         """Take note of turns and ends. A rollout that went on from a checkpoint was not seen whole: it is left out."""
         for item in items:
             if isinstance(item, RolloutResumed):
-                self._rollouts[item.rollout_id] = _Turns(first_prompt=-1)
+                self._rollouts[item.rollout_id] = _RolloutProgress(first_prompt=-1)
             elif isinstance(item, TurnFinished):
-                self._turn(item)
+                self._record_turn(item)
             elif isinstance(item, RolloutFinished):
-                self._end(self._rollouts.pop(item.rollout_id, _Turns()), item.usage.turns)
+                self._learn_from(self._rollouts.pop(item.rollout_id, _RolloutProgress()), item.usage.turns)
 
-    def _end(self, seen: _Turns, turns: int) -> None:
-        if seen.first_prompt > 0 and turns:
-            growth = max(0, seen.last_length - seen.first_prompt)
-            self._expected.learn(turns, seen.first_prompt / self._photos, growth)
+    def _learn_from(self, progress: _RolloutProgress, turns: int) -> None:
+        if progress.first_prompt > 0 and turns:
+            growth = max(0, progress.last_length - progress.first_prompt)
+            self._expected.learn(turns, progress.first_prompt / self._photos, growth)
 
-    def _turn(self, event: TurnFinished) -> None:
-        seen = self._rollouts.setdefault(event.rollout_id, _Turns())
-        read = event.usage.prompt_tokens - seen.usage.prompt_tokens
-        written = event.usage.completion_tokens - seen.usage.completion_tokens
-        seen.first_prompt = seen.first_prompt or read
-        seen.last_length = max(seen.last_length, read + written)
-        seen.usage = event.usage
+    def _record_turn(self, event: TurnFinished) -> None:
+        progress = self._rollouts.setdefault(event.rollout_id, _RolloutProgress())
+        read = event.usage.prompt_tokens - progress.usage.prompt_tokens
+        written = event.usage.completion_tokens - progress.usage.completion_tokens
+        progress.first_prompt = progress.first_prompt or read
+        progress.last_length = max(progress.last_length, read + written)
+        progress.usage = event.usage

@@ -19,7 +19,7 @@ def first_cues(
     """The kinds of cues in the text, the level of the place that it states or looks up by name, and the directions
     that the `task` asks for."""
     stated = parsed.answer or parsed.hypothesis
-    level = stated.level if stated is not None and _names(stated.level, stated.abstains, parsed) else Level.NONE
+    level = stated.level if stated is not None and _names_place(stated.level, stated.abstains, parsed) else Level.NONE
     targets = {dialect.to_tool(call, photos).name for call in parsed.calls}
     if targets & TOOLS_FOR_NAMES and level.rank < Level.CITY.rank:
         level = Level.CITY
@@ -28,6 +28,6 @@ def first_cues(
     return dialect.cues(text).model_copy(update=found)
 
 
-def _names(level: Level, abstains: bool, parsed: ParsedTurn) -> bool:
+def _names_place(level: Level, abstains: bool, parsed: ParsedTurn) -> bool:
     """Whether a statement stands for a place: it has a point, or names one that is looked up."""
     return not abstains or bool(parsed.lookups) or level not in (Level.POINT, Level.NONE)

@@ -21,7 +21,7 @@ from tts.rollout.text_coalescer import RolloutOutput, to_events
 
 _UNFOLLOWED_S = 0.25
 _BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Description)
-_AT_ONCE = (RolloutFinished, Description)
+_URGENT_ITEMS = (RolloutFinished, Description)
 
 
 async def run_group(
@@ -39,13 +39,13 @@ async def run_group(
             started = asyncio.Event()
             first, *others = group.tasks
             rollouts = [_run_leader(agent, group, brief, first, send, started)]
-            rollouts += [_follow(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
+            rollouts += [_run_follower(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
         else:
             rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
         await run_all(rollouts)
 
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
-    batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _AT_ONCE))
+    batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _URGENT_ITEMS))
     async with aclosing(batched) as items:
         async for batch in items:
             yield to_events(batch)
@@ -59,20 +59,20 @@ async def _run_leader(
     send: Send[RolloutOutput],
     started: asyncio.Event,
 ) -> None:
-    """Opens the gate at its first token, or when it ends without one."""
+    """Sets `started` at its first token, or when it ends without one."""
 
-    async def notice(item: RolloutOutput) -> None:
+    async def send_and_signal_start(item: RolloutOutput) -> None:
         if not isinstance(item, _BEFORE_TOKENS):
             started.set()
         await send(item)
 
     try:
-        await roll_out(agent, group, brief, task, notice)
+        await roll_out(agent, group, brief, task, send_and_signal_start)
     finally:
         started.set()
 
 
-async def _follow(
+async def _run_follower(
     agent: Agent,
     group: GroupRequest,
     brief: Brief,

@@ -59,52 +59,52 @@ class _Progress:
 
     def __init__(self, group: GroupRequest) -> None:
         self._group = group
-        self._open = {task.rollout_id: task for task in group.tasks}
-        self._started: set[int] = set()
-        self._saved = {task.rollout_id: task.resume_from for task in group.tasks}
+        self._unfinished_tasks = {task.rollout_id: task for task in group.tasks}
+        self._started_ids: set[int] = set()
+        self._checkpoints = {task.rollout_id: task.resume_from for task in group.tasks}
         self._files = dict(group.files)
-        self._described = dict(group.context.described)
+        self._descriptions = dict(group.context.described)
 
     def observe(self, batch: Sequence[RolloutItem]) -> None:
         for item in batch:
             if isinstance(item, RolloutFinished):
-                self._open.pop(item.rollout_id, None)
+                self._unfinished_tasks.pop(item.rollout_id, None)
             elif isinstance(item, Checkpoint):
-                self._saved[item.rollout_id] = item
+                self._checkpoints[item.rollout_id] = item
             elif isinstance(item, Attachment):
                 self._files[item.sha256] = item.data
             elif isinstance(item, Description):
-                self._described[item.photo_sha256] = item.text
+                self._descriptions[item.photo_sha256] = item.text
             elif isinstance(item, RolloutStarted):
-                self._started.add(item.rollout_id)
+                self._started_ids.add(item.rollout_id)
 
     @property
     def is_finished(self) -> bool:
-        return not self._open
+        return not self._unfinished_tasks
 
     def remaining_group(self, deadline: Deadline) -> GroupRequest:
         """The group without its finished rollouts. Each other rollout starts from its last known checkpoint."""
-        tasks = tuple(replace(task, resume_from=self._saved[i]) for i, task in self._open.items())
-        now = {"remaining_s": deadline.remaining_s(), "described": self._described}
-        context = self._group.context.model_copy(update=now)
+        tasks = tuple(replace(task, resume_from=self._checkpoints[i]) for i, task in self._unfinished_tasks.items())
+        changes = {"remaining_s": deadline.remaining_s(), "described": self._descriptions}
+        context = self._group.context.model_copy(update=changes)
         return replace(self._group, context=context, tasks=tasks, files=self._files)
 
     def void_events(self) -> list[RolloutItem]:
         """Events for rollouts that start again: their earlier events are void. Resumed rollouts emit this event
         themselves."""
-        again = [i for i in self._open if self._saved[i] is None and i in self._started]
-        return [RolloutResumed(rollout_id=i, from_turn=-1) for i in again]
+        restarted_ids = [i for i in self._unfinished_tasks if self._checkpoints[i] is None and i in self._started_ids]
+        return [RolloutResumed(rollout_id=i, from_turn=-1) for i in restarted_ids]
 
     def failure_events(self, failure: RolloutFailure) -> list[RolloutItem]:
         finished: list[RolloutItem] = []
-        for i in sorted(self._open):
-            saved = self._saved[i]
+        for i in sorted(self._unfinished_tasks):
+            checkpoint = self._checkpoints[i]
             finished.append(
                 RolloutFinished(
                     rollout_id=i,
                     stop_reason=StopReason.FAILED,
-                    answer=saved.best if saved is not None else None,
-                    usage=saved.usage if saved is not None else Usage(),
+                    answer=checkpoint.best if checkpoint is not None else None,
+                    usage=checkpoint.usage if checkpoint is not None else Usage(),
                     error=f"{failure.code}: {failure.detail}",
                     failure=failure,
                 )

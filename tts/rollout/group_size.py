@@ -50,10 +50,10 @@ def group_size(n: int, rooms: Iterable[Room], size: RolloutSize, most: int | Non
         size: what one rollout is expected to hold.
         most: a limit that the operator set.
     """
-    together = n if most is None else min(n, most)
-    fits = sorted((room.n_fitting(size, n) for room in rooms), reverse=True)
-    if not fits:
-        return together
-    shares = (-(-n // parts) for parts in range(1, len(fits) + 1))
-    fitting = (share for share, fit in zip(shares, fits, strict=True) if share <= fit)
-    return min(together, next(fitting, -(-n // len(fits))))
+    largest = n if most is None else min(n, most)
+    capacities = sorted((room.n_fitting(size, n) for room in rooms), reverse=True)
+    if not capacities:
+        return largest
+    shares = (-(-n // parts) for parts in range(1, len(capacities) + 1))
+    fitting = (share for share, fit in zip(shares, capacities, strict=True) if share <= fit)
+    return min(largest, next(fitting, -(-n // len(capacities))))

@@ -17,13 +17,13 @@ class KnownResults:
     """Of one group of rollouts. Without any, every call is made."""
 
     def __init__(self, kept: Iterable[KeptResult]) -> None:
-        self._kept: dict[bytes, KeptResult] = {}
+        self._results_by_call: dict[bytes, KeptResult] = {}
         for one in kept:
-            self._kept.setdefault(call_key(one.call), one)
+            self._results_by_call.setdefault(call_key(one.call), one)
 
     def outcome_of(self, call: ToolCall) -> ToolOutcome | None:
         """The result of a call as it was, marked as `kept`; None where it has to be made."""
-        if not self._kept or (kept := self._kept.get(call_key(call))) is None:
+        if not self._results_by_call or (kept := self._results_by_call.get(call_key(call))) is None:
             return None
         result = kept.result.model_copy(update={"call_id": call.id, "cached": True, "kept": True, "elapsed_s": 0.0})
         files = tuple(Attachment(sha256=sha256, media_type=kind, data=data) for sha256, kind, data in kept.files)

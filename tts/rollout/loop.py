@@ -75,19 +75,19 @@ class _Rollout:
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
         self._corrections = 0
-        self._cut = False
+        self._was_truncated = False
         self._messages: list[Message] = []
         self._drawing = AnswerDrawing(agent.model, brief.dialect, self._deadline, self._reserve_s)
         self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
-        await self._start(send)
+        await self._start_or_resume(send)
         failure: RolloutFailure | None = None
         with rollout_span(self._group.context.trace, self._group.context.id, self._id, self._agent.model):
             try:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
-                        stop = await self._concluding_answer(await self._turns(send), send)
+                        stop = await self._record_concluding_answer(await self._run_turns(send), send)
                         self._budget = self._budget.spend(await self._drawing.take(stop, self._budget))
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
@@ -109,7 +109,7 @@ class _Rollout:
             )
         )
 
-    async def _start(self, send: Send[RolloutOutput]) -> None:
+    async def _start_or_resume(self, send: Send[RolloutOutput]) -> None:
         if (saved := self._task.resume_from) is not None:
             self._messages = list(saved.messages)
             self._budget = self._budget.resume(saved)
@@ -120,16 +120,16 @@ class _Rollout:
             self._messages = list(opening_of(self._brief, self._task))
             await send(RolloutStarted(rollout_id=self._id, seed=self._task.seed, direction=self._task.direction))
 
-    async def _turns(self, send: Send[RolloutOutput]) -> StopReason:
+    async def _run_turns(self, send: Send[RolloutOutput]) -> StopReason:
         if (saved := self._task.resume_from) is not None and saved.stop is not None:
             return saved.stop
         while True:
             turn = self._budget.usage.turns
-            if self._budget.spent_limit() is not None or self._writable() < 1:
+            if self._budget.spent_limit() is not None or self._writable_tokens() < 1:
                 return StopReason.BUDGET
-            final = None if self._dialect.paper_mode else self._final_reason()
+            final = None if self._dialect.paper_mode else self._reason_for_last_turn()
             if final is not None and turn > 0:
-                self._append_request(self._dialect.final_demand(final))
+                self._append_user_message(self._dialect.final_demand(final))
             with span("turn", turn=turn, rollout_id=self._id):
                 try:
                     parsed = await self._generate_with_retry(turn, send, final=final is not None)
@@ -144,11 +144,11 @@ class _Rollout:
                     raise
             await send(self._finished_event(turn, parsed, cues))
             if stop is None or are_wanted(self._brief.limits, self._dialect, stop):
-                await send(self._checkpoint(turn, stop))  # before the draws: a loss must not cost the last turn
+                await send(self._make_checkpoint(turn, stop))  # before the draws: a loss must not cost the last turn
             if stop is not None:
                 return stop
 
-    def _checkpoint(self, turn: int, stop: StopReason | None) -> Checkpoint:
+    def _make_checkpoint(self, turn: int, stop: StopReason | None) -> Checkpoint:
         return Checkpoint(
             rollout_id=self._id,
             turn=turn,
@@ -169,13 +169,13 @@ class _Rollout:
             usage=self._budget.usage,
             cues=cues,
             problem=self._problem(parsed),
-            cut=self._cut,
+            cut=self._was_truncated,
         )
 
     def _problem(self, parsed: ParsedTurn) -> str:
         return problem_of(parsed, has_tools=bool(self._brief.schemas), released=self._dialect.released)
 
-    async def _concluding_answer(self, stop: StopReason, send: Send[RolloutOutput]) -> StopReason:
+    async def _record_concluding_answer(self, stop: StopReason, send: Send[RolloutOutput]) -> StopReason:
         """Of a released loop: the answer that counts is read when the rollout is over, and only then."""
         if not self._dialect.released:
             return stop
@@ -187,7 +187,7 @@ class _Rollout:
             raise ModelError("the rollout ended without an answer that its reader finds")
         return stop
 
-    def _final_reason(self) -> str | None:
+    def _reason_for_last_turn(self) -> str | None:
         """Why the coming turn is the last one, in the words of `final_demand`; None when it is not."""
         if self._budget.last_turn:
             return "turn budget"
@@ -195,21 +195,20 @@ class _Rollout:
             return "tool budget"
         if self._budget.tokens_left <= self._budget.answer_tokens:
             return "token budget"
-        if self._writable() <= self._budget.answer_tokens:
+        if self._writable_tokens() <= self._budget.answer_tokens:
             return "money budget"
         if self._deadline.remaining_s() < self._reserve_s:
             return "time"
         return None
 
-    def _writable(self) -> int:
+    def _writable_tokens(self) -> int:
         """Tokens that the coming turn may write at most, by tokens and by money."""
         if self._budget.limits.max_cost_usd is None:
             return self._budget.tokens_left
         return self._budget.affordable_tokens(prompt_tokens_about(self._messages, self._brief.schemas))
 
     async def _generate_with_retry(self, turn: int, send: Send[RolloutOutput], *, final: bool) -> ParsedTurn:
-        """Generate a turn. If the engine is lost in the middle of it, generate it again; its earlier events are void
-        then."""
+        """Generate a turn, and again if the engine is lost in the middle of it: its earlier events are void then."""
         try:
             return await self._generate(turn, send, final=final)
         except ModelError as lost:
@@ -222,7 +221,7 @@ class _Rollout:
         """One generation: stream its text, parse it, keep it in the conversation."""
         if self._group.may_begin is not None:
             await self._group.may_begin()
-        kept_back = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
+        reserved_tokens = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = ModelRequest(
             context=self._context(),
             session_id=f"{self._group.context.id}/{self._id}",
@@ -232,7 +231,7 @@ class _Rollout:
                 n=self._group.n_total,
                 seed=self._task.seed,
                 turn=turn,
-                max_tokens=max(1, self._writable() - kept_back),
+                max_tokens=max(1, self._writable_tokens() - reserved_tokens),
             ),
             photos=self._group.photos,
             files=self._files,
@@ -252,7 +251,7 @@ class _Rollout:
         usage, truncated = Usage(), False
         provider_fields: ProviderFields | None = None
         coalescer = TextCoalescer(self._id, turn, send)
-        whole = False
+        is_complete = False
         try:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(traced_generation(self._agent.model, request)) as deltas:
@@ -271,26 +270,26 @@ class _Rollout:
                         usage = delta.usage or usage
                         truncated = truncated or delta.finish_reason == "length"
                         provider_fields = delta.provider_fields or provider_fields
-            whole = True
+            is_complete = True
         finally:
-            if not whole and text:  # cut off: the engine had no time to say what it was
+            if not is_complete and text:  # cut off: the engine had no time to say what it was
                 cost = usage_about(self._messages, self._brief.schemas, "".join(text), self._budget.price)
                 self._budget = self._budget.spend(cost)
-        self._cut = truncated
+        self._was_truncated = truncated
         self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
         if self._dialect.counts_observations:
             self._budget = self._budget.observe(usage)
-        written = "".join(text)
+        full_text = "".join(text)
         self._messages.append(
             Message(
                 role="assistant",
-                parts=(TextPart(text=written),) if written else (),
+                parts=(TextPart(text=full_text),) if full_text else (),
                 tool_calls=tuple(calls),
                 token_ids=tuple(token_ids) or None,
                 provider_fields=provider_fields,
             )
         )
-        return self._dialect.parse(Completion(written, tuple(calls), truncated), turn=turn)
+        return self._dialect.parse(Completion(full_text, tuple(calls), truncated), turn=turn)
 
     async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput], *, final: bool) -> StopReason | None:
         """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
@@ -302,7 +301,7 @@ class _Rollout:
         if final:
             return StopReason.BUDGET
         if parsed.calls and self._brief.schemas:
-            self._messages += self._dialect.observation(tuple(await self._call_all(turn, parsed.calls, send)))
+            self._messages += self._dialect.observation(tuple(await self._call_tools(turn, parsed.calls, send)))
             return None
         problem = self._problem(parsed)
         self._corrections += 1
@@ -311,39 +310,41 @@ class _Rollout:
                 await self._record_hypothesis(turn, ParsedTurn(answer=StatedAnswer(level=Level.NONE)), send)
                 return StopReason.ANSWERED
             raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
-        self._append_request(self._dialect.correction(problem))
+        self._append_user_message(self._dialect.correction(problem))
         return None
 
     async def _act_as_released(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput]) -> StopReason | None:
         """The authors' loop: run what it runs, say what it says, stop where it stops."""
         if parsed.kept is not None:
             self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.kept),)})
-        last = self._budget.spent_limit() is not None
-        if last and not self._dialect.runs_last_calls:
+        is_last = self._budget.spent_limit() is not None
+        if is_last and not self._dialect.runs_last_calls:
             return StopReason.BUDGET
-        outcomes = await self._call_all(turn, parsed.calls, send) if parsed.calls else []
-        went = FinishedTurn(turn, self._budget.limits.max_turns, parsed, tuple(outcomes), tuple(self._messages))
-        following = self._dialect.go_on(went)
-        if following.ends:
+        outcomes = await self._call_tools(turn, parsed.calls, send) if parsed.calls else []
+        finished_turn = FinishedTurn(
+            turn, self._budget.limits.max_turns, parsed, tuple(outcomes), tuple(self._messages)
+        )
+        continuation = self._dialect.go_on(finished_turn)
+        if continuation.ends:
             return StopReason.ANSWERED
-        if last or self._overflows(following.messages):
+        if is_last or self._exceeds_token_limit(continuation.messages):
             return StopReason.BUDGET
-        self._messages += following.messages
+        self._messages += continuation.messages
         return None
 
-    def _overflows(self, added: Sequence[Message]) -> bool:
+    def _exceeds_token_limit(self, added: Sequence[Message]) -> bool:
         """Whether the text to be added would reach the token limit, if the limit counts such text."""
         if not self._dialect.counts_observations:
             return False
         count = getattr(self._agent.model, "count_tokens", tokens_about)
         return bool(count(added) >= self._budget.tokens_left)
 
-    def _append_request(self, message: Message) -> None:
-        """Say something to the model; after a correction it joins that, as some templates want turns to alternate."""
-        before = self._messages[-1]
-        if self._corrections and before.role == "user" and before.result is None:
-            parts = (*before.parts, TextPart(text="\n"), *message.parts)
-            self._messages[-1] = before.model_copy(update={"parts": parts})
+    def _append_user_message(self, message: Message) -> None:
+        """Append a message of the user. After a correction it joins that, as some templates want turns to alternate."""
+        last_message = self._messages[-1]
+        if self._corrections and last_message.role == "user" and last_message.result is None:
+            parts = (*last_message.parts, TextPart(text="\n"), *message.parts)
+            self._messages[-1] = last_message.model_copy(update={"parts": parts})
         else:
             self._messages.append(message)
 
@@ -352,13 +353,13 @@ class _Rollout:
         stated = parsed.answer or parsed.hypothesis
         if stated is None:
             return
-        found = self._dialect.to_hypothesis(
+        hypothesis = self._dialect.to_hypothesis(
             await self._locate_answer(turn, stated, parsed.lookups, send), self._messages
         )
-        if parsed.answer is None and found.abstains and not found.claims:
+        if parsed.answer is None and hypothesis.abstains and not hypothesis.claims:
             return
-        self._best = found if parsed.answer is not None or not found.abstains else self._best
-        await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=found))
+        self._best = hypothesis if parsed.answer is not None or not hypothesis.abstains else self._best
+        await send(Hypothesised(rollout_id=self._id, turn=turn, hypothesis=hypothesis))
 
     async def _locate_answer(
         self, turn: int, stated: StatedAnswer, lookups: tuple[ToolCall, ...], send: Send[RolloutOutput]
@@ -373,7 +374,7 @@ class _Rollout:
                 return found
         return stated
 
-    async def _call_all(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> list[ToolOutcome]:
+    async def _call_tools(self, turn: int, calls: tuple[ToolCall, ...], send: Send[RolloutOutput]) -> list[ToolOutcome]:
         """Run calls side by side; those beyond what a turn may have are refused."""
         for call in calls:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=as_plain_call(call)))

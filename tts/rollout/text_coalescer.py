@@ -38,19 +38,19 @@ class TextCoalescer:
         self._rollout_id = rollout_id
         self._turn = turn
         self._send = send
-        self._last: PendingText | None = None
+        self._pending: PendingText | None = None
 
     async def append(self, words: str) -> None:
         """Append to the pending piece of text, or send a new one if the reader has taken it."""
-        if self._last is not None and not self._last.taken:
-            self._last.words.append(words)
+        if self._pending is not None and not self._pending.taken:
+            self._pending.words.append(words)
             return
-        self._last = PendingText(self._rollout_id, self._turn, [words])
-        await self._send(self._last)
+        self._pending = PendingText(self._rollout_id, self._turn, [words])
+        await self._send(self._pending)
 
     def pause(self) -> None:
         """Text that follows comes after the other items that were sent."""
-        self._last = None
+        self._pending = None
 
 
 def to_events(items: Iterable[RolloutOutput]) -> list[RolloutItem]:

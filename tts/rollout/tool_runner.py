@@ -32,9 +32,9 @@ class ToolRunner:
         self._group = group
         self._rollout_id = rollout_id
         self._dialect = brief.dialect
-        self._offered = [schema.name for schema in brief.schemas]
-        self._withheld = brief.withheld
-        self._known = KnownResults(group.kept)
+        self._offered_names = [schema.name for schema in brief.schemas]
+        self._withheld_names = brief.withheld
+        self._known_results = KnownResults(group.kept)
 
     async def run_all(
         self,
@@ -50,7 +50,7 @@ class ToolRunner:
         outcomes: list[ToolOutcome] = []
         try:
             async with asyncio.TaskGroup() as running:
-                tasks = [running.create_task(self._run_named(call, messages, context)) for call in calls[:allowed]]
+                tasks = [running.create_task(self._run_model_call(call, messages, context)) for call in calls[:allowed]]
             outcomes = [task.result() for task in tasks]
         except BaseExceptionGroup as crashes:
             raise crashes.exceptions[0] from None
@@ -59,7 +59,7 @@ class ToolRunner:
 
     async def look_up(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """As `run`, unless the request that this one continues has the result already."""
-        return self._known.outcome_of(call) or await self.run(call, context)
+        return self._known_results.outcome_of(call) or await self.run(call, context)
 
     async def run(self, call: ToolCall, context: Callable[[], RequestContext]) -> ToolOutcome:
         """One call under the project's own names, refused where the request does not allow the tool."""
@@ -72,13 +72,13 @@ class ToolRunner:
             record_result(current, outcome.result)
             return outcome
 
-    async def _run_named(
+    async def _run_model_call(
         self, call: ToolCall, messages: Sequence[Message], context: Callable[[], RequestContext]
     ) -> ToolOutcome:
         """One call of the model, under its names; refused when it is none of the tools it was offered."""
         if (refusal := self._refusal(call, messages)) is not None:
             return failure_outcome(call, refusal)
-        if (known := self._known.outcome_of(call)) is not None:
+        if (known := self._known_results.outcome_of(call)) is not None:
             return known
         outcome = await self.run(self._dialect.to_tool(call, self._group.photos), context)
         if outcome.result.name == call.name:
@@ -87,11 +87,11 @@ class ToolRunner:
         return ToolOutcome(renamed, outcome.attachments)
 
     def _refusal(self, call: ToolCall, messages: Sequence[Message]) -> ToolError | None:
-        if call.name in self._withheld:
+        if call.name in self._withheld_names:
             return no_consent(call.name)
-        if call.name not in self._offered:
-            known = ", ".join(self._offered)
-            return ToolError(f"there is no tool {call.name!r}; there are: {known}", kind=ToolErrorKind.UNKNOWN_TOOL)
+        if call.name not in self._offered_names:
+            names = ", ".join(self._offered_names)
+            return ToolError(f"there is no tool {call.name!r}; there are: {names}", kind=ToolErrorKind.UNKNOWN_TOOL)
         limit = self._dialect.calls_per_tool.get(call.name)
         failed_too = self._dialect.counts_failed_calls
         if limit is not None and calls_made(messages, call.name, failed_too=failed_too) >= limit:
