@@ -19,83 +19,86 @@ from tts.geodata.countries import zone_at
 _W = weights("checks")
 _SAME_PLACE_KM = _W["same_place_km"]
 _SAME_TIME = timedelta(minutes=_W["same_time_minutes"])
-_CLOCK = timedelta(minutes=_W["clock_minutes"])
-_WIDEST = timedelta(hours=14)
-_RING = 8
+_CLOCK_TOLERANCE = timedelta(minutes=_W["clock_minutes"])
+_LARGEST_OFFSET = timedelta(hours=14)
+_RING_POINTS = 8
 
 
 def file_checks(claims: Sequence[FileClaim], verdict: Verdict) -> tuple[FileCheck, ...]:
     """All checks of all files, in their order."""
-    return tuple(check for number, claim in enumerate(claims) for check in _of_file(number, claim, verdict))
+    return tuple(check for number, claim in enumerate(claims) for check in _check_file(number, claim, verdict))
 
 
-def _of_file(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
-    yield from _position(photo, claim, verdict)
-    yield from _time(photo, claim)
-    yield from _zone(photo, claim, verdict)
+def _check_file(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
+    yield from _check_position(photo, claim, verdict)
+    yield from _check_time(photo, claim)
+    yield from _check_zone(photo, claim, verdict)
     if claim.camera and claim.xmp_camera:
         same = claim.camera.casefold() == claim.xmp_camera.casefold()
         words = "name the same camera" if same else f"name different cameras: {claim.camera} and {claim.xmp_camera}"
-        yield _check(photo, "camera", f"EXIF and XMP {words}.", agrees=same)
+        yield _make_check(photo, "camera", f"EXIF and XMP {words}.", agrees=same)
 
 
-def _position(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
+def _check_position(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
     if claim.point is not None and claim.xmp_point is not None:
         apart = distance_km(claim.point, claim.xmp_point)
         same = apart <= _SAME_PLACE_KM
         words = "the same position" if same else f"positions that are {apart:,.0f} km apart"
-        yield _check(photo, "position", f"EXIF and XMP state {words}.", agrees=same)
-    stated = claim.point or claim.xmp_point
-    if stated is None:
+        yield _make_check(photo, "position", f"EXIF and XMP state {words}.", agrees=same)
+    stated_point = claim.point or claim.xmp_point
+    if stated_point is None:
         return
     if verdict.point is None or verdict.radius_km is None:
-        text = f"The file says {stated}. The photo itself supports no point, so that this was not checked."
+        text = f"The file says {stated_point}. The photo itself supports no point, so that this was not checked."
         yield FileCheck(photo=photo, about="position", outcome="unchecked", text=text)
         return
-    away = distance_km(stated, verdict.point)
+    away = distance_km(stated_point, verdict.point)
     inside = away <= verdict.radius_km.p90
     where = "inside" if inside else "outside"
-    text = f"The file says {stated}, {away:,.1f} km from the answer: {where} its 90 % radius."
-    yield _check(photo, "position", text, agrees=inside)
+    text = f"The file says {stated_point}, {away:,.1f} km from the answer: {where} its 90 % radius."
+    yield _make_check(photo, "position", text, agrees=inside)
 
 
-def _time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
+def _check_time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
     local, other, utc = parse_time(claim.taken_at), parse_time(claim.xmp_taken_at), parse_time(claim.utc_at)
     if local is not None and other is not None:
         same = abs(local.replace(tzinfo=None) - other.replace(tzinfo=None)) <= _SAME_TIME
         words = "the same time" if same else f"different times: {claim.taken_at} and {claim.xmp_taken_at}"
-        yield _check(photo, "time", f"EXIF and XMP state {words}.", agrees=same)
+        yield _make_check(photo, "time", f"EXIF and XMP state {words}.", agrees=same)
     offset = offset_of(claim.zone)
     if local is not None and utc is not None and offset is not None:
         error = abs(local.replace(tzinfo=timezone(offset)) - utc.replace(tzinfo=UTC))
-        same = error <= _CLOCK
+        same = error <= _CLOCK_TOLERANCE
         words = "agree" if same else f"differ by {error.total_seconds() / 3600:.1f} h"
-        yield _check(photo, "time", f"The time of the camera and the time of GPS {words}.", agrees=same)
+        yield _make_check(photo, "time", f"The time of the camera and the time of GPS {words}.", agrees=same)
 
 
-def _zone(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
+def _check_zone(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[FileCheck]:
     """The offset from UTC that the file states, or that its two clocks imply, against the zones around the answer."""
-    stated = offset_of(claim.zone) or _implied_offset(claim)
+    stated_offset = offset_of(claim.zone) or _implied_offset(claim)
     local = parse_time(claim.taken_at)
-    if stated is None or local is None:
+    if stated_offset is None or local is None:
         return
-    there = _offsets(verdict, local)
-    stated_clock = f"The clock of the file was at {_utc(stated)}"
-    if not there:
+    offsets = _offsets_at_answer(verdict, local)
+    stated_clock = f"The clock of the file was at {_format_utc_offset(stated_offset)}"
+    if not offsets:
         text = f"{stated_clock}. The photo itself supports no point, so that this was not checked."
         yield FileCheck(photo=photo, about="zone", outcome="unchecked", text=text)
         return
-    zones = " or ".join(_utc(offset) for offset in sorted(there))
-    yield _check(
-        photo, "zone", f"{stated_clock}. Where the answer lies it was {zones} on that day.", agrees=stated in there
+    zones = " or ".join(_format_utc_offset(offset) for offset in sorted(offsets))
+    yield _make_check(
+        photo,
+        "zone",
+        f"{stated_clock}. Where the answer lies it was {zones} on that day.",
+        agrees=stated_offset in offsets,
     )
 
 
-def _offsets(verdict: Verdict, local: datetime) -> set[timedelta]:
+def _offsets_at_answer(verdict: Verdict, local: datetime) -> set[timedelta]:
     """The offsets from UTC on that day in the 90 % circle; none for an answer that knows not even a country."""
     if verdict.point is None or verdict.radius_km is None or verdict.level is Level.NONE:
         return set()
-    points = [verdict.point, *circle_ring(verdict.point, verdict.radius_km.p90, _RING)]
+    points = [verdict.point, *circle_ring(verdict.point, verdict.radius_km.p90, _RING_POINTS)]
     return {offset for point in points if (offset := _offset_at(point, local)) is not None}
 
 
@@ -111,8 +114,8 @@ def _implied_offset(claim: FileClaim) -> timedelta | None:
     if local is None or utc is None:
         return None
     difference = local.replace(tzinfo=None) - utc.replace(tzinfo=None)
-    quarters = round(difference / _CLOCK)
-    return quarters * _CLOCK if abs(difference) <= _WIDEST else None
+    quarters = round(difference / _CLOCK_TOLERANCE)
+    return quarters * _CLOCK_TOLERANCE if abs(difference) <= _LARGEST_OFFSET else None
 
 
 def parse_time(text: str) -> datetime | None:
@@ -132,11 +135,11 @@ def offset_of(text: str) -> timedelta | None:
         return None
 
 
-def _utc(offset: timedelta) -> str:
+def _format_utc_offset(offset: timedelta) -> str:
     minutes = round(offset.total_seconds() / 60)
     return f"UTC{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
-def _check(photo: int, about: str, text: str, *, agrees: bool) -> FileCheck:
+def _make_check(photo: int, about: str, text: str, *, agrees: bool) -> FileCheck:
     outcome = "agrees" if agrees else "contradicts"
     return FileCheck.model_validate({"photo": photo, "about": about, "outcome": outcome, "text": text})

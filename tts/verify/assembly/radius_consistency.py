@@ -43,8 +43,8 @@ _FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "co
 _LEAST = _W["least_confidence"]
 _MOST = _W["most_confidence"]
 _STEP_KM = 0.01  # radii are rounded to ten metres
-_EVEN = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
-_WIDEST_P50_KM = HALF_CIRCUMFERENCE_KM / _EVEN
+_EVEN_RATIO = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
+_WIDEST_P50_KM = HALF_CIRCUMFERENCE_KM / _EVEN_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,16 @@ def exactness_of(
         town_found: whether a tool found the town of the point while the calibration was fitted without tools. The 50 %
             radius is then at most the limit of a city (40 km), unless `stated` requires more.
     """
-    p50 = own = max(_STEP_KM, error_distribution.radius.p50)
+    p50 = calibrated_p50 = max(_STEP_KM, error_distribution.radius.p50)
     if town_found:
         p50 = min(p50, dict(LIMITS_KM)[Level.CITY])
     if stated is not None and p50 <= _FLOOR_KM.get(stated, 0.0):
         p50 = _FLOOR_KM[stated] + _STEP_KM
-    return _agreeing(
-        p50, error_distribution.radius.p90, error_distribution.probability_within(target_km * own / p50), target_km
+    return _make_consistent(
+        p50,
+        error_distribution.radius.p90,
+        error_distribution.probability_within(target_km * calibrated_p50 / p50),
+        target_km,
     )
 
 
@@ -85,7 +88,7 @@ def rough_exactness(p50_km: float, p90_km: float, *, target_km: float) -> Exactn
 
     The confidence is proportional to the target radius, and is 0.5 at the 50 % radius.
     """
-    return _agreeing(p50_km, p90_km, 0.5 * target_km / p50_km, target_km)
+    return _make_consistent(p50_km, p90_km, 0.5 * target_km / p50_km, target_km)
 
 
 def lower_confidence(verdict: Verdict, confidence: float) -> Verdict:
@@ -103,7 +106,7 @@ def lower_confidence(verdict: Verdict, confidence: float) -> Verdict:
         p50 = target * 0.5 / confidence
     if confidence < 0.9 and target >= p90:
         p90 = target * 0.9 / confidence
-    found = _agreeing(p50, p90, confidence, target)
+    found = _make_consistent(p50, p90, confidence, target)
     kept: dict[str, object] = {**without_names_beyond(found.level)}
     if "city" in kept:
         kept["town_centre"] = False
@@ -119,7 +122,7 @@ def widen_radius(verdict: Verdict, p90_km: float) -> Verdict:
     radius = verdict.radius_km
     if radius is None:
         return verdict
-    found = _agreeing(radius.p50, max(radius.p90, p90_km), verdict.confidence, verdict.target_radius_km)
+    found = _make_consistent(radius.p50, max(radius.p90, p90_km), verdict.confidence, verdict.target_radius_km)
     regions = dict.fromkeys(("region_50", "region_90"))
     return verdict.model_copy(update={"radius_km": found.radius, "confidence": found.confidence, **regions})
 
@@ -135,13 +138,13 @@ def level_of(p50_km: float) -> Level:
     return next((level for level, km in LIMITS_KM if p50_km <= km), Level.NONE)
 
 
-def _agreeing(p50_km: float, p90_km: float, confidence: float, target_km: float) -> Exactness:
+def _make_consistent(p50_km: float, p90_km: float, confidence: float, target_km: float) -> Exactness:
     p50 = round(min(_WIDEST_P50_KM, max(_STEP_KM, p50_km)), 2)
-    p90 = round(min(HALF_CIRCUMFERENCE_KM, max(_EVEN * p50 + _STEP_KM, p90_km)), 2)
-    low, high = _band(target_km, p50, p90)
+    p90 = round(min(HALF_CIRCUMFERENCE_KM, max(_EVEN_RATIO * p50 + _STEP_KM, p90_km)), 2)
+    low, high = _confidence_bounds(target_km, p50, p90)
     return Exactness(Radius(p50=p50, p90=p90), level_of(p50), round(min(high, max(low, confidence)), 4))
 
 
-def _band(target_km: float, p50_km: float, p90_km: float) -> tuple[float, float]:
+def _confidence_bounds(target_km: float, p50_km: float, p90_km: float) -> tuple[float, float]:
     """The lowest and the highest confidence that these radii allow for a target."""
     return (_LEAST, 0.49) if target_km < p50_km else (0.5, 0.89) if target_km < p90_km else (0.9, _MOST)

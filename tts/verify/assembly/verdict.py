@@ -50,14 +50,14 @@ def verdict_for(
     error_distribution = calibration.error_distribution(spread)
     if error_distribution.radius.p50 > CONTINENT_KM:
         return abstention(ledgers, target_radius_km, world)
-    stated = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
+    stated_level = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
     grounding = max(vote.ledger.grounding for vote in winner.members)
-    unplaced = grounding < _TIED or (stated.rank <= Level.CITY.rank and _is_town_centre(winner, world))
+    stands_for_area = grounding < _TIED or (stated_level.rank <= Level.CITY.rank and _is_town_centre(winner, world))
     exact = exactness_of(
         error_distribution,
         target_km=target_radius_km,
-        stated=stated if unplaced else None,
-        town_found=grounding >= _FIRM and stated.rank >= Level.CITY.rank and not calibration.knows_tools,
+        stated=stated_level if stands_for_area else None,
+        town_found=grounding >= _FIRM and stated_level.rank >= Level.CITY.rank and not calibration.knows_tools,
     )
     regions = regions_of(peaks_of(clusters, lines, exact.radius.p90), exact.radius.p90, calibration.regions)
     names = names_at(winner.centre, exact.level, winner.anchor.ledger.hypothesis, world)
@@ -68,7 +68,7 @@ def verdict_for(
         level=exact.level,
         abstained=False,
         **names,
-        town_centre=bool(names["city"]) and not names["place"] and stated.rank <= Level.CITY.rank,
+        town_centre=bool(names["city"]) and not names["place"] and stated_level.rank <= Level.CITY.rank,
         confidence=exact.confidence,
         target_radius_km=target_radius_km,
         explanation=_explanation(clusters, ledgers, names["city"] or names["region"] or names["country"], within),
@@ -144,17 +144,17 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
 
 def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | None) -> Iterator[Evidence]:
     """For the answer first, firmest first; then what speaks against it; each statement once."""
-    mine = set(winner.rollouts)
-    seen: set[tuple[str, str]] = set()
-    shown = [ledger for ledger in ledgers if ledger.rollout_id in mine] or [v.ledger for v in winner.members]
+    winner_ids = set(winner.rollouts)
+    seen_keys: set[tuple[str, str]] = set()
+    shown = [ledger for ledger in ledgers if ledger.rollout_id in winner_ids] or [v.ledger for v in winner.members]
     rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if _is_evidence(entry, within)]
-    rows.sort(key=lambda row: (_rank(row[1]), row[0].rollout_id))
+    rows.sort(key=lambda row: (_evidence_rank(row[1]), row[0].rollout_id))
     for ledger, entry in rows:
         key = (entry.claim, entry.quote)
-        if key in seen:
+        if key in seen_keys:
             continue
-        seen.add(key)
-        yield numbered_evidence(entry, ledger, len(seen))
+        seen_keys.add(key)
+        yield numbered_evidence(entry, ledger, len(seen_keys))
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
@@ -166,7 +166,7 @@ def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
     return not (circular and (entry.about == "country" or entry.of_own_point))
 
 
-def _rank(entry: LedgerEntry) -> tuple[int, int]:
+def _evidence_rank(entry: LedgerEntry) -> tuple[int, int]:
     finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
     return (1 if entry.against else finding), _ORDER.get(entry.about, 5)
 
@@ -186,7 +186,7 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     if within is not None and not checked:
         text = f"{sentence}. Only the area you gave supports this."
     else:
-        text = f"{sentence}. {_support(winner, checked)}"
+        text = f"{sentence}. {_support_text(winner, checked)}"
     if n and any(vote.ledger.is_pooled for vote in winner.members):
         text += " The text that all rollouts read, taken together, points there too."
     others = len(clusters) - 1
@@ -201,7 +201,7 @@ def _undecided_text(ledgers: Sequence[RolloutLedger]) -> str:
     return "".join(f" {claim[0].upper()}{claim[1:]}." for claim in dict.fromkeys(claims))
 
 
-def _support(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:
+def _support_text(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:
     """How far the point rests on what tools returned or on what was read, as a sentence."""
     firm = max(vote.ledger.grounding for vote in winner.members)
     if firm >= _TIED:

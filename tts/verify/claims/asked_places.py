@@ -54,12 +54,12 @@ def asked_places(
     The place of the blind rollouts' `answer` comes first, then they are in the order of their names: the order says
     nothing of the claim.
     """
-    every = [*places, *([_of_rival(rival, world)] if len(places) == 1 and rival is not None else [])]
+    every = [*places, *([_rival_place(rival, world)] if len(places) == 1 and rival is not None else [])]
     every.sort(key=lambda one: (answer is None or not contains_point(one, answer, world), one.place))
     return tuple(_place_in_question(place, stated, world) for place in every)
 
 
-def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
+def _rival_place(rival: Rival, world: World) -> ClaimedPlace:
     found = names_at(rival.point, Level.CITY, Hypothesis(point=rival.point), world)
     named = " ".join(part for part in (found["city"], f"({found['country']})" if found["country"] else "") if part)
     around = Circle(centre=rival.point, radius_km=rival.km)
@@ -68,14 +68,14 @@ def _of_rival(rival: Rival, world: World) -> ClaimedPlace:
 
 def _place_in_question(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
     centre = centre_of(place)
-    codes = list(_codes(place))
+    codes = list(_country_codes(place))
     country = world.country_near(centre) if centre is not None else None
     code = country.code if country is not None else codes[0] if len(codes) == 1 else ""
-    asked = PlaceInQuestion(place, world, _searched_name(place, codes), code)
-    return replace(asked, found_by=stated.led_to(asked.city, asked.is_named_in))
+    asked_place = PlaceInQuestion(place, world, _searched_name(place, codes), code)
+    return replace(asked_place, found_by=stated.led_to(asked_place.city, asked_place.is_named_in))
 
 
-def _codes(place: ClaimedPlace) -> Iterator[str]:
+def _country_codes(place: ClaimedPlace) -> Iterator[str]:
     for area in place.areas:
         if isinstance(area, Countries):
             yield from area.codes

@@ -20,13 +20,13 @@ def check_text(check: ClaimCheck) -> str:
     """Verdict, odds, alternative and agreement, as far as there are any."""
     parts = [_verdict_text(check)]
     if check.odds is not None and check.mass is not None:
-        parts.append(f"The probability that it was taken there is {_percent(check.mass)}.")
+        parts.append(f"The probability that it was taken there is {_format_percent(check.mass)}.")
     if not check.calibrated:
         parts.append(NO_ODDS)
     if check.verdict != "supported" and check.alternative is not None:
-        parts.append(f"The best place elsewhere is {_name(check.alternative)}.")
-    parts += [text for text in (_agreement(check.blind, "that did not get the claim"),) if text]
-    parts += [text for text in (_agreement(check.testing, "asked to test it"),) if text]
+        parts.append(f"The best place elsewhere is {_candidate_name(check.alternative)}.")
+    parts += [text for text in (_agreement_text(check.blind, "that did not get the claim"),) if text]
+    parts += [text for text in (_agreement_text(check.testing, "asked to test it"),) if text]
     return " ".join(parts)
 
 
@@ -42,17 +42,17 @@ def _verdict_text(check: ClaimCheck) -> str:
     return f"It cannot be decided {which}. {WHY[check.kind or 'inconclusive']}"
 
 
-def _agreement(rollouts: RolloutAgreement, which: str) -> str:
+def _agreement_text(rollouts: RolloutAgreement, which: str) -> str:
     if not rollouts.answered:
         return ""
     noun = "rollout" if rollouts.answered == 1 else "rollouts"
     return f"{rollouts.inside} of {rollouts.answered} {noun} {which} answered with a claimed place."
 
 
-def _name(candidate: Candidate) -> str:
+def _candidate_name(candidate: Candidate) -> str:
     names = [name for name in (candidate.place, candidate.city, candidate.region, candidate.country) if name]
     return ", ".join(list(dict.fromkeys(names))[:2]) or "without a name"
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return "below 1 %" if share < 0.01 else "above 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")

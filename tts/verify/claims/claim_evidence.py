@@ -28,8 +28,8 @@ from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.ledger_entries import entries_about
 
 _MOST = 12
-_TELLING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
-_OF_A_TOWN = frozenset({"point", "name", "detail"})
+_DISTINGUISHING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
+_TOWN_SUBJECTS = frozenset({"point", "name", "detail"})
 RolloutEntry = tuple[int, LedgerEntry]
 
 
@@ -45,50 +45,52 @@ def evidence_about(
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
     """For and against a claim. `claimed` is the likeliest point in the claimed `place`; `words` are those of the claim:
     a lookup in words of it that were not read in the photo repeats it."""
-    own = list(_entries(trajectories, readings, world, claimed, words, place))
-    other: list[RolloutEntry] = []
+    claim_entries = list(_entries_for_place(trajectories, readings, world, claimed, words, place))
+    rival_entries: list[RolloutEntry] = []
     if rival is not None:
         around = Circle(centre=rival.point, radius_km=rival.km)
-        there = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
-        other = list(_entries(trajectories, readings, world, rival.point, words, there))
-    supports = [row for row in own if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING]
-    shared = {_key(row) for row in supports}
-    contradicts = [row for row in own if row[1].finding is Finding.CONTRADICTED and row[1].about in _TELLING]
+        rival_place = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
+        rival_entries = list(_entries_for_place(trajectories, readings, world, rival.point, words, rival_place))
+    supports = [row for row in claim_entries if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING]
+    shared = {_statement_key(row) for row in supports}
+    contradicts = [
+        row for row in claim_entries if row[1].finding is Finding.CONTRADICTED and row[1].about in _DISTINGUISHING
+    ]
     contradicts += [
         row
-        for row in other
-        if row[1].finding is Finding.SUPPORTED and row[1].about in _TELLING and _key(row) not in shared
+        for row in rival_entries
+        if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING and _statement_key(row) not in shared
     ]
-    return tuple(_as_evidence(supports, "f", supports=True)), tuple(_as_evidence(contradicts, "a", supports=False))
+    return tuple(_make_evidence(supports, "f", supports=True)), tuple(_make_evidence(contradicts, "a", supports=False))
 
 
 def evidence_of_answers(
     compared: Comparison[PlaceInQuestion], place: ClaimedPlace
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
     """For and against a claimed place: the answers to questions that differ between it and the other places."""
-    here: list[LedgerEntry] = []
-    elsewhere: list[LedgerEntry] = []
+    claim_entries: list[LedgerEntry] = []
+    other_entries: list[LedgerEntry] = []
     for number, one in enumerate(compared.candidates):
         found = [entry for entry in entries_about(compared, number) if entry.finding is Finding.SUPPORTED]
-        (here if one.place == place else elsewhere).extend(found)
-    both = {_question(entry) for entry in here} & {_question(entry) for entry in elsewhere}
-    for_it = [entry for entry in here if _question(entry) not in both][:_MOST]
-    against_it = [entry for entry in elsewhere if _question(entry) not in both][:_MOST]
+        (claim_entries if one.place == place else other_entries).extend(found)
+    both = {_question_key(entry) for entry in claim_entries} & {_question_key(entry) for entry in other_entries}
+    for_it = [entry for entry in claim_entries if _question_key(entry) not in both][:_MOST]
+    against_it = [entry for entry in other_entries if _question_key(entry) not in both][:_MOST]
     return (
         tuple(evidence_of(entry, f"qf{k}", supports=True) for k, entry in enumerate(for_it, 1)),
         tuple(evidence_of(entry, f"qa{k}", supports=False) for k, entry in enumerate(against_it, 1)),
     )
 
 
-def _question(entry: LedgerEntry) -> tuple[str, str]:
+def _question_key(entry: LedgerEntry) -> tuple[str, str]:
     return entry.tool, entry.quote
 
 
-_FOR = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
-_AGAINST = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
+_FOR_TEXTS = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
+_AGAINST_TEXTS = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
 
 
-def _entries(
+def _entries_for_place(
     trajectories: Sequence[Trajectory],
     readings: Sequence[Reading],
     world: World,
@@ -108,11 +110,11 @@ def _entries(
             trajectory.model_copy(update={"turns": turns, "answer": assumed}), readings, world, hint=words
         )
         for entry in ledger.entries if ledger is not None else ():
-            if entry.about != "point" or _lies_there(entry, trajectory, place, world):
+            if entry.about != "point" or _lies_in_place(entry, trajectory, place, world):
                 yield trajectory.rollout_id, entry
 
 
-def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace, world: World) -> bool:
+def _lies_in_place(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace, world: World) -> bool:
     """Whether what a tool found near the point lies in the place itself: a neighbouring town says nothing for it."""
     results = [result for result in trajectory.results if result.call_id == entry.call_id]
     named = [f for r in results for f in r.facts if isinstance(f, PlaceFact) and f.name == entry.quote]
@@ -120,22 +122,22 @@ def _lies_there(entry: LedgerEntry, trajectory: Trajectory, place: ClaimedPlace,
     return not points or any(contains_point(place, point, world) for point in points)
 
 
-def _key(row: RolloutEntry) -> tuple[str, str, str]:
+def _statement_key(row: RolloutEntry) -> tuple[str, str, str]:
     """The statement behind an entry, whatever place it was held against; a reading is the same in every rollout."""
     entry = row[1]
-    kind = "place" if entry.about in _OF_A_TOWN else entry.about
+    kind = "place" if entry.about in _TOWN_SUBJECTS else entry.about
     return kind, entry.quote, entry.tool
 
 
-def _as_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -> Iterator[Evidence]:
+def _make_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool) -> Iterator[Evidence]:
     """Each statement once, what a tool or the photo states first."""
-    seen: set[tuple[str, str, str]] = set()
-    ranked = sorted(rows, key=lambda row: (row[1].about not in _OF_A_TOWN, row[1].call_id is None, row[0]))
+    seen_keys: set[tuple[str, str, str]] = set()
+    ranked = sorted(rows, key=lambda row: (row[1].about not in _TOWN_SUBJECTS, row[1].call_id is None, row[0]))
     for rollout_id, entry in ranked:
-        key = _key((rollout_id, entry))
-        if key in seen or len(seen) == _MOST:
+        key = _statement_key((rollout_id, entry))
+        if key in seen_keys or len(seen_keys) == _MOST:
             continue
-        seen.add(key)
-        words = (_FOR if supports else _AGAINST).get(entry.about if entry.call_id else "", entry.claim)
+        seen_keys.add(key)
+        words = (_FOR_TEXTS if supports else _AGAINST_TEXTS).get(entry.about if entry.call_id else "", entry.claim)
         claim = words.format(quote=entry.quote)
-        yield evidence_of(entry, f"{letter}{len(seen)}", claim=claim, rollout_id=rollout_id, supports=supports)
+        yield evidence_of(entry, f"{letter}{len(seen_keys)}", claim=claim, rollout_id=rollout_id, supports=supports)

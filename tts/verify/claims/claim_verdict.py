@@ -47,44 +47,44 @@ class ClaimFindings:
 
 def judge_claim(findings: ClaimFindings, calibration: ClaimCalibration | None, world: World) -> ClaimCheck:
     """The check. Without a calibration there are no odds and no verdict beyond what the evidence says."""
-    places = tuple(_place(one, findings.weighing, calibration) for one in findings.weighing.places)
+    places = tuple(_checked_place(one, findings.weighing, calibration) for one in findings.weighing.places)
     several = len(places) > 1
     if several and calibration is not None and findings.weighing.belief is not None:
         places = _with_shares(places, findings.weighing)
-    likeliest = _likeliest(places) if several else None
+    likeliest = _likeliest_index(places) if several else None
     first = places[likeliest or 0]
     verdict = _joint_verdict(places) if several else first.verdict
-    kind = _kind(verdict, findings)
+    kind = _undecided_kind(verdict, findings)
     claimed = tuple(one.place for one in findings.weighing.places)
-    alternative = _alternative(findings.weighing.rival, findings.verdict, claimed, world)
+    alternative = _alternative_candidate(findings.weighing.rival, findings.verdict, claimed, world)
     check = ClaimCheck(
         verdict=verdict,
         kind=kind,
         text="-",
         odds=first.odds,
-        mass=None if first.mass is None else round(_any_of(places), 4),
+        mass=None if first.mass is None else round(_total_mass(places), 4),
         places=places,
         likeliest=likeliest if first.mass is not None else None,
         alternative=alternative,
         evidence_for=findings.evidence_for,
         evidence_against=findings.evidence_against,
-        blind=_agreement(findings.blind, claimed, world),
-        testing=_agreement(findings.testing, claimed, world),
+        blind=_rollout_agreement(findings.blind, claimed, world),
+        testing=_rollout_agreement(findings.testing, claimed, world),
         calibrated=calibration is not None,
     )
     return check.model_copy(update={"text": check_text(check)})
 
 
-def _place(one: WeighedPlace, weighing: Weighing, calibration: ClaimCalibration | None) -> CheckedPlace:
+def _checked_place(one: WeighedPlace, weighing: Weighing, calibration: ClaimCalibration | None) -> CheckedPlace:
     fields = one.place.model_dump()
     if calibration is None or weighing.belief is None:
         return CheckedPlace(**fields, verdict="not_decidable")
     rival = weighing.rival.mass if weighing.rival is not None else 0.0
     p = calibration.probability(one.mass)
-    return CheckedPlace(**fields, verdict=_verdict(p, one, rival), odds=round(p / (1.0 - p), 4), mass=round(p, 4))
+    return CheckedPlace(**fields, verdict=_place_verdict(p, one, rival), odds=round(p / (1.0 - p), 4), mass=round(p, 4))
 
 
-def _verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdict:
+def _place_verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdict:
     if p >= SUPPORTED_FROM and one.bayes_factor >= _GAIN_FROM:
         return "supported"
     if p <= CONTRADICTED_TO and (one.bayes_factor <= _GAIN_TO or rival_mass >= _RIVAL_FROM):
@@ -102,11 +102,11 @@ def _with_shares(places: Sequence[CheckedPlace], weighing: Weighing) -> tuple[Ch
     )
 
 
-def _likeliest(places: Sequence[CheckedPlace]) -> int:
+def _likeliest_index(places: Sequence[CheckedPlace]) -> int:
     return max(range(len(places)), key=lambda i: (places[i].mass or 0.0, places[i].share or 0.0, -i))
 
 
-def _any_of(places: Sequence[CheckedPlace]) -> float:
+def _total_mass(places: Sequence[CheckedPlace]) -> float:
     return min(1.0, sum(place.mass or 0.0 for place in places))
 
 
@@ -118,7 +118,7 @@ def _joint_verdict(places: Sequence[CheckedPlace]) -> ClaimVerdict:
     return "contradicted" if verdicts == {"contradicted"} else "not_decidable"
 
 
-def _kind(verdict: ClaimVerdict, findings: ClaimFindings) -> Undecided | None:
+def _undecided_kind(verdict: ClaimVerdict, findings: ClaimFindings) -> Undecided | None:
     if verdict != "not_decidable":
         return None
     if findings.weighing.belief is None and not findings.evidence_for and not findings.evidence_against:
@@ -126,7 +126,7 @@ def _kind(verdict: ClaimVerdict, findings: ClaimFindings) -> Undecided | None:
     return "indeterminate" if findings.evidence_for and findings.evidence_against else "inconclusive"
 
 
-def _alternative(
+def _alternative_candidate(
     rival: Rival | None, verdict: Verdict, claimed: Sequence[ClaimedPlace], world: World
 ) -> Candidate | None:
     """The candidate of the verdict that the rival stands for, else the rival itself."""
@@ -147,7 +147,9 @@ def _alternative(
     )
 
 
-def _agreement(trajectories: Sequence[Trajectory], places: Sequence[ClaimedPlace], world: World) -> RolloutAgreement:
+def _rollout_agreement(
+    trajectories: Sequence[Trajectory], places: Sequence[ClaimedPlace], world: World
+) -> RolloutAgreement:
     points = [t.best.point for t in trajectories if t.best is not None and t.best.point]
     return RolloutAgreement(
         rollouts=tuple(trajectory.rollout_id for trajectory in trajectories),

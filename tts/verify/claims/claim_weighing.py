@@ -25,7 +25,7 @@ from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 
 _READ_SHARE = weights("claims")["read_share"]
-_POINTS = 1500  # that are looked at: the rest holds next to nothing
+_MOST_POINTS = 1500  # that are looked at: the rest holds next to nothing
 _RIVAL_KM = weights("claims")["rival_km"]
 
 
@@ -84,19 +84,19 @@ def weigh_claim(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, worl
     """The mass of each place, and of the best place outside all of them."""
     assert world.clues is not None
     priors = world.clues.weigher.priors
-    most = belief.largest(_POINTS) if belief is not None else None
-    weighed, claimed = [], np.zeros(0 if most is None else len(most.share), dtype=np.bool_)
+    top_points = belief.largest(_MOST_POINTS) if belief is not None else None
+    weighed, claimed = [], np.zeros(0 if top_points is None else len(top_points.share), dtype=np.bool_)
     for place in places:
         mass, best = 0.0, None
-        if most is not None:
-            mask = points_inside(place, most.lat, most.lon, world)
-            mass, best = _land_share(place, most, mask, world), _likeliest(most, mask)
+        if top_points is not None:
+            mask = points_inside(place, top_points.lat, top_points.lon, world)
+            mass, best = _share_inside(place, top_points, mask, world), _likeliest_point(top_points, mask)
             claimed |= mask
         weighed.append(WeighedPlace(place, mass, prior_of(place, priors, world), best))
-    return Weighing(tuple(weighed), _rival(places, most, ~claimed, world), belief)
+    return Weighing(tuple(weighed), _find_rival(places, top_points, ~claimed, world), belief)
 
 
-def _land_share(place: ClaimedPlace, belief: PlaceBelief, mask: Mask, world: World) -> float:
+def _share_inside(place: ClaimedPlace, belief: PlaceBelief, mask: Mask, world: World) -> float:
     """The share inside; of countries and regions among the points that lie in any country, as borders end at coasts."""
     share = float(belief.share[mask].sum())
     if share and all(isinstance(area, Countries) for area in place.areas):
@@ -109,7 +109,7 @@ def _land_share(place: ClaimedPlace, belief: PlaceBelief, mask: Mask, world: Wor
     return min(1.0, share)
 
 
-def _likeliest(belief: PlaceBelief, mask: Mask) -> LatLon | None:
+def _likeliest_point(belief: PlaceBelief, mask: Mask) -> LatLon | None:
     at = np.flatnonzero(mask)
     if not len(at):
         return None
@@ -117,7 +117,9 @@ def _likeliest(belief: PlaceBelief, mask: Mask) -> LatLon | None:
     return LatLon(lat=float(belief.lat[best]), lon=float(belief.lon[best]))
 
 
-def _rival(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, outside: Mask, world: World) -> Rival | None:
+def _find_rival(
+    places: Sequence[ClaimedPlace], belief: PlaceBelief | None, outside: Mask, world: World
+) -> Rival | None:
     """The fullest disc outside, centred on one of the likeliest points. Its mass is that of a whole country, where a
     country in which nothing is claimed holds more."""
     if belief is None or not outside.any():
@@ -128,10 +130,14 @@ def _rival(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, outside: 
     options = [LatLon(lat=float(lat[i]), lon=float(lon[i])) for i in top]
     masses = [float(share[sphere_km_from_degrees(point, lat, lon) <= km].sum()) for point in options]
     best = int(np.argmax(masses))
-    return Rival(options[best], km, min(1.0, max(masses[best], _in_another_country(places, lat, lon, share, world))))
+    return Rival(
+        options[best], km, min(1.0, max(masses[best], _largest_unclaimed_country_share(places, lat, lon, share, world)))
+    )
 
 
-def _in_another_country(places: Sequence[ClaimedPlace], lat: Floats, lon: Floats, share: Floats, world: World) -> float:
+def _largest_unclaimed_country_share(
+    places: Sequence[ClaimedPlace], lat: Floats, lon: Floats, share: Floats, world: World
+) -> float:
     """The largest share of one country in which none of the claimed places lies."""
     claimed = set[str]()
     for place in places:

@@ -24,7 +24,7 @@ def prior_of(place: ClaimedPlace, priors: Priors, world: World) -> float:
         return sum(priors.country_share(code) for code in codes)
     lat, lon, share = priors.all_towns
     if place.region:
-        lat, lon, share = _of_countries(place, priors)
+        lat, lon, share = _towns_of_countries(place, priors)
     return float(share[points_inside(place, lat, lon, world)].sum())
 
 
@@ -44,7 +44,7 @@ def centre_of(place: ClaimedPlace) -> LatLon | None:
     return None
 
 
-def _of_countries(place: ClaimedPlace, priors: Priors) -> tuple[Floats, Floats, Floats]:
+def _towns_of_countries(place: ClaimedPlace, priors: Priors) -> tuple[Floats, Floats, Floats]:
     """The towns of the countries of a region, with their shares of all photos."""
     codes = [code for area in place.areas if isinstance(area, Countries) for code in area.codes if code in priors.towns]
     towns = [(code, priors.towns[code]) for code in codes]

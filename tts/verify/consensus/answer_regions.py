@@ -35,7 +35,7 @@ class RegionRule(Value):
     cases: int
 
     @model_validator(mode="after")
-    def _nested(self) -> RegionRule:
+    def _check_nesting(self) -> RegionRule:
         if self.scale_50 > SMALLER * self.scale_90:
             raise ValueError("the 50 % region must lie inside the 90 % region")
         return self
@@ -63,18 +63,18 @@ def regions_of(peaks: Sequence[Peak], p90_km: float, rule: RegionRule | None) ->
     """None where a circle says it all: there is one peak, or no rule."""
     if rule is None or len(peaks) < 2:
         return None
-    whole = _half_chord(p90_km)
+    circle_half_chord = _half_chord(p90_km)
     return Regions(
-        _discs(peaks, rule.scale_50 * whole, least_km=_LEAST_KM),
-        _discs(peaks, rule.scale_90 * whole, least_km=2 * _LEAST_KM),
+        _discs(peaks, rule.scale_50 * circle_half_chord, least_km=_LEAST_KM),
+        _discs(peaks, rule.scale_90 * circle_half_chord, least_km=2 * _LEAST_KM),
     )
 
 
 def scale_needed(peaks: Sequence[Peak], p90_km: float, truth: LatLon) -> float:
     """The least scale whose region holds the true place."""
-    whole = _half_chord(p90_km)
+    circle_half_chord = _half_chord(p90_km)
     pairs = zip(peaks, _widths(peaks), strict=True)
-    return min(_half_chord(distance_km(peak.point, truth)) / (whole * width) for peak, width in pairs)
+    return min(_half_chord(distance_km(peak.point, truth)) / (circle_half_chord * width) for peak, width in pairs)
 
 
 def _discs(peaks: Sequence[Peak], half_chord: float, *, least_km: float) -> tuple[Circle, ...]:

@@ -42,8 +42,8 @@ _CROSSED = (
 )  # fmt: skip
 _CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
 _ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
-_EVERY = tuple(Spread.model_fields)
-_FEATURES = (_EVERY, _EVERY[:-1])  # those of before the draws, too: nothing of them has changed
+_ALL_FEATURES = tuple(Spread.model_fields)
+_KNOWN_FEATURE_SETS = (_ALL_FEATURES, _ALL_FEATURES[:-1])  # those of before the draws, too: nothing of them has changed
 _W = weights("radii")
 FLOOR_KM = _W["floor_km"]
 _CLIP = _W["clip"]
@@ -134,8 +134,8 @@ class Calibration(Value):
     regions: RegionRule | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Calibration:
-        if self.features not in _FEATURES:
+    def _check_consistency(self) -> Calibration:
+        if self.features not in _KNOWN_FEATURE_SETS:
             raise ValueError("made for other features")
         if any(len(row) != len(LEVELS) for row in self.table.quantiles_km):
             raise ValueError("the table does not match its levels")
@@ -191,7 +191,7 @@ def shipped_calibration(name: str) -> Calibration:
         DataError: when the file is of another version or does not match this release.
     """
     file = _shipped_file(name if is_shipped(name) else "default")
-    return _parse(file.read_text(), f"{name}.yaml")
+    return _parse_calibration(file.read_text(), f"{name}.yaml")
 
 
 def _shipped_file(name: str) -> Traversable:
@@ -201,12 +201,12 @@ def _shipped_file(name: str) -> Traversable:
 def load(path: Path) -> Calibration:
     """Raises DataError when the file cannot be read or belongs to another release."""
     try:
-        return _parse(path.read_text(), str(path))
+        return _parse_calibration(path.read_text(), str(path))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
 
 
-def _parse(text: str, name: str) -> Calibration:
+def _parse_calibration(text: str, name: str) -> Calibration:
     try:
         tree = yaml.safe_load(text)
     except yaml.YAMLError as error:

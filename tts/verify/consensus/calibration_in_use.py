@@ -29,13 +29,13 @@ def calibration_in_use(args: PipelineConfig) -> CalibrationInUse:
     named = args.verifier.calibration
     if named is not None:
         calibration = load(named)
-        return _in_use(calibration, fitted=not calibration.kind_of_n.is_other_than(args.kind_of_n))
+        return _with_state(calibration, fitted=not calibration.kind_of_n.is_other_than(args.kind_of_n))
     own = installed_calibration(args)
     if own is not None:
-        return _in_use(own, fitted=True)
+        return _with_state(own, fitted=True)
     if args.engines:  # nobody has fitted this mixture
-        return _in_use(shipped_calibration("default"), fitted=False)
-    return _in_use(shipped_calibration(args.engine.name), fitted=is_shipped(args.engine.name))
+        return _with_state(shipped_calibration("default"), fitted=False)
+    return _with_state(shipped_calibration(args.engine.name), fitted=is_shipped(args.engine.name))
 
 
 def reliability_in_use(args: PipelineConfig) -> Reliability | None:
@@ -44,7 +44,7 @@ def reliability_in_use(args: PipelineConfig) -> Reliability | None:
     return None if file is None else load_reliability(file)
 
 
-def _in_use(calibration: Calibration, *, fitted: bool) -> CalibrationInUse:
+def _with_state(calibration: Calibration, *, fitted: bool) -> CalibrationInUse:
     state = CalibrationState(
         state="fitted" if fitted else "transferred",
         origin=calibration.origin,

@@ -64,54 +64,57 @@ def clusters_of(votes: Sequence[Vote], world: World, *, most: int = 5) -> list[C
     """Clusters by falling utility; the first is the answer. Deterministic and indifferent to the order of votes."""
     total = sum(vote.weight for vote in votes)
     remaining = list(votes)
-    found: list[Cluster] = []
-    while remaining and len(found) < most:
+    clusters: list[Cluster] = []
+    while remaining and len(clusters) < most:
         centre, utility = _best_point(remaining, votes, world)
-        members = [vote for vote in remaining if _belongs(vote, centre)]
+        members = [vote for vote in remaining if _is_member(vote, centre)]
         if not members:
             members = [min(remaining, key=lambda vote: distance_km(vote.point, centre))]
         support = sum(vote.weight for vote in members) / total
-        found.append(Cluster(centre, tuple(members), support, utility))
+        clusters.append(Cluster(centre, tuple(members), support, utility))
         remaining = [vote for vote in remaining if vote not in members]
-    return found
+    return clusters
 
 
 def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
     """What candidates collect from all votes, elementwise. A vote is shared among the draws of its answer."""
-    drawn = [
+    weighted_points = [
         (vote, point, 1.0 / (1 + len(vote.draws))) for vote in votes for point in (vote.point, *vote.draws) if point
     ]
-    n = len(drawn)
-    vote_lat, vote_lon = np.array([point.lat for _, point, _ in drawn]), np.array([point.lon for _, point, _ in drawn])
+    n = len(weighted_points)
+    vote_lat, vote_lon = (
+        np.array([point.lat for _, point, _ in weighted_points]),
+        np.array([point.lon for _, point, _ in weighted_points]),
+    )
     km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
     km = km.reshape(len(lat), n)
-    weight = np.array([vote.weight * share for vote, _, share in drawn])
-    own_reach = np.array([vote.reach_km for vote, _, _ in drawn])
+    weight = np.array([vote.weight * share for vote, _, share in weighted_points])
+    own_reach = np.array([vote.reach_km for vote, _, _ in weighted_points])
     collected = np.zeros(len(lat))
     for at, (scale, share) in enumerate(SCALES):
         reach = np.maximum(scale, own_reach)
-        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote, _, _ in drawn])
+        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote, _, _ in weighted_points])
         collected += (weight * trust * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
     return collected
 
 
-def _belongs(vote: Vote, centre: LatLon) -> bool:
+def _is_member(vote: Vote, centre: LatLon) -> bool:
     return distance_km(vote.point, centre) <= max(MEMBER_KM, vote.reach_km)
 
 
 def _best_point(remaining: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
     """What collects most. Of the means only those on land, which is asked of those that would be chosen."""
-    own = [vote.point for vote in remaining]
-    candidates = own + _means([vote for vote in remaining if vote.ledger.grounding < _GROUNDED])
+    vote_points = [vote.point for vote in remaining]
+    candidates = vote_points + _mean_points([vote for vote in remaining if vote.ledger.grounding < _GROUNDED])
     lat = np.array([point.lat for point in candidates])
     lon = np.array([point.lon for point in candidates])
     collected = np.round(utility_of(lat, lon, votes), 9).tolist()
     ranked = sorted(range(len(candidates)), key=lambda i: (-collected[i], candidates[i].lat, candidates[i].lon))
-    best = next(i for i in ranked if i < len(own) or not world.at_sea(candidates[i]))
+    best = next(i for i in ranked if i < len(vote_points) or not world.at_sea(candidates[i]))
     return candidates[best], collected[best]
 
 
-def _means(votes: Sequence[Vote]) -> list[LatLon]:
+def _mean_points(votes: Sequence[Vote]) -> list[LatLon]:
     """Weighted means of pairs and of neighbourhoods."""
     if len(votes) < 2:
         return []

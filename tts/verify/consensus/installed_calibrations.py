@@ -51,10 +51,10 @@ def calibration_key(args: PipelineConfig) -> CalibrationKey:
     model = engine.model if isinstance(engine, OpenAIEngine | VllmEngine) else ""
     if isinstance(engine, OpenAIEngine) and not model:
         model = bare_url(engine.base_url)
-    seen_by = args.observer.model if isinstance(args.observer, OpenAIEngine | VllmEngine) else ""
+    observer_model = args.observer.model if isinstance(args.observer, OpenAIEngine | VllmEngine) else ""
     return CalibrationKey(
         engine=engine.name,
-        model=f"{model} with {seen_by}" if seen_by else model,
+        model=f"{model} with {observer_model}" if observer_model else model,
         dialect=args.dialect,
         tools=_tools_digest(args),
     )

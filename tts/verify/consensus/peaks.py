@@ -40,13 +40,13 @@ def peaks_of(clusters: Sequence[Cluster], lines: Belief | None, p90_km: float) -
     It is left aside where the answer is no place of it: then other rollouts have decided.
     """
     if lines is not None:
-        found = _of_lines(lines, clusters[0].centre, p90_km)
+        found = _peaks_of_lines(lines, clusters[0].centre, p90_km)
         if found[0].share >= _LEAST * max(peak.share for peak in found):
             return found
-    return _of_votes(clusters, p90_km)
+    return _peaks_of_votes(clusters, p90_km)
 
 
-def _of_votes(clusters: Sequence[Cluster], p90_km: float) -> list[Peak]:
+def _peaks_of_votes(clusters: Sequence[Cluster], p90_km: float) -> list[Peak]:
     first, *others = clusters
     apart = max(_LEAST_APART_KM, _VOTES_APART * p90_km)
     kept = [
@@ -57,21 +57,21 @@ def _of_votes(clusters: Sequence[Cluster], p90_km: float) -> list[Peak]:
     return [Peak(first.centre, first.support), *kept][:_MOST]
 
 
-def _of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
+def _peaks_of_lines(belief: Belief, answer: LatLon, p90_km: float) -> list[Peak]:
     reach = max(_LEAST_APART_KM, _LINES_APART * p90_km)
     share = belief.share / (belief.share.sum() or 1.0)
-    found = [_take_peak(answer, belief, share, reach)]
-    while len(found) < _MOST:
+    peaks = [_take_peak(answer, belief, share, reach)]
+    while len(peaks) < _MOST:
         top = np.argsort(-share, kind="stable")[:_OPTIONS]
         options = [LatLon(lat=float(belief.lat[i]), lon=float(belief.lon[i])) for i in top]
         masses = [
             float(share[sphere_km_from_degrees(point, belief.lat, belief.lon) <= reach].sum()) for point in options
         ]
         best = int(np.argmax(masses))
-        if masses[best] < max(_LEAST_SHARE, _LEAST * found[0].share):
+        if masses[best] < max(_LEAST_SHARE, _LEAST * peaks[0].share):
             break
-        found.append(_take_peak(options[best], belief, share, reach))
-    return found
+        peaks.append(_take_peak(options[best], belief, share, reach))
+    return peaks
 
 
 def _take_peak(point: LatLon, belief: Belief, share: Floats, reach_km: float) -> Peak:

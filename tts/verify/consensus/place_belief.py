@@ -46,19 +46,19 @@ class PlaceBelief:
 def belief_of_votes(clusters: Sequence[Cluster], error_distribution: ErrorDistribution) -> PlaceBelief:
     """The distribution that clusters and the calibrated errors of their first one give. Needs at least one cluster."""
     first, others = clusters[0], clusters[1:]
-    reach = min((_between(first.centre, other.centre) for other in others), default=math.inf) / 2
+    reach = min((_distance_between_km(first.centre, other.centre) for other in others), default=math.inf) / 2
     rings = [(km, share) for km, share in _rings(error_distribution) if km <= reach]
-    beyond = [(km, share) for km, share in _rings(error_distribution) if km > reach]
-    moved = _AT_OTHERS * sum(share for _, share in beyond) if others else 0.0
+    far_rings = [(km, share) for km, share in _rings(error_distribution) if km > reach]
+    mass_at_others = _AT_OTHERS * sum(share for _, share in far_rings) if others else 0.0
     parts = [_ring_points(first.centre, rings)]
     parts.append(
-        _ring_points(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in beyond])
+        _ring_points(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in far_rings])
     )
     support = sum(other.support for other in others) or 1.0
     near = rings or [(max(FLOOR_KM, reach), 1.0)]
     total = sum(share for _, share in near)
     for other in others:
-        weight = moved * other.support / support
+        weight = mass_at_others * other.support / support
         parts.append(_ring_points(other.centre, [(km, weight * share / total) for km, share in near]))
     return _join_parts(parts)
 
@@ -105,5 +105,5 @@ def _join_parts(parts: Sequence[Sequence[tuple[float, float, float]]]) -> PlaceB
     return PlaceBelief(table[:, 0], table[:, 1], table[:, 2] / (table[:, 2].sum() or 1.0))
 
 
-def _between(a: LatLon, b: LatLon) -> float:
+def _distance_between_km(a: LatLon, b: LatLon) -> float:
     return float(sphere_km_from_degrees(a, np.array([b.lat]), np.array([b.lon]))[0])

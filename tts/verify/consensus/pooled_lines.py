@@ -58,23 +58,23 @@ def pool_lines(
 ) -> PooledVote:
     """Weigh the lines of all rollouts that state any; they have to be two. The vote has the evidence of all of them.
     `statement` is the hint in the caller's words."""
-    stating = [t for t in trajectories if t.best is not None and t.best.read]
-    if world.clues is None or not stating:
+    stating_rollouts = [t for t in trajectories if t.best is not None and t.best.read]
+    if world.clues is None or not stating_rollouts:
         return PooledVote()
-    lines = list(_lines(stating, readings))
-    belief = _belief(lines, stating, world.clues, within, hint, ruled_out)
-    if len(stating) < _LEAST_ROLLOUTS:
+    lines = list(_counted_lines(stating_rollouts, readings))
+    belief = _pooled_belief(lines, stating_rollouts, world.clues, within, hint, ruled_out)
+    if len(stating_rollouts) < _LEAST_ROLLOUTS:
         return PooledVote(belief=belief)
-    theirs = {t.rollout_id for t in stating}
-    voted = [vote for vote in votes if vote.ledger.rollout_id in theirs]
+    stating_ids = {t.rollout_id for t in stating_rollouts}
+    their_votes = [vote for vote in votes if vote.ledger.rollout_id in stating_ids]
     if belief is None:
-        return PooledVote(doubted=len(voted) == len(votes) and 2 * len(voted) < len(stating))
+        return PooledVote(doubted=len(their_votes) == len(votes) and 2 * len(their_votes) < len(stating_rollouts))
     found = conclusion(belief, world.clues.countries).model_copy(update={"read": tuple(lines)})
-    turns = tuple(turn for t in stating for turn in t.turns)
+    turns = tuple(turn for t in stating_rollouts for turn in t.turns)
     ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, statement)
-    made = votes_from([ledger], world) if ledger is not None else []
-    weight = sum(vote.weight for vote in voted) or 1.0
-    return PooledVote(replace(made[0], weight=_WEIGHT * weight) if made else None, belief=belief)
+    pooled_votes = votes_from([ledger], world) if ledger is not None else []
+    weight = sum(vote.weight for vote in their_votes) or 1.0
+    return PooledVote(replace(pooled_votes[0], weight=_WEIGHT * weight) if pooled_votes else None, belief=belief)
 
 
 def read_vote(
@@ -89,7 +89,7 @@ def read_vote(
     return made[0] if made else None
 
 
-def _belief(
+def _pooled_belief(
     lines: Sequence[TextLine],
     trajectories: Sequence[Trajectory],
     reader: ClueReader,
@@ -99,19 +99,25 @@ def _belief(
 ) -> Belief | None:
     """The belief that the lines of some rollouts support together; None when they say too little to answer. The
     caller's hint counts as he is believed, and never without a line."""
-    answered = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
-    leads = reader.leads(reader.lines.texts(lines), answered, beside=reader.lines.neighbours_of_lines(lines))
+    lookups = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
+    leads = reader.leads(reader.lines.texts(lines), lookups, beside=reader.lines.neighbours_of_lines(lines))
     mentions = {mention.name: mention for mention in leads.mentions}
     leads = Leads(leads.clues, tuple(mentions[name] for name in sorted(mentions)))
     belief = belief_with_caller(leads, reader, within, hint, ruled_out)
     return belief if is_worth_a_point(belief, leads) else None
 
 
-def _lines(stating: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:
+def _counted_lines(stating_rollouts: Sequence[Trajectory], readings: Sequence[Reading]) -> Iterator[TextLine]:
     """Each line once, in an order that does not depend on that of the rollouts."""
-    shown = {line.text for reading in readings for line in reading.lines}
-    shown |= {fact.text for t in stating for result in t.results for fact in result.facts if isinstance(fact, TextFact)}
-    stated = Counter(line for t in stating if t.best is not None for line in set(t.best.read))
-    for line in sorted(stated, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
-        if (line.text in shown or stated[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
+    shown_texts = {line.text for reading in readings for line in reading.lines}
+    shown_texts |= {
+        fact.text
+        for t in stating_rollouts
+        for result in t.results
+        for fact in result.facts
+        if isinstance(fact, TextFact)
+    }
+    rollout_counts = Counter(line for t in stating_rollouts if t.best is not None for line in set(t.best.read))
+    for line in sorted(rollout_counts, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
+        if (line.text in shown_texts or rollout_counts[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
             yield line

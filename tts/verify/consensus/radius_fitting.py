@@ -31,7 +31,7 @@ _FOLDS = 5
 _REPEATS = 2
 _BETAS = (0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.3, 1.6)
 _CAPS_KM = (300.0, 1000.0, 1800.0, 2200.0, 2600.0, 3200.0, 5000.0, 9000.0, HALF_CIRCUMFERENCE_KM)
-_AS_IT_IS = ((1.0,), (HALF_CIRCUMFERENCE_KM,))
+_STATED_BETAS_AND_CAPS = ((1.0,), (HALF_CIRCUMFERENCE_KM,))
 _COVER = _W["cover_90"]
 _SMOOTH = _W["smooth"]
 
@@ -55,9 +55,9 @@ def fit(
     mean, scale = np.nanmean(known, axis=0), np.maximum(np.nanstd(known, axis=0), 1e-3)
     crossed = len(km) >= _CROSS_FROM and not stated
     x = expand(raw, mean, scale, crossed=crossed)
-    typical = _ordering(_ridge(x, np.log(km), np.ones(len(km))))
-    far = _as_stated(scale) if stated else _tail_ordering(x, km)
-    scores = np.tile(far.scores_of(x), _REPEATS) if stated else _held_out_scores(x, km)
+    typical = _make_ordering(_ridge_regression(x, np.log(km), np.ones(len(km))))
+    tail = _stated_ordering(scale) if stated else _tail_ordering(x, km)
+    scores = np.tile(tail.scores_of(x), _REPEATS) if stated else _held_out_scores(x, km)
     return Calibration(
         origin=origin,
         runs=len(km),
@@ -66,13 +66,13 @@ def fit(
         mean=tuple(mean.tolist()),
         scale=tuple(scale.tolist()),
         typical=typical,
-        table=_tabulate(typical.scores_of(x), km),
-        tail=far,
-        rule=_tail_rule(scores, np.tile(km, _REPEATS), *(_AS_IT_IS if stated else (_BETAS, _CAPS_KM))),
+        table=_tabulate_errors(typical.scores_of(x), km),
+        tail=tail,
+        rule=_fit_tail_rule(scores, np.tile(km, _REPEATS), *(_STATED_BETAS_AND_CAPS if stated else (_BETAS, _CAPS_KM))),
     )
 
 
-def _as_stated(scale: Floats) -> Ordering:
+def _stated_ordering(scale: Floats) -> Ordering:
     """The logarithm of the stated radius (less its mean) as it is: nothing is fitted, so nothing has to be held out."""
     own = np.array([float(name == _STATED) for name in Spread.model_fields])
     return Ordering(coefficients=tuple((scale * own).tolist()), intercept=0.0)
@@ -81,7 +81,7 @@ def _as_stated(scale: Floats) -> Ordering:
 def _tail_ordering(x: Floats, km: Floats) -> Ordering:
     """Mean of quantile regressions at a few far levels: less variance than any one of them."""
     y = np.log(np.maximum(km, _TAIL_FLOOR_KM))
-    return _ordering(np.mean([_quantile_regression(x, y, level) for level in _TAIL_LEVELS], axis=0))
+    return _make_ordering(np.mean([_quantile_regression(x, y, level) for level in _TAIL_LEVELS], axis=0))
 
 
 def _held_out_scores(x: Floats, km: Floats) -> Floats:
@@ -95,7 +95,7 @@ def _held_out_scores(x: Floats, km: Floats) -> Floats:
     return scores.ravel()
 
 
-def _tail_rule(scores: Floats, km: Floats, betas: Sequence[float], caps_km: Sequence[float]) -> TailRule:
+def _fit_tail_rule(scores: Floats, km: Floats, betas: Sequence[float], caps_km: Sequence[float]) -> TailRule:
     """The rule that holds 90 % of held-out runs with the least mean radius.
 
     A verdict is given more than 90 % where a little more radius buys much probability, and less where even a continent
@@ -120,22 +120,22 @@ def _solve_alpha(scores: Floats, km: Floats, beta: float, cap_km: float, share: 
     return TailRule(alpha=alpha, beta=beta, cap_km=cap_km) if math.isfinite(alpha) else None
 
 
-def _tabulate(scores: Floats, km: Floats) -> ErrorTable:
+def _tabulate_errors(scores: Floats, km: Floats) -> ErrorTable:
     knots = np.unique(np.round(np.quantile(scores, np.linspace(0.03, 0.97, _KNOTS)), 4))
     near = min(len(km), max(25, round(_NEIGHBOURS * len(km))))
-    rows = [_quantiles(km[np.argsort(np.abs(scores - knot), kind="stable")[:near]]) for knot in knots]
+    rows = [_conformal_quantiles(km[np.argsort(np.abs(scores - knot), kind="stable")[:near]]) for knot in knots]
     table = np.maximum.accumulate(np.stack(rows), axis=0)  # a more uncertain verdict is never given a smaller radius
     return ErrorTable(knots=tuple(knots.tolist()), quantiles_km=tuple(tuple(row) for row in table.tolist()))
 
 
-def _quantiles(errors: Floats) -> Floats:
+def _conformal_quantiles(errors: Floats) -> Floats:
     """Conformal quantiles: the smallest value that n + 1 exchangeable draws stay below with each probability."""
     ordered = np.sort(errors)
     ranks = np.clip(np.array(LEVELS) * (len(ordered) + 1) - 1, 0, len(ordered) - 1)
     return np.asarray(np.exp(np.interp(ranks, np.arange(len(ordered)), np.log(ordered))))
 
 
-def _ridge(x: Floats, y: Floats, weight: Floats) -> Floats:
+def _ridge_regression(x: Floats, y: Floats, weight: Floats) -> Floats:
     """Weighted ridge regression: coefficients, then the intercept."""
     total = float(weight.sum())
     centre_x, centre_y = (weight @ x) / total, float(weight @ y) / total
@@ -149,13 +149,13 @@ def _ridge(x: Floats, y: Floats, weight: Floats) -> Floats:
 
 def _quantile_regression(x: Floats, y: Floats, level: float) -> Floats:
     """Linear quantile regression by iteratively reweighted least squares (pinball loss, smoothed near zero)."""
-    fitted = _ridge(x, y, np.ones(len(y)))
+    fitted = _ridge_regression(x, y, np.ones(len(y)))
     for _ in range(_STEPS):
         residual = y - x @ fitted[:-1] - fitted[-1]
         weight = np.where(residual >= 0, level, 1.0 - level) / np.maximum(np.abs(residual), 0.05)
-        fitted = _ridge(x, y, weight / weight.mean())
+        fitted = _ridge_regression(x, y, weight / weight.mean())
     return fitted
 
 
-def _ordering(fitted: Floats) -> Ordering:
+def _make_ordering(fitted: Floats) -> Ordering:
     return Ordering(coefficients=tuple(fitted[:-1].tolist()), intercept=float(fitted[-1]))

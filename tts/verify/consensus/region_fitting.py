@@ -35,21 +35,21 @@ def fit_regions(cases: Sequence[RegionCase], *, origin: str) -> RegionRule | Non
 
     None with fewer than 40 cases of several peaks, or where regions would be as large as circles. Deterministic.
     """
-    several = [case for case in cases if len(case.peaks) > 1]
-    if len(several) < MIN_CASES:
+    multi_peak_cases = [case for case in cases if len(case.peaks) > 1]
+    if len(multi_peak_cases) < MIN_CASES:
         return None
-    needed = np.sort([scale_needed(case.peaks, case.p90_km, case.truth) for case in several])
-    circled = sum(distance_km(c.peaks[0].point, c.truth) <= c.p90_km for c in cases if len(c.peaks) == 1)
-    share = min(_MOST_COVER, max(_LEAST_COVER, (_COVER * len(cases) - circled) / len(several)))
-    scale_90 = _conformal(needed, share)
+    needed = np.sort([scale_needed(case.peaks, case.p90_km, case.truth) for case in multi_peak_cases])
+    covered_by_circle = sum(distance_km(c.peaks[0].point, c.truth) <= c.p90_km for c in cases if len(c.peaks) == 1)
+    share = min(_MOST_COVER, max(_LEAST_COVER, (_COVER * len(cases) - covered_by_circle) / len(multi_peak_cases)))
+    scale_90 = _conformal_quantile(needed, share)
     if scale_90 >= 1.0:
         return None
     scale_90 = _round_scale(scale_90)
-    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _round_scale(_conformal(needed, _HALF)))
-    return RegionRule(origin=origin, scale_50=scale_50, scale_90=scale_90, cases=len(several))
+    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _round_scale(_conformal_quantile(needed, _HALF)))
+    return RegionRule(origin=origin, scale_50=scale_50, scale_90=scale_90, cases=len(multi_peak_cases))
 
 
-def _conformal(ordered: Floats, share: float) -> float:
+def _conformal_quantile(ordered: Floats, share: float) -> float:
     """The smallest scale that n + 1 exchangeable cases stay below with this probability."""
     rank = math.ceil(share * (len(ordered) + 1)) - 1
     return float(ordered[min(rank, len(ordered) - 1)])

@@ -72,21 +72,23 @@ class Spread(Value):
 def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: World) -> Spread:
     """`rollouts` counts all that ended, also those without an answer. Needs at least one vote."""
     km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
-    away_km, weight = _drawn_km(winner.centre, votes)
-    near = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
+    away_km, weight = _distances_and_shares(winner.centre, votes)
+    nearest_log_km = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
     ledgers = [vote.ledger for vote in winner.members]
-    stated = [ledger.hypothesis for ledger in ledgers if ledger.is_pooled] or [ledger.hypothesis for ledger in ledgers]
+    hypotheses = [ledger.hypothesis for ledger in ledgers if ledger.is_pooled] or [
+        ledger.hypothesis for ledger in ledgers
+    ]
     towns = [vote.town_log for vote in votes]
-    home = _nearest_town(winner.centre, world)
+    answer_town = _nearest_town(winner.centre, world)
     divisions = [_division_name(_nearest_town(vote.point, world)) for vote in votes]
-    people, reach_km = _division_size(winner.centre, home, world)
+    people, reach_km = _division_size(winner.centre, answer_town, world)
     return Spread(
         mean_log_km=float((np.log1p(away_km) * weight).sum()),
-        second_log_km=near[1],
-        third_log_km=near[2],
+        second_log_km=nearest_log_km[1],
+        third_log_km=nearest_log_km[2],
         farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
         **{f"share_{reach}": float(weight[away_km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
-        same_division=divisions.count(_division_name(home)) / len(divisions),
+        same_division=divisions.count(_division_name(answer_town)) / len(divisions),
         divisions=len(set(divisions)) / len(divisions),
         town_log=fmean(vote.town_log for vote in winner.members),
         largest_town_log=max(towns),
@@ -102,25 +104,25 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         score=math.log(max(vote.weight for vote in winner.members)),
         contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
-        stated_radius_log_km=fmean(math.log1p(hypothesis.radius_km or _FAR_KM) for hypothesis in stated),
-        stated_confidence=fmean(hypothesis.confidence or 0.0 for hypothesis in stated),
+        stated_radius_log_km=fmean(math.log1p(hypothesis.radius_km or _FAR_KM) for hypothesis in hypotheses),
+        stated_confidence=fmean(hypothesis.confidence or 0.0 for hypothesis in hypotheses),
         draws_log_km=_draws_log_km(winner.centre, votes),
     )
 
 
-def _drawn_km(centre: LatLon, votes: Sequence[Vote]) -> tuple[Floats, Floats]:
+def _distances_and_shares(centre: LatLon, votes: Sequence[Vote]) -> tuple[Floats, Floats]:
     """Distances in km of every draw of every vote, and their shares of all weight; without draws those of the votes."""
-    km = [_km(centre, point) for vote in votes for point in (vote.point, *vote.draws)]
+    km = [_distance_or_far_km(centre, point) for vote in votes for point in (vote.point, *vote.draws)]
     weight = np.array([vote.weight / (1 + len(vote.draws)) for vote in votes for _ in (vote.point, *vote.draws)])
     return np.array(km), weight / weight.sum()
 
 
 def _draws_log_km(centre: LatLon, votes: Sequence[Vote]) -> float | None:
-    km = [_km(centre, point) for vote in votes for point in vote.draws]
+    km = [_distance_or_far_km(centre, point) for vote in votes for point in vote.draws]
     return fmean(math.log1p(away) for away in km) if km else None
 
 
-def _km(centre: LatLon, point: LatLon | None) -> float:
+def _distance_or_far_km(centre: LatLon, point: LatLon | None) -> float:
     return _FAR_KM if point is None else distance_km(centre, point)
 
 

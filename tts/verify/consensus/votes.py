@@ -82,27 +82,32 @@ class Vote:
 
 def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     """A vote for every ledger that has a point, in an order that depends on what they say only."""
-    pointed = sorted((ledger for ledger in ledgers if ledger.hypothesis.point is not None), key=_content)
-    rests = merge_same_pages([ledger.witnesses for ledger in pointed])
-    pointed = [ledger.model_copy(update={"witnesses": found}) for ledger, found in zip(pointed, rests, strict=True)]
-    shares = _witness_shares(pointed)
-    bare = not any(_tells_more(ledger) for ledger in pointed)
+    ledgers_with_point = sorted((ledger for ledger in ledgers if ledger.hypothesis.point is not None), key=_sort_key)
+    witness_sets = merge_same_pages([ledger.witnesses for ledger in ledgers_with_point])
+    ledgers_with_point = [
+        ledger.model_copy(update={"witnesses": found})
+        for ledger, found in zip(ledgers_with_point, witness_sets, strict=True)
+    ]
+    shares = _witness_shares(ledgers_with_point)
+    without_evidence = not any(_has_evidence(ledger) for ledger in ledgers_with_point)
     votes = []
-    for ledger, share in zip(pointed, shares, strict=True):
+    for ledger, share in zip(ledgers_with_point, shares, strict=True):
         point = point_of(ledger.hypothesis)
-        town = _town(ledger.hypothesis, point, world)
+        town = _named_town(ledger.hypothesis, point, world)
         town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
-        score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, pointed)))
+        score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, ledgers_with_point)))
         offset = None if town is None else distance_km(town.point, point)
-        known = guess_log_odds(point, offset, world) if bare else -_SPECIFIC * (town_log - _USUAL_TOWN)
-        weight = math.exp(score + known) * share
+        place_score = (
+            guess_log_odds(point, offset, world) if without_evidence else -_SPECIFIC * (town_log - _USUAL_TOWN)
+        )
+        weight = math.exp(score + place_score) * share
         votes.append(
             Vote(point, weight, _reach_km(ledger.hypothesis, world), town_log, offset, ledger, draws=ledger.draws)
         )
     return votes
 
 
-def _tells_more(ledger: RolloutLedger) -> bool:
+def _has_evidence(ledger: RolloutLedger) -> bool:
     """Whether there is more than a point and names: then evidence decides, and what a guess looks like does not."""
     return ledger.grounding > 0 or bool(ledger.witnesses) or any(e.about in ("looked", "order") for e in ledger.entries)
 
@@ -115,12 +120,12 @@ def point_of(hypothesis: Hypothesis) -> LatLon:
 
 def evidence_score(ledger: RolloutLedger) -> float:
     """Log-odds for the point of a ledger; 0 for a bare claim."""
-    times = [0] * len(_TERMS)
+    counts = [0] * len(_TERMS)
     for entry in ledger.entries:
         if (term := _TERM_OF.get((entry.finding, entry.about))) is not None:
-            times[term] += 1
+            counts[term] += 1
     score = _GROUNDED * ledger.grounding
-    for (weight, most, _, _), n in zip(_TERMS, times, strict=True):
+    for (weight, most, _, _), n in zip(_TERMS, counts, strict=True):
         score += weight * min(most, n)
     return score
 
@@ -161,7 +166,7 @@ def _overlap(a: RolloutLedger, b: RolloutLedger) -> float:
     return len(a.witnesses & b.witnesses) / min(len(a.witnesses), len(b.witnesses))
 
 
-def _town(hypothesis: Hypothesis, point: LatLon, world: World) -> Place | None:
+def _named_town(hypothesis: Hypothesis, point: LatLon, world: World) -> Place | None:
     return world.place_named(hypothesis.city, point, within_km=NAMED_TOWN_KM) if hypothesis.city else None
 
 
@@ -173,5 +178,5 @@ def _reach_km(hypothesis: Hypothesis, world: World) -> float:
     return _LEVEL_KM[hypothesis.level]
 
 
-def _content(ledger: RolloutLedger) -> str:
+def _sort_key(ledger: RolloutLedger) -> str:
     return ledger.hypothesis.model_dump_json() + "".join(sorted(ledger.witnesses))

@@ -23,11 +23,11 @@ def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str, 
     outcome = _OPPOSITE.get(named.outcome, "unchecked")
     if outcome == "agrees" and verdict.point is not None and not _is_elsewhere(hint, verdict):
         outcome = "unchecked"
-    text = _IGNORED.format(hint.words) if ignored else _text(hint, outcome, verdict, says)
+    text = _IGNORED.format(hint.words) if ignored else _denial_text(hint, outcome, verdict, says)
     return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
 
 
-def _text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:
+def _denial_text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:
     if outcome == "unchecked":
         return f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
     if outcome == "contradicted":

@@ -26,16 +26,16 @@ _WELL_KNOWN = weights("checks")["well_known_people"]
 
 def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[LedgerEntry]:
     """Country named against country at the point, and points in the sea."""
-    stated = world.countries.find(best.country) or world.countries.get(best.country_code)
+    stated_country = world.countries.find(best.country) or world.countries.get(best.country_code)
     if world.at_sea(point):
         yield LedgerEntry(about="sea", claim=f"{point} is in the sea", finding=Finding.CONTRADICTED)
-    elif stated is not None:
-        inside = world.lies_in(point, stated.code)
+    elif stated_country is not None:
+        inside = world.lies_in(point, stated_country.code)
         finding = Finding.SUPPORTED if inside else Finding.CONTRADICTED
         where = world.country_near(point)
         lies = f"the point lies in {where.name if where else 'no country'}"
-        agrees = where is not None and where.code == stated.code
-        claim = f"{lies}, as the answer says" if agrees else f"{lies}, but the answer says {stated.name}"
+        agrees = where is not None and where.code == stated_country.code
+        claim = f"{lies}, as the answer says" if agrees else f"{lies}, but the answer says {stated_country.name}"
         yield LedgerEntry(about="country", claim=claim, finding=finding)
     if best.city and world.place_named(best.city, point, within_km=_TOWN_KM) is None:
         known = world.gazetteer.search(best.city, kinds=["city"], limit=1, fuzzy=False)
@@ -49,22 +49,22 @@ def signal_checks(best: Hypothesis, point: LatLon, read: list[str], world: World
     texts = [f"{claim.text} {claim.quote}" for claim in best.claims if not speaks_to_the_model(claim.text)]
     found = list(signals_in(read, world.countries))
     found += [signal for signal in signals_in(texts, world.countries) if signal.kind in ("phone", "postcode")]
-    found += [signal for text in _on_languages(best) for signal in language_signals(text, world.countries)]
+    found += [signal for text in _texts_about_languages(best) for signal in language_signals(text, world.countries)]
     by_kind: dict[str, list[Signal]] = {}
     for signal in found:
         by_kind.setdefault(signal.kind, []).append(signal)
     for kind, signals in by_kind.items():
         fitting = _fitting_signals(signals, point, world, tolerance_km=1.0)
-        shown = (fitting or signals)[0]
+        shown_signal = (fitting or signals)[0]
         if fitting:
             finding = Finding.SUPPORTED
         else:  # borders and coasts are drawn coarsely: what just misses is neither for nor against
             finding = Finding.UNSUPPORTED if _fitting_signals(signals, point, world) else Finding.CONTRADICTED
-        claim = f"“{shown.text}” points to {list_countries(sorted(shown.countries))}"
-        yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown.text)
+        claim = f"“{shown_signal.text}” points to {list_countries(sorted(shown_signal.countries))}"
+        yield LedgerEntry(about=kind, claim=claim, finding=finding, quote=shown_signal.text)
 
 
-def _on_languages(best: Hypothesis) -> Iterator[str]:
+def _texts_about_languages(best: Hypothesis) -> Iterator[str]:
     """What a rollout says about languages. One that states the lines it read has taken their language from them, so
     that its own sentence about it is no further witness; what it quotes is."""
     for claim in best.claims:
@@ -99,30 +99,32 @@ def check_citation(claim: Claim, trajectory: Trajectory, sources: list[Source], 
     """A claim the rollout itself listed: does the call it names exist, and does it say so?"""
     results = {result.call_id: result for result in trajectory.results}
     result = results.get(claim.call_id or "")
-    own = [source for source in sources if source.result.call_id == claim.call_id]
-    if result is not None and result.ok and own:
-        statement = normalise(" ".join(statement_of(source.fact) for source in own) + " " + result.text)
+    own_sources = [source for source in sources if source.result.call_id == claim.call_id]
+    if result is not None and result.ok and own_sources:
+        statement = normalise(" ".join(statement_of(source.fact) for source in own_sources) + " " + result.text)
         quote = normalise(claim.quote)
         supported = quote in statement if is_distinctive(quote) else _shares_a_name(claim.text, statement)
         finding = Finding.SUPPORTED if supported else Finding.UNSUPPORTED
-        return _citation(claim, result, own, finding)
+        return _citation_entry(claim, result, own_sources, finding)
     quoted = normalise(claim.quote)
     line = next((line for line in read if is_distinctive(quoted) and quoted in normalise(line)), None)
     finding = Finding.SUPPORTED if line is not None else Finding.UNSUPPORTED
     return LedgerEntry(about="cited", claim=claim.text, finding=finding, call_id=claim.call_id, quote=claim.quote)
 
 
-def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Finding) -> LedgerEntry:
+def _citation_entry(claim: Claim, result: ToolResult, own_sources: list[Source], finding: Finding) -> LedgerEntry:
     """The entry with the statement that the claim quotes, or else with the one it names, quoted in its own words. Where
     a result has several, the first one is not what the claim is about."""
     quote = normalise(claim.quote)
-    quoting = [s for s in own if quote and _contains_text(s, quote)]
+    quoting = [s for s in own_sources if quote and _contains_text(s, quote)]
     if quoting:  # of namesakes the one in the country that the claim names
         quoted = next((s for s in quoting if _names_country_of(s, claim.text)), quoting[0])
         return quoted.entry("cited", claim.text, finding, claim.quote)
     text = f" {normalise(claim.text)} "
-    named = next((s for s in own if isinstance(s.fact, PlaceFact) and f" {normalise(s.fact.name)} " in text), None)
-    named = named or (own[0] if len(own) == 1 else None)
+    named = next(
+        (s for s in own_sources if isinstance(s.fact, PlaceFact) and f" {normalise(s.fact.name)} " in text), None
+    )
+    named = named or (own_sources[0] if len(own_sources) == 1 else None)
     if named is not None:
         differs = f"; the photo or the call reads “{claim.quote}”" if quote else ""
         return named.entry("cited", f"{claim.text}{differs}", finding, statement_of(named.fact))
@@ -134,7 +136,7 @@ def _citation(claim: Claim, result: ToolResult, own: list[Source], finding: Find
         tool=result.name,
         quote=claim.quote,
         retrieved_at=result.retrieved_at,
-        of_own_point=all(source.tells_of_own_point for source in own),
+        of_own_point=all(source.tells_of_own_point for source in own_sources),
     )
 
 

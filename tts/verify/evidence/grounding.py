@@ -25,7 +25,7 @@ def ground_hypothesis(
     best: Hypothesis, point: LatLon, sources: list[Source], read: list[str], world: World
 ) -> tuple[float, frozenset[str], list[LedgerEntry]]:
     """The firmest support for the point, everything it rests on, and the entries for it."""
-    seen = normalise(" ".join(read))
+    read_text = normalise(" ".join(read))
     supports: list[tuple[float, str, LedgerEntry]] = []
     for source in sources:
         fact = source.fact
@@ -34,12 +34,12 @@ def ground_hypothesis(
             if away <= NEAR_KM:
                 claim = f"{fact.name} lies {away:.1f} km from the point"
                 entry = source.entry("point", claim, Finding.SUPPORTED, fact.name)
-                supports.append((_support_strength(source, fact, away, seen), _place_witness(source, fact), entry))
-        elif isinstance(fact, WebFact) and (name := _web_names(fact, best, point, world)):
+                supports.append((_support_strength(source, fact, away, read_text), _place_witness(source, fact), entry))
+        elif isinstance(fact, WebFact) and (name := _name_on_page(fact, best, point, world)):
             entry = source.entry("point", f"a web page mentions {name}", Finding.SUPPORTED, fact.title)
             supports.append((_W["web"], page_witness(fact), entry))
     for line in read:
-        if (place := _read_place(line, best, point, world)) is not None:
+        if (place := _name_in_line(line, best, point, world)) is not None:
             entry = LedgerEntry(about="point", claim=f"the photo says {place}", finding=Finding.SUPPORTED, quote=line)
             supports.append((_W["read"], f"read:{normalise(line)}", entry))
     if not supports:
@@ -54,22 +54,22 @@ def ground_hypothesis(
     return grounding, witnesses, [entry for _, _, entry in supports[:6]]
 
 
-def _support_strength(source: Source, fact: PlaceFact, away_km: float, seen: str) -> float:
+def _support_strength(source: Source, fact: PlaceFact, away_km: float, read_text: str) -> float:
     """Near, well matched, unambiguous, and a name that can be read in the photo: all four make a strong support."""
-    near = 1.0 if away_km <= EXACT_KM else _W["beyond_exact"]
+    nearness = 1.0 if away_km <= EXACT_KM else _W["beyond_exact"]
     match = fact.score if fact.score is not None else _W["unscored_match"]
     name = normalise(fact.name)
-    if not seen:
+    if not read_text:
         visible = _W["no_text"]
     else:
-        shown = (name and name in seen) or (is_distinctive(source.query) and source.query in seen)
-        visible = 1.0 if shown or _overlaps(source.query, seen) else _W["unseen_query"]
-    return float(near * match * visible / source.rivals ** _W["rivals"])
+        is_shown = (name and name in read_text) or (is_distinctive(source.query) and source.query in read_text)
+        visible = 1.0 if is_shown or _shares_long_word(source.query, read_text) else _W["unseen_query"]
+    return float(nearness * match * visible / source.rivals ** _W["rivals"])
 
 
-def _overlaps(query: str, seen: str) -> bool:
+def _shares_long_word(query: str, read_text: str) -> bool:
     """A longer query of which a telling word was read."""
-    words = set(seen.split())
+    words = set(read_text.split())
     return any(len(word) >= _QUERY_WORD and word in words for word in query.split())
 
 
@@ -77,7 +77,7 @@ def _place_witness(source: Source, fact: PlaceFact) -> str:
     return f"place:{fact.source}:{fact.id}:{source.query}"
 
 
-def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> str | None:
+def _name_on_page(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> str | None:
     """The town or place of the hypothesis if the page names it and it really lies at the point."""
     words = normalise(f"{fact.title} {fact.snippet}")
     for name in (best.place, best.city):
@@ -88,7 +88,7 @@ def _web_names(fact: WebFact, best: Hypothesis, point: LatLon, world: World) -> 
     return None
 
 
-def _read_place(line: str, best: Hypothesis, point: LatLon, world: World) -> str | None:
+def _name_in_line(line: str, best: Hypothesis, point: LatLon, world: World) -> str | None:
     """The hypothesis' own town, read in the photo, where the point is."""
     key = normalise(line)
     for name in (best.city, best.place):

@@ -34,11 +34,11 @@ def check_hint(
     """`firm`: the verdict's point rests on what tools returned or on what was read."""
     if hint is None:
         return HintOutcome(outcome="unchecked", text="Your hint was not checked: it names no place that GeoTTS knows.")
-    outcome = _of_places(hint, verdict, read, firm=firm, world=world)
+    outcome = _outcome_of_places(hint, verdict, read, firm=firm, world=world)
     if not hint.denied:
         return outcome
     there = verdict.point is not None and any(_place_contains(place, verdict) for place in hint.places)
-    ignored = there and outcome.outcome == "unchecked" and _fit(hint, read, world)[0]
+    ignored = there and outcome.outcome == "unchecked" and _compare_with_text(hint, read, world)[0]
     return denied_outcome(hint, outcome, verdict, _photo_text(verdict, read), ignored=ignored)
 
 
@@ -48,14 +48,14 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     has nothing that a claim could be for, so there it only stands against."""
     contradicted = outcome.outcome == "contradicted"
     checked = outcome.outcome != "unchecked"
-    stated = LedgerEntry(
+    hint_entry = LedgerEntry(
         about="hint",
         claim=f"the caller says {outcome.place}",
         finding=Finding.SUPPORTED if checked else Finding.UNSUPPORTED,
         quote=" ".join(hint.split())[:_QUOTE],
         against=outcome.outcome not in ("agrees", "near", "unchecked"),
     )
-    claim = evidence_of(stated, f"e{len(verdict.evidence) + 1}")
+    claim = evidence_of(hint_entry, f"e{len(verdict.evidence) + 1}")
     changed: dict[str, object] = {"hint": outcome}
     if outcome.place and (contradicted or not verdict.abstained):
         changed["evidence"] = (*verdict.evidence, claim)
@@ -66,31 +66,40 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
     return verdict.model_copy(update=changed | {"explanation": " ".join(parts)})
 
 
-def _of_places(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World) -> HintOutcome:
+def _outcome_of_places(
+    hint: Hint, verdict: Verdict, read: ReadBelief | None, *, firm: bool, world: World
+) -> HintOutcome:
     """What became of the places of a hint, as if it stated them."""
-    against, agrees = _fit(hint, read, world)
+    against, agrees = _compare_with_text(hint, read, world)
     if verdict.point is None:
-        return _without_a_point(hint, against=against)
+        return _outcome_without_point(hint, against=against)
     confirmed = firm or (read is not None and read.names(verdict.point))
-    known = confirmed or agrees
+    is_supported = confirmed or agrees
     if any(_place_contains(place, verdict) for place in hint.places):
-        if known:
-            return _agreeing(hint, verdict, read, agrees=agrees)
+        if is_supported:
+            return _agreeing_outcome(hint, verdict, read, agrees=agrees)
         return (
             _repeated_outcome(hint, read)
             if against and read is not None and not hint.denied
             else _unchecked_outcome(hint)
         )
-    if known and hint.near and (km := _away_km(hint, verdict)) <= _NEAR_KM and verdict.level.rank >= Level.CITY.rank:
-        return _outcome("near", hint, f"The answer lies near {hint.label}, as your hint says: {_km(km)} away.")
+    if (
+        is_supported
+        and hint.near
+        and (km := _distance_to_answer_km(hint, verdict)) <= _NEAR_KM
+        and verdict.level.rank >= Level.CITY.rank
+    ):
+        return _make_outcome(
+            "near", hint, f"The answer lies near {hint.label}, as your hint says: {_format_km(km)} away."
+        )
     if agrees and not confirmed:
-        return _ignored(hint, verdict)
-    if against or (known and not _is_nearly_right(hint, verdict, world)):
+        return _ignored_outcome(hint, verdict)
+    if against or (is_supported and not _is_nearly_right(hint, verdict, world)):
         return _elsewhere_outcome(hint, verdict, read)
     return _unchecked_outcome(hint)
 
 
-def _fit(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]:
+def _compare_with_text(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]:
     """Whether what was read speaks against the places of a hint, and whether it leads there by itself."""
     if read is None or world.clues is None:
         return False, False
@@ -98,17 +107,17 @@ def _fit(hint: Hint, read: ReadBelief | None, world: World) -> tuple[bool, bool]
     return fit.contradicts, fit.agrees
 
 
-def _without_a_point(hint: Hint, *, against: bool) -> HintOutcome:
+def _outcome_without_point(hint: Hint, *, against: bool) -> HintOutcome:
     if not against:
         return _unchecked_outcome(hint)
-    return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
+    return _make_outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
 
 
-def _agreeing(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
+def _agreeing_outcome(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
     if hint.asked:
-        return _outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_photo_text(verdict, read)}.")
+        return _make_outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_photo_text(verdict, read)}.")
     source = "read in the photo" if agrees else "looked up"
-    return _outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
+    return _make_outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
 
 
 def _repeated_outcome(hint: Hint, read: ReadBelief) -> HintOutcome:
@@ -119,31 +128,33 @@ def _repeated_outcome(hint: Hint, read: ReadBelief) -> HintOutcome:
     else:
         says = f"the photo {what_the_photo_says(found, read=found.point is not None and read.names(found.point))}"
     text = f"{_hint_text(hint)}, but {says}. The answer repeats the hint; no lookup confirmed it."
-    return _outcome("contradicted", hint, text)
+    return _make_outcome("contradicted", hint, text)
 
 
-def _ignored(hint: Hint, verdict: Verdict) -> HintOutcome:
+def _ignored_outcome(hint: Hint, verdict: Verdict) -> HintOutcome:
     """The lettering leads to the place of the hint, and the answer, which nothing confirmed, lies elsewhere."""
     lies = f"lies in {answered}" if (answered := place_words(verdict)) else "is another place"
     text = f"The text in the photo agrees with your hint: {hint.label}. The answer {lies}; no lookup confirmed it."
-    return _outcome("unchecked", hint, text)
+    return _make_outcome("unchecked", hint, text)
 
 
 def _unchecked_outcome(hint: Hint) -> HintOutcome:
     text = f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
-    return _outcome("unchecked", hint, text)
+    return _make_outcome("unchecked", hint, text)
 
 
 def _elsewhere_outcome(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOutcome:
     """The answer is another place: of the country that is hinted, or of another."""
     says = _photo_text(verdict, read)
     if verdict.country_code not in {place.country_code for place in hint.places}:
-        return _outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
+        return _make_outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
     if verdict.level.rank < Level.CITY.rank:
-        return _outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}, but to no town in it.")
+        return _make_outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}, but to no town in it.")
     other = "another place of that name" if place_words(verdict) == hint.label else "not the same place"
-    far = f"{_km(_away_km(hint, verdict))} away"
-    return _outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}: the same country, {other}, {far}.")
+    far = f"{_format_km(_distance_to_answer_km(hint, verdict))} away"
+    return _make_outcome(
+        "same_country", hint, f"{_hint_text(hint)}; the photo {says}: the same country, {other}, {far}."
+    )
 
 
 def _photo_text(verdict: Verdict, read: ReadBelief | None) -> str:
@@ -155,7 +166,7 @@ def _hint_text(hint: Hint) -> str:
     return f"Your hint {'asks about' if hint.asked else 'says'} {hint.label}"
 
 
-def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
+def _make_outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
     return HintOutcome.model_validate({"outcome": outcome, "place": hint.label, "text": text})
 
 
@@ -172,12 +183,12 @@ def _place_contains(place: Place, verdict: Verdict) -> bool:
     return distance_km(place.point, point) <= town_km(place)
 
 
-def _away_km(hint: Hint, verdict: Verdict) -> float:
+def _distance_to_answer_km(hint: Hint, verdict: Verdict) -> float:
     assert verdict.point is not None
     return min(distance_km(place.point, verdict.point) for place in hint.places)
 
 
-def _km(km: float) -> str:
+def _format_km(km: float) -> str:
     return f"{km:,.0f} km"
 
 

@@ -59,27 +59,27 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
     """The beliefs of photos whose pairs are at most `limits_km` (n, n) apart. `prior`: where photos are taken."""
     rng = np.random.default_rng(0)
     order = sorted(range(len(beliefs)), key=lambda i: (-float(beliefs[i].share.max()), i))
-    drawn: dict[int, npt.NDArray[np.int64]] = {}
+    samples: dict[int, npt.NDArray[np.int64]] = {}
     weight = np.ones(_DRAWS)
     for photo in order:
         allowed = np.ones((_DRAWS, len(beliefs[photo].share)), dtype=bool)
-        for other, at in drawn.items():
+        for other, at in samples.items():
             near = beliefs[other].near_mask(beliefs[photo], float(limits_km[other, photo]))
             allowed &= near[at]
         shares = np.cumsum(allowed * beliefs[photo].share, axis=1)
         mass = shares[:, -1]
-        if drawn:
+        if samples:
             first = order[0]
-            usual = _prior_shares(beliefs[first], prior, float(limits_km[first, photo]))[drawn[first]]
+            usual = _prior_shares(beliefs[first], prior, float(limits_km[first, photo]))[samples[first]]
             weight *= mass / usual
         target = rng.random(_DRAWS) * mass
-        drawn[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
+        samples[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
     total = float(weight.sum())
     if total <= 0.0:
         return JointBelief(tuple(beliefs), possible=False)
     marginals = []
     for photo, belief in enumerate(beliefs):
-        counted = np.bincount(drawn[photo], weights=weight, minlength=len(belief.share)) / total
+        counted = np.bincount(samples[photo], weights=weight, minlength=len(belief.share)) / total
         marginals.append(Points(belief.lat, belief.lon, counted))
     return JointBelief(tuple(marginals), possible=True)
 

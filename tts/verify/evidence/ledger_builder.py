@@ -32,24 +32,24 @@ def build_ledger(
     if best is None:
         return None
     sources = list(sources_of(trajectory))
-    read = read_lines(sources, readings)
-    sources = [source for source in sources if not source.repeats(hint, read)] if hint else sources
+    lines = read_lines(sources, readings)
+    sources = [source for source in sources if not source.repeats(hint, lines)] if hint else sources
     entries: list[LedgerEntry] = []
     grounding, witnesses = 0.0, frozenset[str]()
     if best.point is not None:
         point = best.point
-        grounding, witnesses, found = ground_hypothesis(best, point, sources, read, world)
+        grounding, witnesses, found = ground_hypothesis(best, point, sources, lines, world)
         entries += found
-        entries += detail_checks(best, point, sources, read)
+        entries += detail_checks(best, point, sources, lines)
         entries += place_checks(best, point, world)
-        entries += signal_checks(best, point, read, world)
-    entries += name_checks(best, sources, read)
-    cited = [check_citation(claim, trajectory, sources, read) for claim in best.claims]
+        entries += signal_checks(best, point, lines, world)
+    entries += name_checks(best, sources, lines)
+    cited = [check_citation(claim, trajectory, sources, lines) for claim in best.claims]
     entries += [with_direction(entry, best, world) for entry in cited]
     entries += [
         LedgerEntry(about="looked", claim=claim, finding=Finding.NOT_DONE) for claim in phantom_tool_use(trajectory)
     ]
-    entries += _orders(trajectory, readings)
+    entries += _order_entries(trajectory, readings)
     return RolloutLedger(
         rollout_id=trajectory.rollout_id,
         hypothesis=best,
@@ -60,7 +60,7 @@ def build_ledger(
     )
 
 
-def _orders(trajectory: Trajectory, readings: Sequence[Reading]) -> Iterator[LedgerEntry]:
+def _order_entries(trajectory: Trajectory, readings: Sequence[Reading]) -> Iterator[LedgerEntry]:
     """Text that gives orders to its reader, and was ignored: in the photo, or in what a tool returned."""
     if any(speaks_to_the_model(line.text) for reading in readings for line in reading.lines):
         claim = "text in the photo tries to give instructions to the model; it was ignored"

@@ -12,8 +12,8 @@ from tts.domain.tooling import WebFact
 from tts.geodata.names import normalise
 
 _PREFIX = "web:"
-_GAP = "\t"
-_TELLING = int(weights("grounding")["page_letters"])
+_SEPARATOR = "\t"
+_LEAST_LETTERS = int(weights("grounding")["page_letters"])
 _TRACKING = re.compile(r"^(?:utm_\w+|gclid|fbclid|ref|source)$")
 
 
@@ -21,7 +21,7 @@ def page_witness(fact: WebFact) -> str:
     """The name of a page as a witness: its address and its words. `merge_same_pages` makes names of several
     rollouts alike."""
     words = normalise(f"{fact.title} {fact.snippet}")
-    return f"{_PREFIX}{_address(fact.url)}{_GAP}{words if len(words) >= _TELLING else ''}"
+    return f"{_PREFIX}{_normalise_address(fact.url)}{_SEPARATOR}{words if len(words) >= _LEAST_LETTERS else ''}"
 
 
 def merge_same_pages(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]]:
@@ -29,21 +29,21 @@ def merge_same_pages(witnesses: Sequence[frozenset[str]]) -> list[frozenset[str]
     names = sorted({name for found in witnesses for name in found if name.startswith(_PREFIX)})
     root = {name: name for name in names}
 
-    def find(name: str) -> str:
+    def find_root(name: str) -> str:
         while root[name] != name:
             name = root[name]
         return name
 
     first: dict[str, str] = {}
     for name in names:
-        address, _, words = name.removeprefix(_PREFIX).partition(_GAP)
+        address, _, words = name.removeprefix(_PREFIX).partition(_SEPARATOR)
         for mark in filter(None, (f"at {address}", words and f"says {words}")):
-            one, other = sorted((find(first.setdefault(mark, name)), find(name)))
+            one, other = sorted((find_root(first.setdefault(mark, name)), find_root(name)))
             root[other] = one
-    return [frozenset(find(name) if name in root else name for name in found) for found in witnesses]
+    return [frozenset(find_root(name) if name in root else name for name in found) for found in witnesses]
 
 
-def _address(url: str) -> str:
+def _normalise_address(url: str) -> str:
     """Without scheme, `www.` or `m.`, fragment, tracking parameters and the last slash."""
     try:
         parts = urlsplit(url)

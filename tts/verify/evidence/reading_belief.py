@@ -39,10 +39,10 @@ def read_belief(
     trajectories: Sequence[Trajectory], readings: Sequence[Reading], reader: ClueReader
 ) -> ReadBelief | None:
     """The belief from all lines and lookups; None where nothing was read that says anything."""
-    lines = list(_lines(trajectories, readings))
+    lines = list(_distinct_lines(trajectories, readings))
     if not lines:
         return None
-    looked_up = _about_lines(lines, trajectories)
+    looked_up = _lookups_of_lines(lines, trajectories)
     leads = reader.leads(reader.lines.texts(lines), looked_up, beside=reader.lines.neighbours_of_lines(lines))
     if not leads.clues and not leads.mentions:
         return None
@@ -64,19 +64,23 @@ def about_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading],
     """As `of_photo`, without lookups of something that was read in another photo and not in this one: what was found
     for another photo is no evidence for this one."""
     turns = of_photo(trajectories, number)
-    own = _shown_text([Trajectory(rollout_id=0, turns=turns)], readings[number : number + 1])
-    everywhere = _shown_text(trajectories, readings)
-    return tuple(_turn_of_photo(turn, own, everywhere) for turn in turns)
+    own_text = _shown_text([Trajectory(rollout_id=0, turns=turns)], readings[number : number + 1])
+    all_text = _shown_text(trajectories, readings)
+    return tuple(_turn_of_photo(turn, own_text, all_text) for turn in turns)
 
 
 def _shown_text(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> str:
-    return normalise("\n".join(t for line in _lines(trajectories, readings) for t in (line.text, *line.alternatives)))
+    return normalise(
+        "\n".join(t for line in _distinct_lines(trajectories, readings) for t in (line.text, *line.alternatives))
+    )
 
 
-def _turn_of_photo(turn: Turn, own: str, everywhere: str) -> Turn:
-    words = {call.id: _asked_for(call.arguments) for call in turn.calls}
-    strange = {call_id for call_id, asked in words.items() if asked and asked in everywhere and asked not in own}
-    kept = tuple(result for result in turn.results if result.call_id not in strange)
+def _turn_of_photo(turn: Turn, own_text: str, all_text: str) -> Turn:
+    words = {call.id: _lookup_words(call.arguments) for call in turn.calls}
+    foreign_call_ids = {
+        call_id for call_id, asked in words.items() if asked and asked in all_text and asked not in own_text
+    }
+    kept = tuple(result for result in turn.results if result.call_id not in foreign_call_ids)
     return turn if len(kept) == len(turn.results) else turn.model_copy(update={"results": kept})
 
 
@@ -85,9 +89,9 @@ def _result_of_photo(result: ToolResult, number: int) -> ToolResult:
     return result if len(kept) == len(result.facts) else result.model_copy(update={"facts": kept, "text": ""})
 
 
-def _lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> Iterator[TextLine]:
+def _distinct_lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> Iterator[TextLine]:
     """Each line that perception or a tool read, once, in an order that does not depend on that of the rollouts."""
-    found = [line for reading in readings for line in reading.lines]
+    lines = [line for reading in readings for line in reading.lines]
     zoomed = {
         TextLine(text=f.text, box=f.box, confidence=f.confidence, script=f.script, language=f.language)
         for trajectory in trajectories
@@ -95,25 +99,25 @@ def _lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> I
         for f in result.facts
         if isinstance(f, TextFact)
     }
-    found += sorted(zoomed, key=lambda line: line.model_dump_json())
-    for line in dict.fromkeys(found):
+    lines += sorted(zoomed, key=lambda line: line.model_dump_json())
+    for line in dict.fromkeys(lines):
         if not speaks_to_the_model(line.text):
             yield line
 
 
-def _about_lines(lines: Sequence[TextLine], trajectories: Iterable[Trajectory]) -> list[Lookup]:
+def _lookups_of_lines(lines: Sequence[TextLine], trajectories: Iterable[Trajectory]) -> list[Lookup]:
     """Lookups of something that was read."""
-    shown = normalise("\n".join(text for line in lines for text in (line.text, *line.alternatives)))
+    shown_text = normalise("\n".join(text for line in lines for text in (line.text, *line.alternatives)))
     return [
         (call, result)
         for trajectory in trajectories
         for turn in trajectory.turns
         for call, result in pair_lookups(turn.calls, turn.results)
-        if _asked_for(call.arguments) in shown
+        if _lookup_words(call.arguments) in shown_text
     ]
 
 
-def _asked_for(arguments: object) -> str:
+def _lookup_words(arguments: object) -> str:
     """The words of a lookup; a lookup of a point has none."""
     words = arguments if isinstance(arguments, dict) else {}
     return normalise(str(words.get("query") or words.get("address") or ""))

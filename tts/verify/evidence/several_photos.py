@@ -28,10 +28,10 @@ from tts.verify.evidence.world import World
 
 _W = weights("photos")
 # The joint belief against that of two photos of any two places.
-_TOGETHER = _W["together"]
+_LEAST_JOINT_LIKELIHOOD = _W["together"]
 # The country that fits both readings best, against the best country of each alone. A word in a script that the other
 # country does not use leaves e^-5.2 or less, a shop with a foreign Latin name e^-4.9 or more.
-_BEST_TOGETHER = math.exp(_W["best_together_nats"])
+_LEAST_SHARED_FIT = math.exp(_W["best_together_nats"])
 _LEAST_SHARE = 1e-12
 _LEAST_PRIOR = 1e-6
 _NEIGHBOURS_KM = _W["neighbours_km"]
@@ -69,13 +69,15 @@ def photos_apart(
     """Every photo by itself when two of them are not of one place; None when they can be, or when nobody can tell."""
     if photos < 2 or world.clues is None:
         return None
-    each = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
+    single_photos = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
     priors = world.clues.weigher.priors
-    beliefs = [one.read.belief for one in each if one.read is not None]
-    pairs = [(a, b) for a, b in combinations(beliefs, 2) if _away_km(a, b) > _NEIGHBOURS_KM]
-    surely = any(_two_towns(a, b) or _joint_likelihood(a, b, priors) < _TOGETHER for a, b in pairs)
-    if surely or any(_best_together(a, b, priors) < _BEST_TOGETHER for a, b in pairs):
-        return DifferentPlaces(each, surely)
+    beliefs = [one.read.belief for one in single_photos if one.read is not None]
+    pairs = [(a, b) for a, b in combinations(beliefs, 2) if _distance_between_km(a, b) > _NEIGHBOURS_KM]
+    surely = any(
+        _are_in_distant_towns(a, b) or _joint_likelihood(a, b, priors) < _LEAST_JOINT_LIKELIHOOD for a, b in pairs
+    )
+    if surely or any(_best_shared_fit(a, b, priors) < _LEAST_SHARED_FIT for a, b in pairs):
+        return DifferentPlaces(single_photos, surely)
     return None
 
 
@@ -105,14 +107,14 @@ def own_answers_text(answers: Sequence[PhotoAnswer]) -> str:
 
 def says_something(answer: PhotoAnswer, photo: OnePhoto) -> bool:
     """Whether a photo has an answer, or is in a language that is named."""
-    return answer.lat is not None or bool(_languages(photo.read))
+    return answer.lat is not None or bool(_language_text(photo.read))
 
 
 def photo_says(answer: PhotoAnswer, photo: OnePhoto) -> str:
     """“photo 2 says Zaozhuang (China)”, or what else is known of one photo by itself."""
     read = photo.read
     if answer.lat is None or answer.lon is None:
-        return f"photo {answer.photo + 1} {_languages(read) or 'shows too little'}"
+        return f"photo {answer.photo + 1} {_language_text(read) or 'shows too little'}"
     named = read is not None and read.names(LatLon(lat=answer.lat, lon=answer.lon))
     return f"photo {answer.photo + 1} {what_the_photo_says(answer, read=named)}"
 
@@ -129,21 +131,21 @@ def one_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading], n
     return OnePhoto(number, read, build_ledger(own.model_copy(update={"answer": read.hypothesis}), reading, world))
 
 
-def _languages(read: ReadBelief | None) -> str:
+def _language_text(read: ReadBelief | None) -> str:
     """“has text in Arabic”; empty where the language is not clear."""
     reasons = [clue.why for clue in read.leads.clues if clue.kind is ClueKind.LANGUAGE] if read is not None else []
     named = [why.removeprefix(TEXT_IS_IN) for why in reasons if why.startswith(TEXT_IS_IN)]
     return f"has text in {named[0]}" if named and named[0] != UNCLEAR_LANGUAGE else ""
 
 
-def _away_km(one: Belief, other: Belief) -> float:
+def _distance_between_km(one: Belief, other: Belief) -> float:
     return distance_km(one.best_point()[0], other.best_point()[0])
 
 
-def _two_towns(one: Belief, other: Belief) -> bool:
+def _are_in_distant_towns(one: Belief, other: Belief) -> bool:
     """Whether both are sure of a town, and these lie too far apart."""
     sure = all(belief.mass(belief.best_point()[0], _TOWN_KM) >= _SURE for belief in (one, other))
-    return sure and _away_km(one, other) > _APART_KM
+    return sure and _distance_between_km(one, other) > _APART_KM
 
 
 def _joint_likelihood(one: Belief, other: Belief, priors: Priors) -> float:
@@ -154,18 +156,18 @@ def _joint_likelihood(one: Belief, other: Belief, priors: Priors) -> float:
     )
 
 
-def _best_together(one: Belief, other: Belief, priors: Priors) -> float:
+def _best_shared_fit(one: Belief, other: Belief, priors: Priors) -> float:
     """How well the country that fits both readings best fits them, against the best country of each alone; in [0, 1].
 
     `_joint_likelihood` compares with two countries drawn by chance, nearly all of which fit a single word as badly as
     the other's country does. It therefore says little against a photo that shows only a word.
     """
-    both = [_fit(belief, priors) for belief in (one, other)]
+    both = [_likelihood_by_country(belief, priors) for belief in (one, other)]
     best = max(fit * both[1].get(code, 0.0) for code, fit in both[0].items())
     return best / (max(both[0].values()) * max(both[1].values()))
 
 
-def _fit(belief: Belief, priors: Priors) -> dict[str, float]:
+def _likelihood_by_country(belief: Belief, priors: Priors) -> dict[str, float]:
     """The likelihood of the reading by country, in any unit."""
     return {
         code: max(_LEAST_SHARE, share) / max(_LEAST_PRIOR, priors.country_share(code))

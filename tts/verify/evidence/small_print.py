@@ -35,15 +35,15 @@ def detail_checks(
 ) -> Iterator[LedgerEntry]:
     """One entry for each statement near the point, or about its town, that repeats small print of the photo."""
     lines = [line for line in read if is_small_print(line)]
-    seen: set[str] = set()
+    seen_witnesses: set[str] = set()
     for source in sources:
         if not _is_about(source, best, point):
             continue
         statement = f" {normalise(statement_of(source.fact))} "
         line = next((line for line in lines if f" {normalise(line)} " in statement), None)
-        witness = _witness(source)
-        if line is not None and witness not in seen:
-            seen.add(witness)
+        witness = _witness_name(source)
+        if line is not None and witness not in seen_witnesses:
+            seen_witnesses.add(witness)
             claim = f"“{line}” is in the photo and in what the tool returned"
             yield source.entry("detail", claim, Finding.SUPPORTED, line)
 
@@ -74,6 +74,6 @@ def _is_about(source: Source, best: Hypothesis, point: LatLon) -> bool:
     return any(name and f" {normalise(name)} " in words for name in (best.city, best.place))
 
 
-def _witness(source: Source) -> str:
+def _witness_name(source: Source) -> str:
     fact = source.fact
     return page_witness(fact) if isinstance(fact, WebFact) else f"place:{getattr(fact, 'id', '')}"

@@ -47,18 +47,18 @@ def walk_of(
 ) -> Walk:
     """What each of the photos says, given the others. Needs a world that weighs lettering."""
     assert world.clues is not None
-    alone = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
-    readable = [one for one in alone if one.read is not None]
+    single_photos = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
+    readable = [one for one in single_photos if one.read is not None]
     if len(readable) < 2:
-        return Walk(alone)
+        return Walk(single_photos)
     priors = world.clues.weigher.priors
-    beliefs, prior = _points(readable, priors)
+    beliefs, prior = _beliefs_and_prior(readable, priors)
     numbers = [one.number for one in readable]
     limits = reach.town_limits_km[np.ix_(numbers, numbers)]
     pairs = [
         (readable[i].number, readable[j].number)
         for i, j in combinations(range(len(readable)), 2)
-        if _contradict(readable[i], readable[j], float(limits[i, j]))
+        if _are_contradicting(readable[i], readable[j], float(limits[i, j]))
         or (
             readable[i].ledger is not None
             and readable[j].ledger is not None
@@ -67,42 +67,44 @@ def walk_of(
     ]
     joint = joint_belief(beliefs, prior, limits)
     if pairs or not joint.possible:
-        return Walk(alone, tuple(pairs) or tuple(combinations(numbers, 2)))
-    given = {one.number: one for one in _given_the_others(readable, joint, trajectories, readings, world)}
-    return Walk(tuple(given.get(one.number, one) for one in alone))
+        return Walk(single_photos, tuple(pairs) or tuple(combinations(numbers, 2)))
+    conditioned_photos = {
+        one.number: one for one in _condition_on_others(readable, joint, trajectories, readings, world)
+    }
+    return Walk(tuple(conditioned_photos.get(one.number, one) for one in single_photos))
 
 
-def _contradict(one: OnePhoto, other: OnePhoto, limit_km: float) -> bool:
+def _are_contradicting(one: OnePhoto, other: OnePhoto, limit_km: float) -> bool:
     """Whether both name a town by themselves, and these lie too far apart."""
-    a, b = _town(one), _town(other)
+    a, b = _named_town_point(one), _named_town_point(other)
     return a is not None and b is not None and distance_km(a, b) > limit_km
 
 
-def _town(one: OnePhoto) -> LatLon | None:
+def _named_town_point(one: OnePhoto) -> LatLon | None:
     found = one.read.hypothesis if one.read is not None else None
     return found.point if found is not None and found.level.rank >= Level.CITY.rank else None
 
 
-def _points(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points], Points]:
+def _beliefs_and_prior(readable: Sequence[OnePhoto], priors: Priors) -> tuple[list[Points], Points]:
     """The beliefs over points, and where photos are taken anyway. A place that one photo names is a point of every
     belief, with what that says of the country around: else a photo that names a country only could be at no village.
     """
     reads = [one.read for one in readable if one.read is not None]
-    named = {place.id: place for read in reads for place, _ in read.belief.places}
+    named_places = {place.id: place for read in reads for place, _ in read.belief.places}
     lat, lon, share = priors.all_towns
-    new = [place for place in named.values() if not _has_point(place, lat, lon)]
+    new = [place for place in named_places.values() if not _is_among_points(place, lat, lon)]
     usual = np.array([priors.photo_share(place) for place in new])
-    prior = Points(*_with_places(lat, lon, share, new, usual))
+    prior = Points(*_append_places(lat, lon, share, new, usual))
     beliefs = []
     for read in reads:
         belief = read.belief
-        missing = [place for place in named.values() if not _has_point(place, belief.lat, belief.lon)]
+        missing = [place for place in named_places.values() if not _is_among_points(place, belief.lat, belief.lon)]
         shares = np.array([belief.rest.get(place.country_code, 0.0) * priors.town_share(place) for place in missing])
-        beliefs.append(Points.likeliest(*_with_places(belief.lat, belief.lon, belief.share, missing, shares)))
+        beliefs.append(Points.likeliest(*_append_places(belief.lat, belief.lon, belief.share, missing, shares)))
     return beliefs, prior
 
 
-def _with_places(
+def _append_places(
     lat: Floats, lon: Floats, share: Floats, places: Sequence[Place], shares: Floats
 ) -> tuple[Floats, Floats, Floats]:
     more = [np.array([p.point.lat for p in places]), np.array([p.point.lon for p in places]), shares]
@@ -110,11 +112,11 @@ def _with_places(
     return whole[0], whole[1], whole[2]
 
 
-def _has_point(place: Place, lat: Floats, lon: Floats) -> bool:
+def _is_among_points(place: Place, lat: Floats, lon: Floats) -> bool:
     return bool((sphere_km_from_degrees(place.point, lat, lon) < _SAME_KM).any())
 
 
-def _given_the_others(
+def _condition_on_others(
     readable: Sequence[OnePhoto],
     joint: JointBelief,
     trajectories: Sequence[Trajectory],
@@ -124,20 +126,20 @@ def _given_the_others(
     """Each photo with its belief given the others, and the ledger of the answer that this supports."""
     assert world.clues is not None
     places = {place.id: place for one in readable if one.read is not None for place, _ in one.read.belief.places}
-    found = []
+    photos = []
     for one, points in zip(readable, joint.marginals, strict=True):
         assert one.read is not None
-        read = _read_given(one.read, points, places, world.clues)
+        read = _condition_reading(one.read, points, places, world.clues)
         ledger = None
         if read.hypothesis is not None:
             turns = about_photo(trajectories, readings, one.number)
             own = Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis)
             ledger = build_ledger(own, readings[one.number : one.number + 1], world)
-        found.append(OnePhoto(one.number, read, ledger))
-    return found
+        photos.append(OnePhoto(one.number, read, ledger))
+    return photos
 
 
-def _read_given(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
+def _condition_reading(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
     countries: dict[str, float] = {}
     for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
         at = reader.countries.country_at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None

@@ -46,7 +46,7 @@ class World:
     def town(self, point: LatLon, *, max_km: float) -> tuple[Place, float] | None:
         """The most important town within reach: larger towns may be farther away."""
         near = self.gazetteer.nearest(point, limit=24, max_km=max_km)
-        return min(near, key=_distance_for_size, default=None)
+        return min(near, key=_size_adjusted_distance_km, default=None)
 
     def place_named(self, name: str, point: LatLon, *, within_km: float) -> Place | None:
         """The place with this name that lies near a point; None when there is none."""
@@ -70,7 +70,7 @@ def _countries_around(point: LatLon, km: float, countries: Countries) -> list[Co
     return [countries.country_at(near) for near in ring]
 
 
-def _distance_for_size(pair: tuple[Place, float]) -> float:
+def _size_adjusted_distance_km(pair: tuple[Place, float]) -> float:
     """The distance to a town, shorter for a larger one."""
     town, away_km = pair
     return float((away_km + _W["town_near_km"]) / (town.population + _W["town_people"]) ** _W["town_size"])

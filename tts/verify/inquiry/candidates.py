@@ -31,7 +31,7 @@ from tts.verify.inquiry.statements import Statement, Statements, contains_phrase
 
 _MOST_PASSED_BY = 2
 _TOWN_KM = weights("inquiry")["town_km"]
-_NOWHERE = RuledOut()
+_NOTHING_RULED_OUT = RuledOut()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Scene:
     readings: tuple[Reading, ...]
     world: World
     within: Area | None = None
-    ruled_out: RuledOut = _NOWHERE
+    ruled_out: RuledOut = _NOTHING_RULED_OUT
 
 
 def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
@@ -74,22 +74,22 @@ def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> li
     found = []
     for cluster in clusters[:MOST_PLACES]:
         best = cluster.anchor.ledger.hypothesis
-        city, code = _town(cluster.centre, best.city, best.country_code, world)
-        found.append(_led_to(Candidate(cluster.centre, city, code, cluster.members), stated))
+        city, code = _town_and_country_code(cluster.centre, best.city, best.country_code, world)
+        found.append(_with_found_by(Candidate(cluster.centre, city, code, cluster.members), stated))
     return found
 
 
 def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
     leader = stated.borne_at(beside[0].is_named_in)
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for rollout_id, hypothesis in [*_believed_places(scene), *_named_places(scene, stated, leader)]:
         assert hypothesis.point is not None
-        if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *found]):
-            made = _candidate(scene, stated, rollout_id, hypothesis)
-            found += [made] if made is not None else []
-    found.sort(key=lambda one: (-len(stated.borne_at(one.is_named_in) - leader), -one.votes[0].weight, one.name))
-    return found[:_MOST_PASSED_BY]
+        if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *candidates]):
+            candidate = _candidate(scene, stated, rollout_id, hypothesis)
+            candidates += [candidate] if candidate is not None else []
+    candidates.sort(key=lambda one: (-len(stated.borne_at(one.is_named_in) - leader), -one.votes[0].weight, one.name))
+    return candidates[:_MOST_PASSED_BY]
 
 
 def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
@@ -97,17 +97,17 @@ def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
     fact = statement.fact
     if isinstance(fact, PlaceFact) and fact.point is not None:
         is_town = fact.place_kind == "city"
-        city, code = _town(fact.point, fact.name if is_town else "", fact.country_code, world)
+        city, code = _town_and_country_code(fact.point, fact.name if is_town else "", fact.country_code, world)
         yield Hypothesis(
             point=fact.point, city=city, country_code=code, region=fact.admin1, place="" if is_town else fact.name
         )
-    elif isinstance(fact, WebFact) and (town := _town_of(statement, world)) is not None:
+    elif isinstance(fact, WebFact) and (town := _town_of_page(statement, world)) is not None:
         yield Hypothesis(
             point=town.point, city=town.name, country_code=town.country_code, region=town.admin1, level=Level.CITY
         )
 
 
-def _town_of(page: Statement, world: World) -> Place | None:
+def _town_of_page(page: Statement, world: World) -> Place | None:
     """The town that a page is about: one that it names beside its region or country, else the most telling name. Words
     of a line of the photo are no town: a street may be called after one."""
     fact = page.fact
@@ -118,10 +118,10 @@ def _town_of(page: Statement, world: World) -> Place | None:
         if any(contains_phrase(normalise(line), mention.name) for line in page.lines):
             continue
         for place in (match.place for match in mention.matches if match.place.kind == "city"):
-            beside = contains_phrase(page.words, place.admin1) or contains_phrase(
+            names_area = contains_phrase(page.words, place.admin1) or contains_phrase(
                 page.words, world.countries.name(place.country_code)
             )
-            towns.append((not beside, place))
+            towns.append((not names_area, place))
     return min(towns, key=lambda found: found[0], default=(True, None))[1]
 
 
@@ -136,8 +136,8 @@ def _believed_places(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
 
 def _named_places(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
     """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
-    telling = [one for one in stated.every if one.lines - leader]
-    for one in sorted(telling, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):
+    statements = [one for one in stated.every if one.lines - leader]
+    for one in sorted(statements, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):
         for hypothesis in places_of(one, scene.world):
             yield one.rollout_id, hypothesis
 
@@ -146,22 +146,22 @@ def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hy
     """With the ledger that its rollout would have had, had it answered this; None outside the caller's
     area, and in a place that he ruled out."""
     turns = next((t.turns for t in scene.trajectories if t.rollout_id == rollout_id), ())
-    alone = Trajectory(rollout_id=rollout_id, turns=turns, answer=hypothesis)
-    ledger = build_ledger(alone, scene.readings, scene.world)
+    trajectory = Trajectory(rollout_id=rollout_id, turns=turns, answer=hypothesis)
+    ledger = build_ledger(trajectory, scene.readings, scene.world)
     if ledger is None or not lies_inside(ledger, scene.within, scene.world):
         return None
     if held_by(ledger, scene.ruled_out, scene.world) is not None:
         return None
     vote = votes_from([ledger.model_copy(update={"passed_by": True})], scene.world)[0]
-    city, code = _town(vote.point, hypothesis.city, hypothesis.country_code, scene.world)
-    return _led_to(Candidate(vote.point, city, code, (vote,), passed_by=True), stated)
+    city, code = _town_and_country_code(vote.point, hypothesis.city, hypothesis.country_code, scene.world)
+    return _with_found_by(Candidate(vote.point, city, code, (vote,), passed_by=True), stated)
 
 
-def _led_to(candidate: Candidate, stated: Statements) -> Candidate:
+def _with_found_by(candidate: Candidate, stated: Statements) -> Candidate:
     return replace(candidate, found_by=stated.led_to(candidate.city, candidate.is_named_in))
 
 
-def _town(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:
+def _town_and_country_code(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:
     """The town and the ISO code of the country at a point, where a statement leaves them open."""
     near = world.gazetteer.nearest_town(point, max_km=_TOWN_KM)
     country = world.country_near(point)

@@ -40,18 +40,18 @@ class Comparison(Generic[PlaceT]):
     def __init__(self, places: Sequence[PlaceT], stated: Statements, offered: Sequence[str], budget: int) -> None:
         self.candidates: list[PlaceT] = list(places)
         self.rounds: list[Round] = []
-        self._stated = stated
-        self._offered = offered
+        self._statements = stated
+        self._offered_tools = offered
         self._calls_left = budget
-        self._tried: set[Question] = set()
+        self._tried_questions: set[Question] = set()
         self._pending: PendingCalls | None = None
 
     def next_calls(self) -> tuple[ToolCall, ...]:
         """The calls of the next round, at most what is left; none when there is nothing more to ask."""
-        self._pending = None if self._is_decided() else next(self._possible(), None)
+        self._pending = None if self._is_decided() else next(self._possible_calls(), None)
         if self._pending is None:
             return ()
-        self._tried.add(self._pending.question)
+        self._tried_questions.add(self._pending.question)
         self._calls_left -= len(self._pending.calls)
         return self._pending.calls
 
@@ -64,7 +64,7 @@ class Comparison(Generic[PlaceT]):
 
     def counted_places(self) -> list[frozenset[int]]:
         """For each round the places that count in it."""
-        return [frozenset(i for i in one.outcomes if self._counts(i, one.question.line)) for one in self.rounds]
+        return [frozenset(i for i in one.outcomes if self._is_informative(i, one.question.line)) for one in self.rounds]
 
     def gains(self) -> dict[int, float]:
         """The log-likelihood ratio of each place after rounds that said something, in nats."""
@@ -83,92 +83,96 @@ class Comparison(Generic[PlaceT]):
         """Whether no question is needed any more."""
         return False
 
-    def _possible(self) -> Iterator[PendingCalls]:
+    def _possible_calls(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first: a line that is known at some places and not at others."""
         lines = self._open_lines()
-        for line in [*(line for line in lines if self._separates(line)), *lines]:
-            yield from self._of_each(line)
+        for line in [*(line for line in lines if self._distinguishes_places(line)), *lines]:
+            yield from self._calls_for_each_place(line)
 
     def _open_lines(self) -> list[str]:
         """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
         longest."""
-        askers = self._stated.asker_counts
+        askers = self._statements.asker_counts
         settled = {one.question.line for one in self.rounds if not one.is_void}
-        unsettled = [line for line in self._stated.lines if line not in settled]
+        unsettled = [line for line in self._statements.lines if line not in settled]
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
-    def _of_each(self, line: str) -> Iterator[PendingCalls]:
+    def _calls_for_each_place(self, line: str) -> Iterator[PendingCalls]:
         """The question of the first place, of those that bear the line, then of the others."""
-        bearing = [i for i in range(1, len(self.candidates)) if line in self._borne_lines(i)]
-        others = [i for i in range(1, len(self.candidates)) if i not in bearing]
-        for form in forms_for(line, self._offered):
+        with_line = [i for i in range(1, len(self.candidates)) if line in self._known_lines_at(i)]
+        others = [i for i in range(1, len(self.candidates)) if i not in with_line]
+        for form in forms_for(line, self._offered_tools):
             question = Question(line=line, form=form)
-            if question in self._tried:
+            if question in self._tried_questions:
                 continue
-            pending = self._calls(question, [0, *bearing, *others])
+            pending = self._pending_calls(question, [0, *with_line, *others])
             if pending is not None:
                 yield pending
 
-    def _calls(self, question: Question, numbers: Sequence[int]) -> PendingCalls | None:
+    def _pending_calls(self, question: Question, numbers: Sequence[int]) -> PendingCalls | None:
         """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
-        about = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
-        keys = {i: key_of(given) for i, given in about.items()}
+        arguments = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
+        keys = {i: key_of(given) for i, given in arguments.items()}
         chosen = self._choose_places(keys, {i for i in numbers if self._has_to_be_asked(i)})
         if len(chosen) < FEWEST_PLACES:
             return None
-        made: dict[bytes, ToolCall] = {}
-        of = {i: made.setdefault(keys[i], self._call(question, about[i], len(made))) for i in about if i in chosen}
-        return PendingCalls(question, tuple(made.values()), of)
+        calls_by_key: dict[bytes, ToolCall] = {}
+        calls_by_place = {
+            i: calls_by_key.setdefault(keys[i], self._make_call(question, arguments[i], len(calls_by_key)))
+            for i in arguments
+            if i in chosen
+        }
+        return PendingCalls(question, tuple(calls_by_key.values()), calls_by_place)
 
     def _choose_places(self, keys: Mapping[int, bytes], required: set[int]) -> set[int]:
         """The required places, and others as far as calls and places allow; none where a required one has to be left
         out. `keys` has those that can be asked, the most telling first."""
         chosen = set(required)
-        if not chosen <= keys.keys() or not self._fits({keys[i] for i in chosen}, chosen):
+        if not chosen <= keys.keys() or not self._is_within_limits({keys[i] for i in chosen}, chosen):
             return set()
         for i in keys:
-            if self._fits({keys[j] for j in (*chosen, i)}, {*chosen, i}):
+            if self._is_within_limits({keys[j] for j in (*chosen, i)}, {*chosen, i}):
                 chosen.add(i)
         return chosen
 
-    def _fits(self, calls: set[bytes], places: set[int]) -> bool:
+    def _is_within_limits(self, calls: set[bytes], places: set[int]) -> bool:
         return len(calls) <= self._calls_left and len(places) <= MOST_PLACES
 
     def _arguments(self, question: Question, i: int) -> dict[str, JsonValue] | None:
         """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""
-        return question.arguments_about(self.candidates[i]) if self._counts(i, question.line) else None
+        return question.arguments_about(self.candidates[i]) if self._is_informative(i, question.line) else None
 
     def _has_to_be_asked(self, i: int) -> bool:
         """Whether no round takes place without this place. It is so for each that could win without being asked."""
         return True
 
-    def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
+    def _make_call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
         return ToolCall(id=f"verifier_{len(self.rounds)}_{number}", name=question.form, arguments=arguments)
 
     def _outcome(self, i: int, question: Question, call: ToolCall, result: ToolResult | None) -> Outcome:
         if result is None:
             return Outcome(None, "")
-        statements, place = question.statements(call, result, self._stated.lines), self.candidates[i]
+        statements, place = question.statements(call, result, self._statements.lines), self.candidates[i]
         found = question.line_was_found(statements, place)
         bearing = [one for one in statements if question.line in one.lines and place.is_named_in(one)]
         url = getattr(bearing[0].fact, "url", None) if bearing else None
         return Outcome(found, result.call_id, url, result.retrieved_at)
 
-    def _counts(self, i: int, line: str) -> bool:
+    def _is_informative(self, i: int, line: str) -> bool:
         """Whether a line that is found at a place, or not, says something about it. A place that nothing but this
         line led to was chosen because the line stands there."""
-        return line not in self.candidates[i].found_by or bool(self._borne_lines(i) - {line})
+        return line not in self.candidates[i].found_by or bool(self._known_lines_at(i) - {line})
 
-    def _separates(self, line: str) -> bool:
-        return 0 < self._bearers(line) < len(self.candidates)
+    def _distinguishes_places(self, line: str) -> bool:
+        return 0 < self._count_places_with(line) < len(self.candidates)
 
-    def _bearers(self, line: str) -> int:
-        return sum(line in self._borne_lines(i) for i in range(len(self.candidates)))
+    def _count_places_with(self, line: str) -> int:
+        return sum(line in self._known_lines_at(i) for i in range(len(self.candidates)))
 
-    def _borne_lines(self, i: int) -> frozenset[str]:
+    def _known_lines_at(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
         found = {r.question.line for r in self.rounds if not r.is_void and i in r.outcomes and r.outcomes[i].found}
-        return self._stated.borne_at(self.candidates[i].is_named_in) | found
+        return self._statements.borne_at(self.candidates[i].is_named_in) | found
 
 
 def key_of(arguments: dict[str, JsonValue]) -> bytes:

@@ -14,11 +14,11 @@ from tts.verify.inquiry.rounds import Outcome, Round
 
 def with_entries(ledgers: Sequence[RolloutLedger], votes: Sequence[Vote]) -> tuple[RolloutLedger, ...]:
     """The ledgers of the rollouts, with the entries that their votes have now."""
-    asked = {vote.ledger.rollout_id: _asked_entries(vote.ledger) for vote in votes if vote.ledger.is_answer}
+    asked = {vote.ledger.rollout_id: _inquiry_entries(vote.ledger) for vote in votes if vote.ledger.is_answer}
     return tuple(ledger.with_entries(asked.get(ledger.rollout_id, ())) for ledger in ledgers)
 
 
-def _asked_entries(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
+def _inquiry_entries(ledger: RolloutLedger) -> tuple[LedgerEntry, ...]:
     return tuple(entry for entry in ledger.entries if entry.about == "asked")
 
 
@@ -32,40 +32,42 @@ def with_undecided(
     """
     if not ledgers:
         return ()
-    entered = {entry.call_id for vote in votes for entry in _asked_entries(vote.ledger)}
-    there = {ledger.rollout_id for ledger in ledgers}
-    found: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
+    entered_call_ids = {entry.call_id for vote in votes for entry in _inquiry_entries(vote.ledger)}
+    rollout_ids = {ledger.rollout_id for ledger in ledgers}
+    new_entries: dict[int, list[LedgerEntry]] = {ledger.rollout_id: [] for ledger in ledgers}
     first = ledgers[0].rollout_id
-    found[first] += map(_of_open_search, inquiry.open_searches)
+    new_entries[first] += map(_open_search_entry, inquiry.open_searches)
     for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         for number, outcome in one.outcomes.items():
-            if not outcome.call_id or outcome.call_id in entered:
+            if not outcome.call_id or outcome.call_id in entered_call_ids:
                 continue
             candidate = inquiry.candidates[number]
-            owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & there
+            owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & rollout_ids
             for rollout_id in owners or {first}:
-                found[rollout_id].append(_undecided_entry(inquiry, one, number, counted))
-    return tuple(ledger.with_entries(found[ledger.rollout_id]) for ledger in ledgers)
+                new_entries[rollout_id].append(_undecided_entry(inquiry, one, number, counted))
+    return tuple(ledger.with_entries(new_entries[ledger.rollout_id]) for ledger in ledgers)
 
 
 def _undecided_entry(inquiry: Inquiry, one: Round, number: int, counted: frozenset[int]) -> LedgerEntry:
     outcome, line = one.outcomes[number], one.question.line
-    if _decides(one, number, counted):
+    if _is_decisive(one, number, counted):
         found = "found, which is not enough" if outcome.found else "not found"
         name = inquiry.candidates[number].name
         claim = f"the comparison searched for “{line}” at {name}, which no rollout names: {found}"
     else:
         names = " and at ".join(inquiry.candidates[i].name for i in sorted(one.outcomes))
-        claim = f"the comparison searched for “{line}” at {names}, which decided nothing: {_reason(one)}"
-    return _without_weight(claim, one.question, outcome)
+        claim = f"the comparison searched for “{line}” at {names}, which decided nothing: {_undecided_reason(one)}"
+    return _entry_without_weight(claim, one.question, outcome)
 
 
-def _of_open_search(one: OpenSearch) -> LedgerEntry:
+def _open_search_entry(one: OpenSearch) -> LedgerEntry:
     led_to = f"it led to {' and '.join(one.found)}" if one.found else "it led to no other place"
-    return _without_weight(f"the comparison searched for “{one.question.line}” everywhere: {led_to}", one.question, one)
+    return _entry_without_weight(
+        f"the comparison searched for “{one.question.line}” everywhere: {led_to}", one.question, one
+    )
 
 
-def _without_weight(claim: str, question: Question, source: Outcome | OpenSearch) -> LedgerEntry:
+def _entry_without_weight(claim: str, question: Question, source: Outcome | OpenSearch) -> LedgerEntry:
     return LedgerEntry(
         about="asked",
         claim=claim,
@@ -76,12 +78,12 @@ def _without_weight(claim: str, question: Question, source: Outcome | OpenSearch
     )
 
 
-def _decides(one: Round, number: int, counted: frozenset[int]) -> bool:
+def _is_decisive(one: Round, number: int, counted: frozenset[int]) -> bool:
     gains = one.gains(counted)
     return number in gains and any(gains.values())
 
 
-def _reason(one: Round) -> str:
+def _undecided_reason(one: Round) -> str:
     """Why a round distinguished no places."""
     found = {outcome.found for outcome in one.outcomes.values()}
     if None in found:
@@ -97,7 +99,7 @@ def entries_about(inquiry: Comparison[PlaceT], number: int) -> Iterator[LedgerEn
     """What the verifier found out about a candidate, in rounds that distinguish it from another."""
     name = inquiry.candidates[number].name
     for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
-        if not _decides(one, number, counted):
+        if not _is_decisive(one, number, counted):
             continue
         outcome, line = one.outcomes[number], one.question.line
         others = ", ".join(inquiry.candidates[i].name for i in sorted(counted) if i != number)

@@ -45,10 +45,12 @@ class Inquiry(Comparison[Candidate]):
         self._scene = scene
         self._rollouts = scene.trajectories
         stated = Statements.from_trajectories(scene.trajectories, scene.readings)
-        self._finals = answers(clusters, stated, scene.world)
-        beside = passed_by(scene, stated, self._finals)
-        super().__init__([*self._finals[: MOST_PLACES - len(beside)], *beside], stated, offered, budget)
-        self._open: list[Turn] = []
+        self._final_answers = answers(clusters, stated, scene.world)
+        passed_by_places = passed_by(scene, stated, self._final_answers)
+        super().__init__(
+            [*self._final_answers[: MOST_PLACES - len(passed_by_places)], *passed_by_places], stated, offered, budget
+        )
+        self._open_turns: list[Turn] = []
         self.open_searches: list[OpenSearch] = []
 
     def take(self, results: Mapping[str, ToolResult]) -> None:
@@ -56,7 +58,7 @@ class Inquiry(Comparison[Candidate]):
         results name stand in the ledgers."""
         pending = self._pending
         if pending is not None and not pending.of:
-            self._learn(pending, [(call, results[call.id]) for call in pending.calls if call.id in results])
+            self._add_found_places(pending, [(call, results[call.id]) for call in pending.calls if call.id in results])
         else:
             super().take(results)
 
@@ -77,51 +79,51 @@ class Inquiry(Comparison[Candidate]):
         )
         return len(ranked) < FEWEST_PLACES or ranked[-1] - ranked[-2] >= _DECIDED
 
-    def _possible(self) -> Iterator[PendingCalls]:
+    def _possible_calls(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first."""
         lines = self._open_lines()
-        for line in filter(self._separates, lines):
-            yield from self._of_each(line)
+        for line in filter(self._distinguishes_places, lines):
+            yield from self._calls_for_each_place(line)
         if self._calls_left > FEWEST_PLACES:
             for line in lines:
-                if not self._stated.asker_counts[line] and not self._bearers(line):
-                    yield from self._open_question(line)
+                if not self._statements.asker_counts[line] and not self._count_places_with(line):
+                    yield from self._open_search_calls(line)
         for line in lines:
-            yield from self._of_each(line)
+            yield from self._calls_for_each_place(line)
 
     def _has_to_be_asked(self, i: int) -> bool:
         """An answer. A place that was passed by has no vote, and without being asked it gets none."""
         return not self.candidates[i].passed_by
 
-    def _open_question(self, line: str) -> Iterator[PendingCalls]:
+    def _open_search_calls(self, line: str) -> Iterator[PendingCalls]:
         """The question that names no place, if the calls that remain are then enough for all answers."""
-        finals = [one for one in self.candidates if not one.passed_by]
-        for form in forms_for(line, self._offered):
+        final_answers = [one for one in self.candidates if not one.passed_by]
+        for form in forms_for(line, self._offered_tools):
             question = Question(line=line, form=form)
-            calls = {key_of(about) for one in finals if (about := question.arguments_about(one)) is not None}
-            if len(finals) == MOST_PLACES or len(calls) >= self._calls_left:
+            calls = {key_of(about) for one in final_answers if (about := question.arguments_about(one)) is not None}
+            if len(final_answers) == MOST_PLACES or len(calls) >= self._calls_left:
                 continue
-            if all(turn.text != question.json_bytes().decode() for turn in self._open):
-                yield PendingCalls(question, (self._call(question, question.open_arguments(), 0),), {})
+            if all(turn.text != question.json_bytes().decode() for turn in self._open_turns):
+                yield PendingCalls(question, (self._make_call(question, question.open_arguments(), 0),), {})
 
-    def _call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
-        made = len(self.rounds) + len(self._open)
+    def _make_call(self, question: Question, arguments: dict[str, JsonValue], number: int) -> ToolCall:
+        made = len(self.rounds) + len(self._open_turns)
         return ToolCall(id=f"verifier_{made}_{number}", name=question.form, arguments=arguments)
 
-    def _learn(self, pending: PendingCalls, replies: Sequence[tuple[ToolCall, ToolResult]]) -> None:
+    def _add_found_places(self, pending: PendingCalls, replies: Sequence[tuple[ToolCall, ToolResult]]) -> None:
         """Take the places that an open question found for candidates. The question may still be asked of each."""
-        self._tried.discard(pending.question)
+        self._tried_questions.discard(pending.question)
         text = pending.question.json_bytes().decode()
         calls = tuple(call.model_copy(update={"id": result.call_id}) for call, result in replies)
         results = tuple(result for _, result in replies)
-        self._open.append(Turn(index=len(self._open), text=text, calls=calls, results=results))
-        own = Trajectory(rollout_id=ASKER, turns=tuple(self._open))
-        self._scene = replace(self._scene, trajectories=(*self._rollouts, own))
-        self._stated = Statements.from_trajectories(self._scene.trajectories, self._scene.readings)
-        before = len(self.candidates)
-        for new in passed_by(self._scene, self._stated, self._finals):
+        self._open_turns.append(Turn(index=len(self._open_turns), text=text, calls=calls, results=results))
+        open_trajectory = Trajectory(rollout_id=ASKER, turns=tuple(self._open_turns))
+        self._scene = replace(self._scene, trajectories=(*self._rollouts, open_trajectory))
+        self._statements = Statements.from_trajectories(self._scene.trajectories, self._scene.readings)
+        known_count = len(self.candidates)
+        for new in passed_by(self._scene, self._statements, self._final_answers):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):
                 self.candidates.append(new)
-        found = tuple(one.name for one in self.candidates[before:])
+        found = tuple(one.name for one in self.candidates[known_count:])
         for one in results:
             self.open_searches.append(OpenSearch(pending.question, one.call_id, one.retrieved_at, found))

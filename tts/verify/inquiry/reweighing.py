@@ -20,16 +20,16 @@ def reweigh_votes(inquiry: Inquiry, votes: Sequence[Vote]) -> list[Vote]:
         return list(votes)
     others = inquiry.gain_of_others()
     entries = {i: list(entries_about(inquiry, i)) for i in range(len(inquiry.candidates))}
-    found: list[Vote] = []
+    new_votes: list[Vote] = []
     for vote in votes:
         i = next((i for i, one in enumerate(inquiry.candidates) if not one.passed_by and vote in one.votes), None)
         if i is None:
-            found.append(_reweigh_vote(vote, others, ()) if others else vote)
+            new_votes.append(_reweigh_vote(vote, others, ()) if others else vote)
         else:
-            found.append(_reweigh_vote(vote, gains.get(i, 0.0), entries[i]))
+            new_votes.append(_reweigh_vote(vote, gains.get(i, 0.0), entries[i]))
     for i in sorted(admitted):
-        found += [_reweigh_vote(vote, gains[i] + PASSED_BY, entries[i]) for vote in inquiry.candidates[i].votes]
-    return found
+        new_votes += [_reweigh_vote(vote, gains[i] + PASSED_BY, entries[i]) for vote in inquiry.candidates[i].votes]
+    return new_votes
 
 
 def _reweigh_vote(vote: Vote, nats: float, entries: Sequence[LedgerEntry]) -> Vote:

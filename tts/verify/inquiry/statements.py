@@ -66,12 +66,14 @@ class Statements:
     @classmethod
     def from_trajectories(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
         """The lines in an order that does not depend on that of the rollouts."""
-        found = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
+        sources = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
         readings = tuple(readings)
         faint = {line.text for one in readings for line in one.lines if line.confidence < _LEGIBLE}
-        read = [line for line in read_lines([source for _, source in found], readings) if line not in faint]
+        read = [line for line in read_lines([source for _, source in sources], readings) if line not in faint]
         lines = sorted(line for line in read if is_distinctive(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
-        return cls(tuple(make_statement(i, source, lines) for i, source in found if _states(source)), tuple(lines))
+        return cls(
+            tuple(make_statement(i, source, lines) for i, source in sources if _is_statement(source)), tuple(lines)
+        )
 
     def led_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
         """The lines that led to a place: a tool was asked for them when it stated the place, or they name it."""
@@ -102,5 +104,5 @@ def make_statement(rollout_id: int, source: Source, lines: Iterable[str]) -> Sta
     )
 
 
-def _states(source: Source) -> bool:
+def _is_statement(source: Source) -> bool:
     return not source.is_echo and not isinstance(source.fact, TextFact)

@@ -50,7 +50,7 @@ def adjudicate(dossier: Dossier, opinion: Opinion, votes: Sequence[Vote]) -> Adj
     cited = [exhibit for _, exhibits in reasons for exhibit in exhibits]
     point = opinion.point
     warnings: tuple[str, ...] = ()
-    if point is not None and not _is_anchored(point, branch.point, cited):
+    if point is not None and not _is_near_evidence(point, branch.point, cited):
         point, warnings = None, (_POINT_NOT_USED,)
     return Adjudication(chosen=branch.ledger, point=point, reasons=reasons, warnings=warnings)
 
@@ -70,7 +70,7 @@ def _objection(chosen: RolloutLedger, votes: Sequence[Vote]) -> str:
     return ""
 
 
-def _is_anchored(point: LatLon, branch: LatLon, cited: Sequence[Exhibit]) -> bool:
+def _is_near_evidence(point: LatLon, branch: LatLon, cited: Sequence[Exhibit]) -> bool:
     """A point of the model's own must lie at its branch, or at a branch whose supporting evidence it cites."""
     anchors = [branch]
     for exhibit in cited:

@@ -79,21 +79,21 @@ def make_dossier(
 ) -> Dossier:
     """Condense ledgers with a point. The same seed shuffles the same way. `sources` names the model of each rollout of
     the request; with several models, the branches show which of them share one."""
-    pointed = [ledger for ledger in ledgers if ledger.hypothesis.point is not None]
-    random.Random(seed).shuffle(pointed)
-    branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(pointed))
+    ledgers_with_point = [ledger for ledger in ledgers if ledger.hypothesis.point is not None]
+    random.Random(seed).shuffle(ledgers_with_point)
+    branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(ledgers_with_point))
     models = _model_numbers(branches, sources or {})
     lines = {branch.label: [_headline(branch, models.get(branch.label))] for branch in branches}
     remaining_chars = int(token_budget * MIXED_CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
-    waiting = {branch.label: _entries(branch.ledger) for branch in branches}
+    remaining_entries = {branch.label: _entries_to_show(branch.ledger) for branch in branches}
     exhibits: dict[str, Exhibit] = {}
-    while remaining_chars > 0 and any(waiting.values()):
+    while remaining_chars > 0 and any(remaining_entries.values()):
         for branch in branches:
-            if not waiting[branch.label]:
+            if not remaining_entries[branch.label]:
                 continue
-            entry = waiting[branch.label].pop(0)
+            entry = remaining_entries[branch.label].pop(0)
             exhibit = Exhibit(f"{branch.label}{len(lines[branch.label])}", branch.ledger, entry)
-            line = _line(exhibit)
+            line = _exhibit_line(exhibit)
             remaining_chars -= len(line)
             if remaining_chars < 0:
                 break
@@ -109,15 +109,15 @@ def _label(index: int) -> str:
     )
 
 
-def _entries(ledger: RolloutLedger) -> list[LedgerEntry]:
+def _entries_to_show(ledger: RolloutLedger) -> list[LedgerEntry]:
     seen: set[tuple[str, str]] = set()
-    kept = []
+    entries = []
     for entry in sorted(ledger.entries, key=lambda entry: _RANK[entry.finding]):
         if (entry.claim, entry.quote) in seen or speaks_to_the_model(f"{entry.claim}\n{entry.quote}"):
             continue
         seen.add((entry.claim, entry.quote))
-        kept.append(entry)
-    return kept
+        entries.append(entry)
+    return entries
 
 
 def _model_numbers(branches: Sequence[Branch], sources: Mapping[int, str]) -> dict[str, int]:
@@ -142,7 +142,7 @@ def _headline(branch: Branch, model: int | None) -> str:
     return f"Branch {branch.label}: {where}{named}{'' if model is None else f' (model {model})'}"
 
 
-def _line(exhibit: Exhibit) -> str:
+def _exhibit_line(exhibit: Exhibit) -> str:
     entry = exhibit.entry
     source = f" ({entry.tool}: {_quote(entry.quote)})" if entry.tool and entry.quote else ""
     if not source and entry.quote:

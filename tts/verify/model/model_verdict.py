@@ -40,8 +40,8 @@ def verdict_of_model(
     rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
     moved = moved or {}
     ledgers = [moved.get(ledger.rollout_id, ledger) if _is_in_cluster(winner, ledger) else ledger for ledger in ledgers]
-    ours = {vote.ledger.rollout_id for vote in winner.members}
-    others = [c for c in clusters if not ours & {vote.ledger.rollout_id for vote in c.members}]
+    winner_ids = {vote.ledger.rollout_id for vote in winner.members}
+    others = [c for c in clusters if not winner_ids & {vote.ledger.rollout_id for vote in c.members}]
     spread = spread_of(winner, votes, rollouts, world)
     verdict = verdict_for(
         [winner, *others],
@@ -54,7 +54,7 @@ def verdict_of_model(
         lines=lines,
     )
     evidence = list(verdict.evidence)
-    explanation = "\n".join(_reason(text, exhibits, evidence) for text, exhibits in adjudication.reasons)
+    explanation = "\n".join(_cite_evidence(text, exhibits, evidence) for text, exhibits in adjudication.reasons)
     return verdict.model_copy(
         update={
             "explanation": explanation or verdict.explanation,
@@ -92,7 +92,7 @@ def _members_at_answer(members: Sequence[Vote], moved: Mapping[int, RolloutLedge
     return tuple(rollouts) or tuple(members)
 
 
-def _reason(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) -> str:
+def _cite_evidence(text: str, exhibits: Sequence[Exhibit], evidence: list[Evidence]) -> str:
     """The reason with the ids that its evidence has in the answer; what the answer lacks is added to it."""
     ids = []
     for exhibit in exhibits:

@@ -42,11 +42,11 @@ def ledgers_at(
     if adjudication.country:
         known = world.countries.find(adjudication.country)
         names |= {"country": adjudication.country, "country_code": "" if known is None else known.code}
-    found: dict[int, RolloutLedger] = {}
+    ledgers: dict[int, RolloutLedger] = {}
     for trajectory in trajectories:
         if trajectory.best is not None:
             moved = trajectory.best.model_copy(update={"point": point, **names})
             ledger = build_ledger(trajectory.model_copy(update={"answer": moved}), readings, world, hint)
             assert ledger is not None
-            found[trajectory.rollout_id] = ledger
-    return found
+            ledgers[trajectory.rollout_id] = ledger
+    return ledgers

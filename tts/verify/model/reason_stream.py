@@ -14,29 +14,29 @@ class ReasonStream:
 
     def __init__(self) -> None:
         self._buffer = ""
-        self._inside = False
-        self._first = True
+        self._is_in_string = False
+        self._is_first = True
 
     def feed(self, piece: str) -> str:
         """The text that this piece makes readable, escapes decoded; a line break stands between two reasons."""
         self._buffer += piece
         out: list[str] = []
         while True:
-            if not self._inside:
+            if not self._is_in_string:
                 opening = _OPENING.search(self._buffer)
                 if opening is None:
                     self._buffer = self._buffer[-_TAIL:]
                     return "".join(out)
                 self._buffer = self._buffer[opening.end() :]
-                self._inside = True
-                out.append("" if self._first else "\n")
-                self._first = False
+                self._is_in_string = True
+                out.append("" if self._is_first else "\n")
+                self._is_first = False
             text, rest, ended = _take_string(self._buffer)
             out.append(text)
             self._buffer = rest
             if not ended:
                 return "".join(out)
-            self._inside = False
+            self._is_in_string = False
 
 
 def _take_string(buffer: str) -> tuple[str, str, bool]:
@@ -46,12 +46,12 @@ def _take_string(buffer: str) -> tuple[str, str, bool]:
         if buffer[at] == "\\":
             width = _escape_width(buffer, at)
             if at + width > len(buffer):
-                return _decode(buffer[:at]), buffer[at:], False
+                return _decode_escapes(buffer[:at]), buffer[at:], False
             at += width
         else:
             at += 1
     ended = at < len(buffer)
-    return _decode(buffer[:at]), buffer[at + 1 :] if ended else "", ended
+    return _decode_escapes(buffer[:at]), buffer[at + 1 :] if ended else "", ended
 
 
 def _escape_width(buffer: str, at: int) -> int:
@@ -62,7 +62,7 @@ def _escape_width(buffer: str, at: int) -> int:
     return 12 if high and "\\u".startswith(buffer[at + 6 : at + 8]) else 6
 
 
-def _decode(raw: str) -> str:
+def _decode_escapes(raw: str) -> str:
     try:
         return str(json.loads(f'"{raw}"', strict=False)).encode("utf-8", "replace").decode()
     except ValueError:

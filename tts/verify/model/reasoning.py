@@ -11,13 +11,13 @@ from typing import Final
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
 # Names under which models that always think are published (Qwen3-VL-*-Thinking, QwQ, DeepSeek-R1, gpt-oss, o1 to o4).
-_THINKERS: Final = ("thinking", "qwq", "deepseek-r1", "reasoner", "gpt-oss")
+_THINKING_MODELS: Final = ("thinking", "qwq", "deepseek-r1", "reasoner", "gpt-oss")
 
 
 def thinks_by_name(model: str) -> bool:
     """Whether a model of this name writes its thoughts before its answer."""
     name = model.rpartition("/")[2].lower()
-    return any(part in name for part in _THINKERS)
+    return any(part in name for part in _THINKING_MODELS)
 
 
 def without_thought(text: str) -> str:
@@ -32,19 +32,19 @@ class ThoughtGate:
     """Lets through what is streamed after a thought. `thinking` says that the text begins inside one."""
 
     def __init__(self, *, thinking: bool) -> None:
-        self._held: str | None = "" if thinking else None
-        self._fresh = True
+        self._thought_buffer: str | None = "" if thinking else None
+        self._is_at_start = True
 
     def feed(self, piece: str) -> str:
         """The part of the piece that is no thought."""
-        if self._held is None and self._fresh and _OPEN in piece:
-            self._held = ""
-        self._fresh = self._fresh and not piece.strip()
-        if self._held is None:
+        if self._thought_buffer is None and self._is_at_start and _OPEN in piece:
+            self._thought_buffer = ""
+        self._is_at_start = self._is_at_start and not piece.strip()
+        if self._thought_buffer is None:
             return piece
-        self._held += piece
-        _, closed, after = self._held.partition(_CLOSE)
+        self._thought_buffer += piece
+        _, closed, after = self._thought_buffer.partition(_CLOSE)
         if not closed:
             return ""
-        self._held = None
+        self._thought_buffer = None
         return after

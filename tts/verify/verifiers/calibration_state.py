@@ -20,7 +20,7 @@ class CalibrationStateVerifier:
         self._state = state
         self._dialect = dialect
         self._knows_draws = knows_draws
-        self._elsewhere = state.model_copy(update={"state": "transferred"})
+        self._transferred_state = state.model_copy(update={"state": "transferred"})
 
     async def aclose(self) -> None:
         """Close the connections of the other."""
@@ -29,8 +29,8 @@ class CalibrationStateVerifier:
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Pass on what the other yields, with the state of the calibration in its verdict."""
         drawn_again = any(trajectory.answer_draws for trajectory in request.trajectories)
-        own = request.options.dialect in (None, self._dialect) and (self._knows_draws or not drawn_again)
-        state = self._state if own else self._elsewhere
+        is_fitted_kind = request.options.dialect in (None, self._dialect) and (self._knows_draws or not drawn_again)
+        state = self._state if is_fitted_kind else self._transferred_state
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:
                 yield item.model_copy(update={"calibration": state}) if isinstance(item, Verdict) else item

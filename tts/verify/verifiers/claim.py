@@ -52,7 +52,7 @@ class ClaimVerifier:
         self._questioner = questioner
         self._reliability = reliability
         self._calibration = calibration
-        self._claims = claims
+        self._claim_calibration = claims
 
     async def aclose(self) -> None:
         """Close the connections of the other."""
@@ -61,25 +61,25 @@ class ClaimVerifier:
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """What the other yields; where a place is claimed, its verdict has the check. The check knows what the other
         asked tools itself. Once rollouts have tested the claim, it asks what distinguishes the places in question."""
-        pieces = stream(partial(self._decide, request)) if request.claimed else self._verifier.verify(request)
+        pieces = stream(partial(self._add_check, request)) if request.claimed else self._verifier.verify(request)
         async with closing(pieces) as items:
             async for item in items:
                 yield item
 
-    async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
-        asked, deadline = Run(inquiry=request.inquiry), Deadline(request.context.remaining_s)
+    async def _add_check(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
+        inquiry_run, deadline = Run(inquiry=request.inquiry), Deadline(request.context.remaining_s)
         async with closing(self._verifier.verify(request)) as items:
             async for item in items:
                 if isinstance(item, ToolCalled | ToolResulted):
-                    asked = fold([item], asked)
+                    inquiry_run = fold([item], inquiry_run)
                 if not isinstance(item, Verdict):
                     await send(item)
                     continue
                 context = request.context.model_copy(update={"remaining_s": max(0.0, deadline.remaining_s())})
-                known = replace(request, inquiry=asked.inquiry, context=context)
-                weighing = await asyncio.to_thread(self.weigh, known)
-                compared = await self._compare_places(known, item, weighing, send)
-                check = await asyncio.to_thread(self.check, known, item, weighing, compared)
+                complete_request = replace(request, inquiry=inquiry_run.inquiry, context=context)
+                weighing = await asyncio.to_thread(self.weigh, complete_request)
+                comparison = await self._compare_places(complete_request, item, weighing, send)
+                check = await asyncio.to_thread(self.check, complete_request, item, weighing, comparison)
                 await send(item.model_copy(update={"check": check}))
 
     async def _compare_places(
@@ -89,8 +89,8 @@ class ClaimVerifier:
         if self._questioner is None or not request.testing:
             return None
         stated = Statements.from_trajectories(request.trajectories, request.readings)
-        between = in_question(request.claimed, verdict)
-        places = asked_places(between, weighing.rival, verdict.point, stated, self._world)
+        places_in_question = in_question(request.claimed, verdict)
+        places = asked_places(places_in_question, weighing.rival, verdict.point, stated, self._world)
         return await self._questioner.compare_places(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
@@ -117,16 +117,16 @@ class ClaimVerifier:
         verifier asked of the places in question: it adds evidence and nothing else."""
         world, weighing = self._world, weighing or self.weigh(request)
         best = max(weighing.places, key=lambda one: one.mass)
-        at = best.best or centre_of(best.place)
+        claimed_point = best.best or centre_of(best.place)
         evidence_for, evidence_against = (
             ((), ())
-            if at is None
+            if claimed_point is None
             else evidence_about(
                 (*request.trajectories, *request.testing),
                 request.readings,
                 world,
                 place=best.place,
-                claimed=at,
+                claimed=claimed_point,
                 rival=weighing.rival,
                 words=" ".join(f"{one.claim} {one.place}" for one in request.claimed),
             )
@@ -138,4 +138,4 @@ class ClaimVerifier:
         findings = ClaimFindings(
             verdict, weighing, evidence_for, evidence_against, request.trajectories, request.testing
         )
-        return judge_claim(findings, self._claims if fitted else None, world)
+        return judge_claim(findings, self._claim_calibration if fitted else None, world)

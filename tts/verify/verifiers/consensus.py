@@ -37,8 +37,8 @@ from tts.verify.evidence.several_photos import DifferentPlaces, photos_apart
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.photos_and_caller import photos_verdict
 
-_NOWHERE = RuledOut()
-_AT_ONCE_CHARS = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
+_NOTHING_RULED_OUT = RuledOut()
+_LEAST_CHARS_FOR_THREAD = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ class ConsensusVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
         """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
-        large = sum(len(trajectory.text) for trajectory in request.trajectories) > _AT_ONCE_CHARS
-        verdict = await asyncio.to_thread(self.decide, request) if large else self.decide(request)
+        is_long = sum(len(trajectory.text) for trajectory in request.trajectories) > _LEAST_CHARS_FOR_THREAD
+        verdict = await asyncio.to_thread(self.decide, request) if is_long else self.decide(request)
         yield VerdictText(text=verdict.explanation)
         yield verdict
 
@@ -104,7 +104,7 @@ class ConsensusVerifier:
         """The verdict. `judged` saves the work where `judge` was called before for this request."""
         judged = judged or self.judge(request)
         winner = judged.clusters[0] if judged.clusters else None
-        return self.answering_the_caller(request, judged, self._decide(request, judged), winner)
+        return self.answering_the_caller(request, judged, self._verdict_from_judgement(request, judged), winner)
 
     def answering_the_caller(
         self, request: VerifyRequest, judged: Judgement, verdict: Verdict, winner: Cluster | None
@@ -122,20 +122,24 @@ class ConsensusVerifier:
         outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
         return with_hint(verdict, outcome, hint)
 
-    def _decide(self, request: VerifyRequest, judged: Judgement) -> Verdict:
+    def _verdict_from_judgement(self, request: VerifyRequest, judged: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
         if judged.apart is not None:
-            return self._verdict_of_each(judged.apart, request.options)
+            return self._verdict_for_each_photo(judged.apart, request.options)
         if judged.outside is not None and within is not None:
             outside = judged.outside
-            found = self._verdict(outside.clusters, judged.ledgers, outside.spread, target) if outside.spread else None
+            found = (
+                self._verdict_for_clusters(outside.clusters, judged.ledgers, outside.spread, target)
+                if outside.spread
+                else None
+            )
             blank = abstention((), target, self._world)
             return outside_verdict(found, within, judged.read, blank, self._world, contradicted=outside.contradicted)
         if judged.spread is None:
             return abstention(judged.ledgers, target, self._world)
-        return self._verdict(judged.clusters, judged.ledgers, judged.spread, target, within, judged.lines)
+        return self._verdict_for_clusters(judged.clusters, judged.ledgers, judged.spread, target, within, judged.lines)
 
-    def _verdict(
+    def _verdict_for_clusters(
         self,
         clusters: Sequence[Cluster],
         ledgers: Sequence[RolloutLedger],
@@ -155,21 +159,23 @@ class ConsensusVerifier:
             lines=lines,
         )
 
-    def _verdict_of_each(self, apart: DifferentPlaces, options: LocateOptions) -> Verdict:
+    def _verdict_for_each_photo(self, different_places: DifferentPlaces, options: LocateOptions) -> Verdict:
         """Each photo goes the whole way from its ledger to a verdict by itself."""
         target_km = options.target_radius_km
         answers = []
-        for one in apart.photos:
-            alone = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
-            ledgers = alone.ledgers
+        for photo in different_places.photos:
+            judgement = weigh([photo.ledger] if photo.ledger is not None else [], 1, self._world)
+            ledgers = judgement.ledgers
             found = (
-                self._verdict(alone.clusters, ledgers, alone.spread, target_km)
-                if alone.spread is not None
+                self._verdict_for_clusters(judgement.clusters, ledgers, judgement.spread, target_km)
+                if judgement.spread is not None
                 else abstention(ledgers, target_km, self._world)
             )
-            answers.append(photo_answer(one.number, found))
+            answers.append(photo_answer(photo.number, found))
         blank = abstention((), target_km, self._world)
-        return photos_verdict(answers, apart.photos, blank, apart.sentence_start, options, self._world)
+        return photos_verdict(
+            answers, different_places.photos, blank, different_places.sentence_start, options, self._world
+        )
 
 
 def trust_in(
@@ -190,40 +196,42 @@ def judge(
     hint: str | None = None,
     photos: int = 1,
     trust: Mapping[int, tuple[float, ...]] | None = None,
-    ruled_out: RuledOut = _NOWHERE,
+    ruled_out: RuledOut = _NOTHING_RULED_OUT,
 ) -> Judgement:
     """Weigh trajectories. Votes outside the area the caller named, and those in places that were ruled out, do not
     count; where the photo speaks against the area, those inside do not either. `photos` counts those of the request.
     `trust` has the reliability of the source of each rollout (`tts.verify.consensus.reliability`), where sources are
     known."""
-    claimed = hint_of(hint, world.clues) if hint and world.clues is not None else None
+    parsed_hint = hint_of(hint, world.clues) if hint and world.clues is not None else None
     built = [build_ledger(trajectory, readings, world, hint) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
     if apart := photos_apart(trajectories, readings, photos, world):
         return Judgement(ledgers, (), (), None, apart=apart)
-    asked = within is not None or bool(hint) or bool(ruled_out)
-    read = read_belief(trajectories, readings, world.clues) if asked and world.clues is not None else None
+    has_caller_input = within is not None or bool(hint) or bool(ruled_out)
+    read = read_belief(trajectories, readings, world.clues) if has_caller_input and world.clues is not None else None
     allowed = [ledger for ledger in ledgers if held_by(ledger, ruled_out, world) is None]
     votes = votes_from([ledger for ledger in allowed if lies_inside(ledger, within, world)], world)
     votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
     rejected = rejected_of(ledgers, votes, read, ruled_out, world) if ruled_out else None
     outside: ResultsOutsideArea | None = None
     if within is not None:
-        others = [row for row in allowed if lies_inside(row, None, world) and not lies_inside(row, within, world)]
-        beyond = votes_from(others, world)
-        outside = _outside(trajectories, readings, beyond, read, within, world)
-        if speaks_against(within, votes, beyond, read, world):
+        outside_ledgers = [
+            row for row in allowed if lies_inside(row, None, world) and not lies_inside(row, within, world)
+        ]
+        outside_votes = votes_from(outside_ledgers, world)
+        outside = _results_outside_area(trajectories, readings, outside_votes, read, within, world)
+        if speaks_against(within, votes, outside_votes, read, world):
             return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
-    together = pool_lines(trajectories, readings, votes, world, within, claimed, hint, ruled_out)
-    if together.vote is not None and not _may_count(together.vote.ledger, within, ruled_out, world):
-        together = PooledVote()
-    found = weigh_votes(ledgers, [] if together.doubted else votes, together.vote, len(trajectories), world)
-    lines = None if within is not None and not isinstance(within, Countries) else together.belief
+    pooled = pool_lines(trajectories, readings, votes, world, within, parsed_hint, hint, ruled_out)
+    if pooled.vote is not None and not _may_have_vote(pooled.vote.ledger, within, ruled_out, world):
+        pooled = PooledVote()
+    found = weigh_votes(ledgers, [] if pooled.doubted else votes, pooled.vote, len(trajectories), world)
+    lines = None if within is not None and not isinstance(within, Countries) else pooled.belief
     outside = None if found.clusters else outside
     return replace(found, read=read, outside=outside, rejected=rejected, lines=lines)
 
 
-def _may_count(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, world: World) -> bool:
+def _may_have_vote(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, world: World) -> bool:
     return lies_inside(ledger, within, world) and held_by(ledger, ruled_out, world) is None
 
 
@@ -246,16 +254,16 @@ def weigh_votes(
     return Judgement(tuple(ledgers), tuple(every), tuple(clusters), spread)
 
 
-def _outside(
+def _results_outside_area(
     trajectories: Sequence[Trajectory],
     readings: Sequence[Reading],
-    beyond: Sequence[Vote],
+    outside_votes: Sequence[Vote],
     read: ReadBelief | None,
     within: Area,
     world: World,
 ) -> ResultsOutsideArea:
     """What votes outside the area and everything that was read lead to, weighed as if no area had been given."""
-    own = read_vote(trajectories, readings, read, world)
-    allowed = own is not None and not lies_inside(own.ledger, within, world)
-    found = weigh_votes((), beyond, own if allowed else None, len(trajectories), world)
+    vote_of_text = read_vote(trajectories, readings, read, world)
+    counts = vote_of_text is not None and not lies_inside(vote_of_text.ledger, within, world)
+    found = weigh_votes((), outside_votes, vote_of_text if counts else None, len(trajectories), world)
     return ResultsOutsideArea(False, found.clusters, found.spread)

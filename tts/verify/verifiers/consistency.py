@@ -47,7 +47,7 @@ _SCHEMA: dict[str, JsonValue] = {
 }
 _ANSWER = re.compile(r"<answer>.*?(?:</answer>|\Z)", re.IGNORECASE | re.DOTALL)
 _AGREES_FROM = weights("checks")["second_agrees"]
-_IN_PART_FROM = weights("checks")["second_agrees_partly"]
+_AGREES_IN_PART_FROM = weights("checks")["second_agrees_partly"]
 _MAX_CHARS = 6000
 _MAX_TOKENS = 200
 
@@ -88,7 +88,7 @@ class ConsistencyAgent:
         derived = await self._derive(reasoning, trajectory.rollout_id, context, meter or Meter())
         if derived is None:
             return None
-        agreement = self._agreement(derived, answer)
+        agreement = self._agreement_by_level(derived, answer)
         words = len(reasoning.split())
         return Consistency(agreement, words, consistency_reward(agreement, words, self._damping))
 
@@ -109,17 +109,17 @@ class ConsistencyAgent:
         found = [value for value in json_objects(text) if "country" in value]
         return {str(k): str(v or "") for k, v in found[-1].items()} if found else None
 
-    def _agreement(self, derived: dict[str, str], answer: Hypothesis) -> Levels:
+    def _agreement_by_level(self, derived: dict[str, str], answer: Hypothesis) -> Levels:
         """1 where both name the same; a level the answer leaves open is not held against it when both do."""
         countries = self._world.countries
         mine, theirs = countries.find(answer.country or answer.country_code), countries.find(derived.get("country", ""))
         same_country = mine is not None and theirs is not None and mine.code == theirs.code
         place = derived.get("place", "")
-        fine = any(same_place(place, name) for name in (answer.place, answer.city) if name)
+        is_place_same = any(same_place(place, name) for name in (answer.place, answer.city) if name)
         return Levels(
             country=float(same_country),
-            region=float(same_place(derived.get("region", ""), answer.region) or (fine and not answer.region)),
-            place=float(fine or not (place or answer.place or answer.city)),
+            region=float(same_place(derived.get("region", ""), answer.region) or (is_place_same and not answer.region)),
+            place=float(is_place_same or not (place or answer.place or answer.city)),
         )
 
 
@@ -141,11 +141,11 @@ class ConsistencyVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Pass on what the inner verifier yields; what the second reader used and found comes before the verdict."""
-        async with aclosing(stream(partial(self._judge, request))) as pieces:
+        async with aclosing(stream(partial(self._send_checked_verdict, request))) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _judge(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
+    async def _send_checked_verdict(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
         deadline, spent_usd = Deadline(request.context.remaining_s), 0.0
         async with closing(self._inner.verify(request)) as pieces:
             async for piece in pieces:
@@ -155,47 +155,51 @@ class ConsistencyVerifier:
                     continue
                 money_usd = request.context.money_left_usd
                 meter = Meter(None if money_usd is None else money_usd - spent_usd)
-                checked, reason = await self._checked(piece, request, deadline, meter)
+                checked, reason = await self._rate_verdict(piece, request, deadline, meter)
                 if meter.usage != Usage():
                     await send(meter.usage)
                 if reason:
                     await send(VerdictText(text=reason))
                 await send(checked)
 
-    async def _checked(
+    async def _rate_verdict(
         self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, meter: Meter
     ) -> tuple[Verdict, str]:
         winners = set(verdict.candidates[0].rollouts) if verdict.candidates else set()
-        chosen = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
-        if verdict.abstained or not chosen:
+        winning_trajectories = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
+        if verdict.abstained or not winning_trajectories:
             return verdict, ""
-        rated: list[Consistency] = []
+        ratings: list[Consistency] = []
         try:
             async with deadline.timeout(at_most_s=min(self._config.timeout_s, 0.5 * deadline.remaining_s())):
-                for trajectory in chosen:
-                    found = await self._agent.rate(trajectory, request.context, meter)
-                    rated += [found] if found is not None else []
+                for trajectory in winning_trajectories:
+                    rating = await self._agent.rate(trajectory, request.context, meter)
+                    ratings += [rating] if rating is not None else []
         except (GeoTTSError, TimeoutError) as error:
             warning = "the consistency check did not finish"
             if isinstance(error, MoneySpent):
                 warning += f": {error.detail}"
             return verdict.model_copy(update={"warnings": (*verdict.warnings, warning)}), ""
-        if not rated:
+        if not ratings:
             return verdict, ""
-        score = sum(one.score for one in rated) / len(rated)
+        score = sum(one.score for one in ratings) / len(ratings)
         scaled = verdict.confidence * (1.0 - self._config.weight * (1.0 - score))
-        return lower_confidence(verdict, scaled), _agreement(score)
+        return lower_confidence(verdict, scaled), _agreement_text(score)
 
 
-def _agreement(score: float) -> str:
+def _agreement_text(score: float) -> str:
     """The score in words: the answer has one percentage already, and this one is in it."""
-    agrees = "agrees" if score >= _AGREES_FROM else "agrees in part" if score >= _IN_PART_FROM else "does not agree"
+    agrees = (
+        "agrees" if score >= _AGREES_FROM else "agrees in part" if score >= _AGREES_IN_PART_FROM else "does not agree"
+    )
     return f"A second model, which saw only the reasoning, {agrees}."
 
 
 def hidden_reasoning(trajectory: Trajectory) -> str:
     """What a rollout wrote, without calls, answers and the names it concluded; GeoAgent's levels by their fields."""
-    text = "\n".join(bare_reasoning(turn.text) or _plain(turn.text) for turn in trajectory.turns).strip()
+    text = "\n".join(
+        bare_reasoning(turn.text) or _strip_calls_and_answers(turn.text) for turn in trajectory.turns
+    ).strip()
     answer = trajectory.best
     names = () if answer is None else (answer.place, answer.city, answer.region, answer.country)
     for name in sorted({name for name in names if len(name) > 2}, key=len, reverse=True):
@@ -203,7 +207,7 @@ def hidden_reasoning(trajectory: Trajectory) -> str:
     return text[-_MAX_CHARS:]
 
 
-def _plain(text: str) -> str:
+def _strip_calls_and_answers(text: str) -> str:
     """Words only: calls, tagged answers and JSON objects are conclusions or machinery."""
     words = _ANSWER.sub("", without_calls(text))
     return re.sub(r"\{[^{}]*\}", "", words).replace("<think>", "").replace("</think>", "").strip()

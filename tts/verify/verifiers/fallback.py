@@ -35,11 +35,11 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
     """The medoid of the points the rollouts state, as far as the caller allows them: unchecked, with a radius that says
     so."""
     ordered = sorted(request.trajectories, key=lambda t: t.rollout_id)
-    pointed = [best for t in ordered if (best := t.best) is not None and best.point is not None]
-    stated = _allowed_hypotheses(pointed, request.options)
+    with_points = [best for t in ordered if (best := t.best) is not None and best.point is not None]
+    allowed = _allowed_hypotheses(with_points, request.options)
     target = request.options.target_radius_km
     warnings = (problem, "nothing was checked")
-    if not stated:
+    if not allowed:
         return Verdict(
             lat=None,
             lon=None,
@@ -48,12 +48,12 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
             abstained=True,
             confidence=0.0,
             target_radius_km=target,
-            warnings=(*warnings, _EXCLUDED) if pointed else warnings,
+            warnings=(*warnings, _EXCLUDED) if with_points else warnings,
             hint=_unchecked_hint(request.options.hint),
             calibration=_UNCALIBRATED,
         )
-    km = distance_matrix_km([h.point for h in stated if h.point is not None])
-    chosen = stated[int(np.argmin(np.log1p(km).sum(axis=1)))]
+    km = distance_matrix_km([h.point for h in allowed if h.point is not None])
+    chosen = allowed[int(np.argmin(np.log1p(km).sum(axis=1)))]
     assert chosen.point is not None
     p50 = max(_UNCHECKED_KM, float(np.median(km)))
     exact = rough_exactness(p50, _UNCHECKED_90 * p50, target_km=target)

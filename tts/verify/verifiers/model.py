@@ -58,7 +58,7 @@ _SYNTHESISE = (
     "where the cited evidence of several branches fixes a place."
 )
 _SELF = 'There is one branch. Choose it if its evidence supports its point, "none" if it does not.'
-_FORM = (
+_ANSWER_FORM = (
     'Write one JSON object and nothing else: {"reasons": [{"text": "...", "evidence": ["A1"]}], "choice": "A"%s}. '
     "Every reason cites evidence by its id."
 )
@@ -95,8 +95,8 @@ class ModelVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Yields the model's reasons as it writes them; the consensus verdict where no opinion can be used."""
-        case = _Case(self._model, self._consensus, self._config, request, self._texts, self._questioner)
-        async with aclosing(stream(case.run)) as pieces:
+        verification = _Verification(self._model, self._consensus, self._config, request, self._texts, self._questioner)
+        async with aclosing(stream(verification.run)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -106,13 +106,13 @@ def verdict_for_branch(
 ) -> Verdict:
     """The verdict for the branch that a verifier model chose. `judged` is what `consensus` made of the request."""
     point, options, world = own_point(adjudication), request.options, consensus.world
-    moved = (
+    moved_ledgers = (
         ledgers_at(point, adjudication, request.trajectories, request.readings, world, options.hint)
         if point is not None
         else {}
     )
-    winner = winner_of(adjudication, judged.clusters, judged.votes, moved)
-    found = verdict_of_model(
+    winner = winner_of(adjudication, judged.clusters, judged.votes, moved_ledgers)
+    verdict = verdict_of_model(
         adjudication,
         winner,
         clusters=judged.clusters,
@@ -123,13 +123,13 @@ def verdict_for_branch(
         target_radius_km=options.target_radius_km,
         world=world,
         within=options.within,
-        moved=moved,
+        moved=moved_ledgers,
         lines=judged.lines,
     )
-    return consensus.answering_the_caller(request, judged, found, winner)
+    return consensus.answering_the_caller(request, judged, verdict, winner)
 
 
-class _Case:
+class _Verification:
     """One request before the verifier."""
 
     def __init__(
@@ -186,40 +186,40 @@ class _Case:
         return may_answer(point, self._request.options, self._consensus.world)
 
     async def _adjudicate(self, judged: Judgement, send: Send[VerifierItem]) -> Adjudication:
-        pointed = [vote.ledger for vote in judged.votes]
+        ledgers = [vote.ledger for vote in judged.votes]
         if self._config.mode == "trajectories":
-            return await self._by_trajectories(pointed, judged, send)
+            return await self._adjudicate_trajectories(ledgers, judged, send)
         if self._config.mode == "self_verify":
-            return await self._self_verify(pointed, judged, send)
-        finalists = await self._rounds(pointed)
+            return await self._self_verify(ledgers, judged, send)
+        finalists = await self._select_finalists(ledgers)
         dossier = self._dossier(finalists, "final")
-        opinion = await self._ask(dossier, send)
+        opinion = await self._ask_for_opinion(dossier, send)
         return adjudicate(dossier, opinion, judged.votes)
 
-    async def _by_trajectories(
+    async def _adjudicate_trajectories(
         self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
     ) -> Adjudication:
         """The published verifier: whole trajectories, a free answer, and the ledgers' veto where it is wanted."""
-        written = (await self._generate(self._trajectories_request(), send, free=True)).text
-        reply = without_thought(written).strip()
-        found = read_free_answer(reply)
-        if found is None:
-            return Adjudication(problem=_UNFINISHED if written and not reply else _NO_COORDINATES)
-        point, reasons = found.point, ((reply[:_LONGEST_REASON], ()),)
+        raw_reply = (await self._generate(self._trajectories_request(), send, free_text=True)).text
+        reply = without_thought(raw_reply).strip()
+        free_answer = read_free_answer(reply)
+        if free_answer is None:
+            return Adjudication(problem=_UNFINISHED if raw_reply and not reply else _NO_COORDINATES)
+        point, reasons = free_answer.point, ((reply[:_LONGEST_REASON], ()),)
         if not self._may_answer(point):  # before the veto would let go of the point and keep the branch nearest to it
             return Adjudication(problem=_NOT_ALLOWED)
         nearest = min(ledgers, key=lambda ledger: _distance_km(ledger, point))
         if not self._config.veto:
-            return Adjudication(nearest, point, found.city, found.country, reasons)
+            return Adjudication(nearest, point, free_answer.city, free_answer.country, reasons)
         dossier = self._dossier(ledgers, "final")
         (label,) = [branch.label for branch in dossier.branches if branch.ledger is nearest]
         opinion = Opinion(reasons=(), choice=label, lat=point.lat, lon=point.lon)
         adjudication = adjudicate(dossier, opinion, judged.votes)
         if adjudication.problem:
             return adjudication
-        return replace(adjudication, city=found.city, country=found.country, reasons=reasons)
+        return replace(adjudication, city=free_answer.city, country=free_answer.country, reasons=reasons)
 
-    async def _rounds(self, ledgers: list[RolloutLedger]) -> list[RolloutLedger]:
+    async def _select_finalists(self, ledgers: list[RolloutLedger]) -> list[RolloutLedger]:
         """Winners of groups of four until one dossier holds them. A group without a usable
         opinion passes on its firmest ledger."""
         round_number = 0
@@ -227,17 +227,17 @@ class _Case:
             groups = [ledgers[i : i + _GROUP_SIZE] for i in range(0, len(ledgers), _GROUP_SIZE)]
             dossiers = [self._dossier(members, f"round{round_number}.{i}") for i, members in enumerate(groups)]
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._round(dossier)) for dossier in dossiers]
+                tasks = [group.create_task(self._select_winner(dossier)) for dossier in dossiers]
             ledgers = [task.result() for task in tasks]
             round_number += 1
         return ledgers
 
-    async def _round(self, dossier: Dossier) -> RolloutLedger:
+    async def _select_winner(self, dossier: Dossier) -> RolloutLedger:
         if len(dossier.branches) == 1:
             return dossier.branches[0].ledger
         firmest = max(dossier.branches, key=lambda branch: (branch.ledger.grounding, branch.ledger.rollout_id)).ledger
         try:
-            opinion = await self._ask(dossier, None)
+            opinion = await self._ask_for_opinion(dossier, None)
         except GeoTTSError:
             return firmest
         chosen = dossier.branch(opinion.choice)
@@ -250,20 +250,20 @@ class _Case:
         dossiers = [self._dossier([ledger], f"self{i}") for i, ledger in enumerate(ledgers)]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._is_upheld(dossier)) for dossier in dossiers]
-        upheld = [ledger for ledger, task in zip(ledgers, tasks, strict=True) if task.result()]
-        await send(VerdictText(text=f"The evidence supports {len(upheld)} of {len(ledgers)} candidates."))
-        if not upheld:
+        upheld_ledgers = [ledger for ledger, task in zip(ledgers, tasks, strict=True) if task.result()]
+        await send(VerdictText(text=f"The evidence supports {len(upheld_ledgers)} of {len(ledgers)} candidates."))
+        if not upheld_ledgers:
             return Adjudication(problem="the verifier model found no candidate with enough evidence")
-        ids = {ledger.rollout_id for ledger in upheld}
+        ids = {ledger.rollout_id for ledger in upheld_ledgers}
         best = next(c for c in judged.clusters if any(v.ledger.rollout_id in ids for v in c.members))
         chosen = next(vote.ledger for vote in best.members if vote.ledger.rollout_id in ids)
-        reason = f"The evidence supports {len(upheld)} of {len(ledgers)} candidates"
+        reason = f"The evidence supports {len(upheld_ledgers)} of {len(ledgers)} candidates"
         return Adjudication(chosen=chosen, reasons=((reason, ()),))
 
     async def _is_upheld(self, dossier: Dossier) -> bool:
         """A judge that fails says nothing against the branch."""
         try:
-            opinion = await self._ask(dossier, None)
+            opinion = await self._ask_for_opinion(dossier, None)
         except GeoTTSError:
             return True
         return opinion.choice != NOBODY
@@ -273,38 +273,40 @@ class _Case:
         sources = {trajectory.rollout_id: trajectory.source for trajectory in self._request.trajectories}
         return make_dossier(ledgers, token_budget=self._config.evidence_tokens, seed=seed, sources=sources)
 
-    async def _ask(self, dossier: Dossier, send: Send[VerifierItem] | None) -> Opinion:
+    async def _ask_for_opinion(self, dossier: Dossier, send: Send[VerifierItem] | None) -> Opinion:
         """One opinion; the model is corrected once if its first try is wrong."""
         request = self._model_request(dossier)
         reply = await self._generate(request, send)
         try:
             return read_opinion(without_thought(reply.text), dossier)
         except UnusableOpinion as wrong:
-            correction = text_message("user", f"That cannot be used: {wrong}. {self._form()}")
-        again = await self._generate(replace(request, messages=(*request.messages, reply, correction)), send)
+            correction = text_message("user", f"That cannot be used: {wrong}. {self._answer_form()}")
+        second_reply = await self._generate(replace(request, messages=(*request.messages, reply, correction)), send)
         try:
-            return read_opinion(without_thought(again.text), dossier)
+            return read_opinion(without_thought(second_reply.text), dossier)
         except UnusableOpinion as wrong:
             raise ModelError(f"the verifier model's opinion cannot be used: {wrong}") from wrong
 
-    async def _generate(self, request: ModelRequest, send: Send[VerifierItem] | None, *, free: bool = False) -> Message:
+    async def _generate(
+        self, request: ModelRequest, send: Send[VerifierItem] | None, *, free_text: bool = False
+    ) -> Message:
         """What the model writes. `send` gets it piece by piece, without its thought: reasons, or all of a free text."""
-        written, ids, shown = "", list[int](), False
+        full_text, token_ids, was_sent = "", list[int](), False
         gate, reasons = ThoughtGate(thinking=bool(self._config.thinks)), ReasonStream()
         with boundary(ModelError, f"verifier model {self._model.name}"):
             async with closing(self._meter.generate(self._model, request)) as deltas:
                 async for delta in deltas:
-                    written += delta.text
-                    ids += delta.token_ids
-                    new = gate.feed(delta.text)
-                    new = new if free else reasons.feed(new)
-                    if send is not None and new:
-                        shown = True
-                        await send(VerdictText(text=new))
-        if free and send is not None and not shown and (text := without_thought(written)):
+                    full_text += delta.text
+                    token_ids += delta.token_ids
+                    new_text = gate.feed(delta.text)
+                    new_text = new_text if free_text else reasons.feed(new_text)
+                    if send is not None and new_text:
+                        was_sent = True
+                        await send(VerdictText(text=new_text))
+        if free_text and send is not None and not was_sent and (text := without_thought(full_text)):
             await send(VerdictText(text=text))  # of a model that did not think after all
         await self._send_usage()
-        return Message(role="assistant", parts=(TextPart(text=written),), token_ids=tuple(ids) or None)
+        return Message(role="assistant", parts=(TextPart(text=full_text),), token_ids=tuple(token_ids) or None)
 
     async def _send_usage(self) -> None:
         """Say after each question what it took: a request that is cancelled in the next one has cost it."""
@@ -321,7 +323,7 @@ class _Case:
         task = _SELF if self._config.mode == "self_verify" else _SYNTHESISE if synthesise else _SELECT
         hint = self._request.options.hint
         hint_text = f"\nThe sender of the photo adds, unchecked: {hint!r}" if hint else ""
-        text = f"{dossier.text}\n\n{task}{hint_text}\n{self._form()}"
+        text = f"{dossier.text}\n\n{task}{hint_text}\n{self._answer_form()}"
         digest = hashlib.sha256(dossier.text.encode()).hexdigest()[:16]
         context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
         return ModelRequest(
@@ -334,8 +336,8 @@ class _Case:
             lora=self._config.lora,
         )
 
-    def _form(self) -> str:
-        return _FORM % (', "lat": 0.0, "lon": 0.0' if self._config.mode == "synthesise" else "")
+    def _answer_form(self) -> str:
+        return _ANSWER_FORM % (', "lat": 0.0, "lon": 0.0' if self._config.mode == "synthesise" else "")
 
 
 def _distance_km(ledger: RolloutLedger, point: LatLon) -> float:

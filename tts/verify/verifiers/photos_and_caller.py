@@ -32,7 +32,7 @@ def photos_verdict(
     """The verdict on photos that are not of one place: see `apart_verdict` for the first four arguments."""
     allowed, excluded = allowed_answers(answers, photos, options, world)
     verdict = apart_verdict(answers, photos, blank, why, allowed)
-    return with_excluded(_with_hint(verdict, answers, photos, options.hint, world), excluded)
+    return with_excluded(_add_hint_outcome(verdict, answers, photos, options.hint, world), excluded)
 
 
 def allowed_answers(
@@ -43,7 +43,7 @@ def allowed_answers(
     allowed: list[PhotoAnswer] = []
     excluded: list[Contradiction] = []
     for answer, photo in zip(answers, photos, strict=True):
-        contradiction = _contradiction(answer, photo, options, world)
+        contradiction = _find_contradiction(answer, photo, options, world)
         allowed.append(answer if contradiction is None else _withhold_place(answer, contradiction.text))
         excluded += [] if contradiction is None else [contradiction]
     return tuple(allowed), tuple(excluded)
@@ -60,7 +60,7 @@ def with_excluded(verdict: Verdict, excluded: Sequence[Contradiction]) -> Verdic
     )
 
 
-def _with_hint(
+def _add_hint_outcome(
     verdict: Verdict, answers: Sequence[PhotoAnswer], photos: Sequence[OnePhoto], hint: str | None, world: World
 ) -> Verdict:
     """The verdict with what became of the hint."""
@@ -78,32 +78,34 @@ def _hint_outcome(
     assert world.clues is not None
     priors = world.clues.weigher.priors
     read = [(hint.scope.fit(p.read.belief, priors), a, p) for a, p in zip(answers, photos, strict=True) if p.read]
-    there = [(answer, photo) for fit, answer, photo in read if fit.agrees]
-    if not there and not (read and all(fit.contradicts for fit, _, _ in read)):
+    agreeing = [(answer, photo) for fit, answer, photo in read if fit.agrees]
+    if not agreeing and not (read and all(fit.contradicts for fit, _, _ in read)):
         return None
-    compared = there or [(answer, photo) for _, answer, photo in read]
+    compared = agreeing or [(answer, photo) for _, answer, photo in read]
     statements = ", ".join(photo_says(*one) for one in compared if says_something(*one))
-    if bool(there) is not hint.denied:
+    if bool(agreeing) is not hint.denied:
         text = f"What was read agrees with your hint: {hint.words}" + (f"; {statements}." if statements else ".")
-        return _outcome("agrees", hint, text)
+        return _make_outcome("agrees", hint, text)
     verb = "asks about" if hint.asked else "says"
     text = f"Your hint {verb} {hint.words}, but {statements or 'the text in the photos contradicts it'}."
-    return _outcome("contradicted", hint, text)
+    return _make_outcome("contradicted", hint, text)
 
 
-def _outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
+def _make_outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
     return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
 
 
-def _contradiction(answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions, world: World) -> Contradiction | None:
+def _find_contradiction(
+    answer: PhotoAnswer, photo: OnePhoto, options: LocateOptions, world: World
+) -> Contradiction | None:
     if answer.lat is None or answer.lon is None:
         return None
-    point, says = LatLon(lat=answer.lat, lon=answer.lon), photo_says(answer, photo)
-    says = says[0].upper() + says[1:]
+    point, statement = LatLon(lat=answer.lat, lon=answer.lon), photo_says(answer, photo)
+    statement = statement[0].upper() + statement[1:]
     if options.within is not None and not in_caller_area(point, options.within, world.countries):
-        return Contradiction(about="within", text=f"{says}, outside {area_words(options.within, world)}.")
+        return Contradiction(about="within", text=f"{statement}, outside {area_words(options.within, world)}.")
     if RuledOut.from_options(options).place_at(point, world) is not None:
-        return Contradiction(about="not_there", text=f"{says}, which you ruled out.")
+        return Contradiction(about="not_there", text=f"{statement}, which you ruled out.")
     return None
 
 

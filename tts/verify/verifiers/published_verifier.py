@@ -36,7 +36,7 @@ _TASK: Final = (
 )
 _CUT: Final = "[cut]"
 # verifier_test_multi.py:30-46: the longest side of the photo is 1,024 pixels at most, by BILINEAR
-_AS_PUBLISHED: Final = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
+_PHOTO_RULE: Final = ResizeRule(max_pixels=2**26, max_side=1024, resample="bilinear")
 _WRITTEN_CALL: Final = "<tool_call>"
 _LONGEST_NAME: Final = 100
 
@@ -77,7 +77,7 @@ def trajectories_request(request: VerifyRequest, config: VerifierConfig, texts: 
         ),
         sampling=Sampling(temperature=0.0, max_tokens=config.max_tokens),
         photos=photos,
-        pictures=PictureRules(photo=config.photo_rule or _AS_PUBLISHED),
+        pictures=PictureRules(photo=config.photo_rule or _PHOTO_RULE),
         lora=config.lora,
     )
 
@@ -100,14 +100,14 @@ def trajectory_text(trajectory: Trajectory, *, cut: int = 0) -> str:
     """Thoughts, calls and results as the released dumps hold them; results of the first `cut` turns are cut out."""
     pieces: list[str] = []
     for number, turn in enumerate(trajectory.turns):
-        pieces += [turn.text, *_calls_beside(turn)]
+        pieces += [turn.text, *_calls_outside_text(turn)]
         for result in turn.results:
             shown = _CUT if number < cut else result.text
             pieces.append(f"\nuser\n<tool_response>\n{shown}\n</tool_response>\nassistant\n")
     return "".join(pieces).strip()
 
 
-def _calls_beside(turn: Turn) -> list[str]:
+def _calls_outside_text(turn: Turn) -> list[str]:
     """The calls of a turn that an endpoint sent beside its text, in the form of those that models write into it."""
     if _WRITTEN_CALL in turn.text:
         return []
@@ -126,11 +126,11 @@ class FreeAnswer:
 
 def read_free_answer(text: str) -> FreeAnswer | None:
     """The place of a free answer, as the released reader has it; None where it has no position."""
-    found = read_verdict(text)
-    if (position := found.position) is None:
+    verdict = read_verdict(text)
+    if (position := verdict.position) is None:
         return None
     lat, lon = position
     if abs(lat) > 90 or abs(lon) > 180:
         return None
-    city, country = (" ".join(name.split())[:_LONGEST_NAME] if isinstance(name, str) else "" for name in found[2:])
+    city, country = (" ".join(name.split())[:_LONGEST_NAME] if isinstance(name, str) else "" for name in verdict[2:])
     return FreeAnswer(LatLon(lat=lat, lon=lon), city, country)

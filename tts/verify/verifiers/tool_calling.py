@@ -38,8 +38,8 @@ from tts.verify.inquiry.reweighing import reweigh_votes
 from tts.verify.inquiry.statements import Statements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weigh_votes
 
-_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
-_OF_A_CHECK = "check"  # how the ids of calls begin that a check asked for
+_TIME_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
+_CHECK_ID_PREFIX = "check"  # how the ids of calls begin that a check asked for
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 
 
@@ -53,13 +53,13 @@ class Questioner:
 
     def budget(self, request: VerifyRequest) -> int:
         """How many calls the verifier may make about the answer of a request."""
-        return self._within_limits(request, sum(one.usage.tool_calls for one in request.trajectories))
+        return self._count_allowed_calls(request, sum(one.usage.tool_calls for one in request.trajectories))
 
-    def _within_limits(self, request: VerifyRequest, others: int) -> int:
-        """How many calls one inquiry may make; `others` were made in the request beside it."""
+    def _count_allowed_calls(self, request: VerifyRequest, other_calls: int) -> int:
+        """How many calls one inquiry may make; `other_calls` were made in the request beside it."""
         options, most = request.options, most_questions(request.options, self._config)
         if options.max_tool_calls is not None:
-            most = min(most, options.max_tool_calls - others)
+            most = min(most, options.max_tool_calls - other_calls)
         return max(0, most)
 
     async def ask_open_questions(
@@ -68,10 +68,10 @@ class Questioner:
         """The judgement after the questions that it leaves open; the same where there are none."""
         if not self.budget(request) or judged.spread is None:
             return judged
-        toolbox = await self._toolbox()
+        toolbox = await self._get_toolbox()
         if toolbox is None:
             return self.apply_recorded_calls(request, judged)
-        inquiry = self._inquiry(request, judged, _offered_tools(toolbox, request))
+        inquiry = self._make_inquiry(request, judged, _offered_tools(toolbox, request))
         await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
         return _judgement_after(inquiry, request, judged, self._world)
 
@@ -79,8 +79,8 @@ class Questioner:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
         if not request.inquiry or not self.budget(request) or judged.spread is None:
             return judged
-        inquiry = self._inquiry(request, judged, _used_tools(request))
-        _repeat(inquiry, request)
+        inquiry = self._make_inquiry(request, judged, _used_tools(request))
+        _replay_recorded_calls(inquiry, request)
         return _judgement_after(inquiry, request, judged, self._world)
 
     async def compare_places(
@@ -90,26 +90,28 @@ class Questioner:
 
         Calls that `request.inquiry` has are not made again. Without tools no other calls are made.
         """
-        own = [turn for turn in request.inquiry if any(call.id.startswith(_OF_A_CHECK) for call in turn.calls)]
-        asked = sum(len(turn.calls) for turn in request.inquiry) - sum(len(turn.calls) for turn in own)
-        rollouts = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
-        budget = self._within_limits(request, rollouts + asked)
-        toolbox = await self._toolbox() if budget else None
+        own_turns = [
+            turn for turn in request.inquiry if any(call.id.startswith(_CHECK_ID_PREFIX) for call in turn.calls)
+        ]
+        answer_calls = sum(len(turn.calls) for turn in request.inquiry) - sum(len(turn.calls) for turn in own_turns)
+        rollout_calls = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
+        budget = self._count_allowed_calls(request, rollout_calls + answer_calls)
+        toolbox = await self._get_toolbox() if budget else None
         if toolbox is None:
             comparison = Comparison(places, stated, _used_tools(request), budget)
-            _repeat(comparison, request)
+            _replay_recorded_calls(comparison, request)
         else:
             comparison = Comparison(places, stated, _offered_tools(toolbox, request), budget)
-            await _Asker(toolbox, request, budget, send, own, ids=_OF_A_CHECK).ask_all(comparison)
+            await _Asker(toolbox, request, budget, send, own_turns, id_prefix=_CHECK_ID_PREFIX).ask_all(comparison)
         return comparison
 
-    def _inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
+    def _make_inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
         ruled_out = RuledOut.from_options(options)
         scene = Scene(request.trajectories, request.readings, self._world, options.within, ruled_out)
         return Inquiry(scene, judged.clusters, offered, self.budget(request))
 
-    async def _toolbox(self) -> Toolbox | None:
+    async def _get_toolbox(self) -> Toolbox | None:
         """None where there are no tools, or where they cannot be reached."""
         try:
             return await self._tools() if callable(self._tools) else self._tools
@@ -151,21 +153,21 @@ class _Asker:
         request: VerifyRequest,
         budget: int,
         send: Send[VerifierItem],
-        own: Sequence[Turn],
+        own_turns: Sequence[Turn],
         *,
-        ids: str = "verifier",
+        id_prefix: str = "verifier",
     ) -> None:
-        """`own` are the turns of the same inquiry that were made before; `ids` is how the ids of its calls begin."""
+        """`own_turns` are earlier turns of the same inquiry; `id_prefix` is how the ids of its calls begin."""
         self._toolbox = toolbox
         self._request = request
         self._send = send
-        self._ids = ids
-        self._known = recorded_results(request.inquiry)
-        self._calls_left = budget - sum(len(turn.calls) for turn in own)
-        self._turn = len(request.inquiry)
-        every = (*request.trajectories, *request.testing)
-        self._lane = 1 + max((one.rollout_id for one in every), default=-1)
-        self._deadline = Deadline(_SHARE * request.context.remaining_s)
+        self._id_prefix = id_prefix
+        self._results = recorded_results(request.inquiry)
+        self._calls_left = budget - sum(len(turn.calls) for turn in own_turns)
+        self._next_turn = len(request.inquiry)
+        rollouts = (*request.trajectories, *request.testing)
+        self._rollout_id = 1 + max((one.rollout_id for one in rollouts), default=-1)
+        self._deadline = Deadline(_TIME_SHARE * request.context.remaining_s)
 
     async def ask_all(self, comparison: Comparison[PlaceT]) -> None:
         """Ask the questions of a comparison until it has no more, or there is no more time."""
@@ -174,22 +176,22 @@ class _Asker:
 
     async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         """Results by the ids of the calls, side by side; without those that there are no calls left for."""
-        new = [call for call in calls if call_key(call) not in self._known]
+        new = [call for call in calls if call_key(call) not in self._results]
         if new and len(new) <= self._calls_left:
-            await self._make(new)
-        return {call.id: self._known[key] for call in calls if (key := call_key(call)) in self._known}
+            await self._make_calls(new)
+        return {call.id: self._results[key] for call in calls if (key := call_key(call)) in self._results}
 
-    async def _make(self, calls: Sequence[ToolCall]) -> None:
-        turn, numbered = self._turn, []
+    async def _make_calls(self, calls: Sequence[ToolCall]) -> None:
+        turn, numbered = self._next_turn, []
         for k, call in enumerate(calls):
-            numbered.append(call.model_copy(update={"id": f"{self._ids}_{turn}_{k}"}))
-            await self._send(ToolCalled(rollout_id=self._lane, turn=turn, call=numbered[-1], asker="verifier"))
-        self._turn += 1
+            numbered.append(call.model_copy(update={"id": f"{self._id_prefix}_{turn}_{k}"}))
+            await self._send(ToolCalled(rollout_id=self._rollout_id, turn=turn, call=numbered[-1], asker="verifier"))
+        self._next_turn += 1
         self._calls_left -= len(calls)
         await self._send(Usage(tool_calls=len(calls)))
-        await run_all(self._one(call, turn) for call in numbered)
+        await run_all(self._make_call(call, turn) for call in numbered)
 
-    async def _one(self, call: ToolCall, turn: int) -> None:
+    async def _make_call(self, call: ToolCall, turn: int) -> None:
         remaining_s = max(0.05, self._deadline.remaining_s())
         context = self._request.context.model_copy(update={"remaining_s": remaining_s})
         tool_context = ToolContext(context, self._request.photos, self._request.options)
@@ -200,8 +202,8 @@ class _Asker:
             outcome = failure_outcome(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
         except GeoTTSError as error:
             outcome = failure_outcome(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
-        self._known[call_key(call)] = outcome.result
-        await self._send(ToolResulted(rollout_id=self._lane, turn=turn, result=outcome.result, asker="verifier"))
+        self._results[call_key(call)] = outcome.result
+        await self._send(ToolResulted(rollout_id=self._rollout_id, turn=turn, result=outcome.result, asker="verifier"))
 
 
 def most_questions(options: LocateOptions, config: VerifierConfig) -> int:
@@ -217,11 +219,11 @@ def recorded_results(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
     return {call_key(call): results[call.id] for call in calls if call.id in results}
 
 
-def _repeat(comparison: Comparison[PlaceT], request: VerifyRequest) -> None:
+def _replay_recorded_calls(comparison: Comparison[PlaceT], request: VerifyRequest) -> None:
     """Answer the questions of a comparison from the calls that were recorded for a request."""
-    known = recorded_results(request.inquiry)
+    results = recorded_results(request.inquiry)
     while calls := comparison.next_calls():
-        comparison.take({call.id: known[key] for call in calls if (key := call_key(call)) in known})
+        comparison.take({call.id: results[key] for call in calls if (key := call_key(call)) in results})
 
 
 def _used_tools(request: VerifyRequest) -> list[str]:
@@ -230,11 +232,11 @@ def _used_tools(request: VerifyRequest) -> list[str]:
 
 
 def _offered_tools(toolbox: Toolbox, request: VerifyRequest) -> list[str]:
-    here = {schema.name for schema in toolbox.schemas()}
-    return [name for name in FORMS if name in here and _is_allowed(name, request)]
+    available = {schema.name for schema in toolbox.schemas()}
+    return [name for name in FORMS if name in available and _is_tool_allowed(name, request)]
 
 
-def _is_allowed(name: str, request: VerifyRequest) -> bool:
+def _is_tool_allowed(name: str, request: VerifyRequest) -> bool:
     return request.options.tools is None or ability_of(name) in request.options.tools
 
 

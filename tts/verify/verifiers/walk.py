@@ -54,33 +54,44 @@ class WalkVerifier:
         """The verdict with an answer for each photo, or with the photos that contradict each other."""
         walk = walk_of(request.trajectories, request.readings, len(request.photos), reach, self._world)
         target_km = request.options.target_radius_km
-        answers = [self._answer_alone(one, target_km) for one in walk.photos]
+        answers = [self._answer_from_ledger(one, target_km) for one in walk.photos]
         if walk.contradicting:
             blank = abstention((), target_km, self._world)
             return photos_verdict(
                 answers, walk.photos, blank, _contradiction_text(walk, reach), request.options, self._world
             )
         if all(one.lat is None for one in answers):
-            return _reaching(verdict, float(reach.limits_km.max()))
-        named = {one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None}
-        allowed = {n for n in named if may_answer(_point(answers[n]), request.options, self._world)}
-        firm = {number: answers[number] for number in allowed}
-        whole = tuple(one if one.photo in named else _answer_beside(one, firm, reach, target_km) for one in answers)
-        away = [distance_km(verdict.point, _point(one)) for one in whole if verdict.point and one.lat is not None]
-        whole, excluded = allowed_answers(whole, walk.photos, request.options, self._world)
-        text = f"{verdict.explanation} {own_answers_text(whole)}".strip()
-        found = _reaching(verdict, max(away, default=0.0)).model_copy(update={"per_photo": whole, "explanation": text})
+            return _widen_to(verdict, float(reach.limits_km.max()))
+        photos_with_names = {
+            one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None
+        }
+        allowed_numbers = {
+            n for n in photos_with_names if may_answer(_point_of(answers[n]), request.options, self._world)
+        }
+        firm_answers = {number: answers[number] for number in allowed_numbers}
+        photo_answers = tuple(
+            one if one.photo in photos_with_names else _answer_from_other_photo(one, firm_answers, reach, target_km)
+            for one in answers
+        )
+        distances_km = [
+            distance_km(verdict.point, _point_of(one)) for one in photo_answers if verdict.point and one.lat is not None
+        ]
+        photo_answers, excluded = allowed_answers(photo_answers, walk.photos, request.options, self._world)
+        text = f"{verdict.explanation} {own_answers_text(photo_answers)}".strip()
+        found = _widen_to(verdict, max(distances_km, default=0.0)).model_copy(
+            update={"per_photo": photo_answers, "explanation": text}
+        )
         return with_excluded(found, excluded)
 
-    def _answer_alone(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
+    def _answer_from_ledger(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
         """The whole way from the ledger of a photo to its answer."""
-        found = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
-        if found.spread is None:
-            return photo_answer(one.number, abstention(found.ledgers, target_km, self._world))
+        judgement = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
+        if judgement.spread is None:
+            return photo_answer(one.number, abstention(judgement.ledgers, target_km, self._world))
         verdict = verdict_for(
-            found.clusters,
-            found.ledgers,
-            found.spread,
+            judgement.clusters,
+            judgement.ledgers,
+            judgement.spread,
             self._calibration,
             target_radius_km=target_km,
             world=self._world,
@@ -102,21 +113,23 @@ def _names_its_place(one: OnePhoto) -> bool:
     return one.read is not None and found is not None and one.read.names(found)
 
 
-def _answer_beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach, target_km: float) -> PhotoAnswer:
+def _answer_from_other_photo(
+    own_answer: PhotoAnswer, firm_answers: dict[int, PhotoAnswer], reach: Reach, target_km: float
+) -> PhotoAnswer:
     """Where a photo is by the nearest other that names its place: there, as much wider as the two can be apart. Its own
     answer where there is no other."""
-    others = [one for one in firm.values() if one.radius_km is not None]
-    other = min(others, key=lambda one: (_reaches_km(own, one, reach), one.photo), default=None)
-    limit_km = reach.between(own.photo, other.photo) if other is not None else math.inf
+    others = [one for one in firm_answers.values() if one.radius_km is not None]
+    other = min(others, key=lambda one: (_p90_from_other_photo_km(own_answer, one, reach), one.photo), default=None)
+    limit_km = reach.between(own_answer.photo, other.photo) if other is not None else math.inf
     if other is None or other.radius_km is None or limit_km == math.inf:
-        return own
+        return own_answer
     p50, p90 = other.radius_km.p50 + max(_LEAST_KM, limit_km / 2), other.radius_km.p90 + max(_LEAST_KM, limit_km)
     p90 = min(HALF_CIRCUMFERENCE_KM, p90)
     exact = rough_exactness(min(p50, p90), p90, target_km=target_km)
     finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()  # farther away it may be in another town
     text = f"This photo says little by itself; it lies within {limit_km:,.3g} km of photo {other.photo + 1}."
     names = {name: getattr(other, name) for name in ("country", "country_code", "region", *finest)}
-    return own.model_copy(
+    return own_answer.model_copy(
         update={
             "evidence": (),
             "lat": other.lat,
@@ -134,18 +147,18 @@ def _answer_beside(own: PhotoAnswer, firm: dict[int, PhotoAnswer], reach: Reach,
     )
 
 
-def _reaches_km(own: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
+def _p90_from_other_photo_km(own_answer: PhotoAnswer, other: PhotoAnswer, reach: Reach) -> float:
     """How wide the answer for a photo is that rests on another one."""
     assert other.radius_km is not None
-    return other.radius_km.p90 + reach.between(own.photo, other.photo)
+    return other.radius_km.p90 + reach.between(own_answer.photo, other.photo)
 
 
-def _reaching(verdict: Verdict, km: float) -> Verdict:
+def _widen_to(verdict: Verdict, km: float) -> Verdict:
     """The answer for all photos stands for all of their places."""
     return verdict if km == math.inf else widen_radius(verdict, km)
 
 
-def _point(one: PhotoAnswer) -> LatLon:
+def _point_of(one: PhotoAnswer) -> LatLon:
     assert one.lat is not None
     assert one.lon is not None
     return LatLon(lat=one.lat, lon=one.lon)
