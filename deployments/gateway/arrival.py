@@ -36,11 +36,11 @@ class Arrival:
     launched: bool = False
     rollouts_started: Milestone = field(default_factory=Milestone)
     fetch_slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
-    _fetched: list[Outgoing] = field(default_factory=list, init=False)
-    _recorded_as: str = field(default="", init=False)
+    _photo_egress: list[Outgoing] = field(default_factory=list, init=False)
+    _recorded_id: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        self._recorded_as = self.request_id
+        self._recorded_id = self.request_id
 
     def fetch_from(self, source: PhotoSource | None) -> Fetch | None:
         """`source` for this request; None where nothing is fetched."""
@@ -49,13 +49,13 @@ class Arrival:
 
         async def fetch(url: str) -> bytes:
             async with self.fetch_slot():
-                return await source(url, request_id=self._recorded_as)
+                return await source(url, request_id=self._recorded_id)
 
         return fetch
 
     def egress(self) -> tuple[Outgoing, ...]:
         """The egress so far, with the id of the request. It is taken from the log of this process, where the transport
         recorded it under the id that the request had when it arrived."""
-        taken = EGRESS.take(self._recorded_as)
-        self._fetched += [departure.outgoing for departure in taken if departure.outgoing is not None]
-        return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self._fetched)
+        departures = EGRESS.take(self._recorded_id)
+        self._photo_egress += [departure.outgoing for departure in departures if departure.outgoing is not None]
+        return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self._photo_egress)

@@ -23,7 +23,7 @@ from tts.errors import ConfigError, Overloaded, RequestError
 
 _VARIABLE = "GEOTTS_API_KEYS"
 _OPERATOR = "operator"
-_NONE_OF_ITS_OWN = "-"  # in place of a rate, before a number of requests at once
+_NO_OWN_RATE = "-"  # in place of a rate, before a number of requests at once
 
 
 class Unauthorized(RequestError):
@@ -168,7 +168,7 @@ def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[s
             continue
         name, digest, *rest = [*words, ""] if len(words) == 1 else words
         limits = [word for word in rest if "=" not in word and word != _OPERATOR]
-        money = _money(number, [word for word in rest if "=" in word], config)
+        money = _parse_money_limits(number, [word for word in rest if "=" in word], config)
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef") or len(limits) > 2:
             raise ConfigError(
                 f"key {number}: expected "
@@ -176,7 +176,7 @@ def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[s
             )
         if not name.isprintable():
             raise ConfigError(f"key {number}: its name has control characters")
-        per_minute, concurrent = _limits(number, limits)
+        per_minute, concurrent = _parse_rate_limits(number, limits)
         yield (
             digest,
             Caller(
@@ -190,7 +190,7 @@ def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[s
         )
 
 
-def _money(number: int, words: Sequence[str], config: AccessConfig) -> dict[str, float | None]:
+def _parse_money_limits(number: int, words: Sequence[str], config: AccessConfig) -> dict[str, float | None]:
     """`cost` a request and `cost/day`, in US dollars. Raises ConfigError; a day has to pay for two requests."""
     money: dict[str, float | None] = {"cost": config.max_cost_usd, "cost/day": config.max_cost_per_day_usd}
     for word in words:
@@ -212,10 +212,10 @@ def check_money(request_usd: float | None, day_usd: float | None, whose: str) ->
         raise ConfigError(f"{whose}: a limit for a day needs a limit for each request, of at most half the amount")
 
 
-def _limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
+def _parse_rate_limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
     """Requests a minute, and at once; None where the line says nothing. Raises ConfigError for limits that are none."""
     try:
-        per_minute = float(values[0]) if values and values[0] != _NONE_OF_ITS_OWN else None
+        per_minute = float(values[0]) if values and values[0] != _NO_OWN_RATE else None
         concurrent = int(values[1]) if len(values) > 1 else None
     except ValueError:
         raise ConfigError(

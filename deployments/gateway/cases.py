@@ -71,10 +71,10 @@ class Cases:
     async def case(self, case_id: str, caller: Caller) -> Case:
         """The case, with what has come of its requests by now. Raises NotFound for one of somebody else, too."""
         case = await self._read_case(case_id, caller)
-        runs = tuple([await self._looked_up(run) for run in case.runs])
+        runs = tuple([await self._look_up_outcome(run) for run in case.runs])
         if runs == case.runs:
             return case
-        return await self._change(case_id, caller, lambda now: _with_outcomes(now, runs))
+        return await self._change_case(case_id, caller, lambda now: _with_outcomes(now, runs))
 
     async def list(self, caller: Caller, *, words: str = "", tag: str = "") -> tuple[CaseSummary, ...]:
         """Cases whose title, notes, statements, tags, titles of requests or places have all the words, newest first."""
@@ -95,14 +95,14 @@ class Cases:
         """Keep a request of the caller in the case; nothing when it is there already."""
         meta = await self._gateway.meta(run.request_id, caller)
 
-        def with_run(case: Case) -> Case:
+        def append_run(case: Case) -> Case:
             if any(known.request_id == run.request_id for known in case.runs):
                 return case
             if len(case.runs) >= MOST_RUNS:
                 raise CaseFull(f"a case has at most {MOST_RUNS} requests")
             return case.model_copy(update={"runs": (*case.runs, CaseRun(**dict(run), photos=meta.photos))})
 
-        return await self._change(case_id, caller, with_run)
+        return await self._change_case(case_id, caller, append_run)
 
     async def erase_run(self, case_id: str, request_id: str, caller: Caller) -> Case:
         """Erase a request everywhere, and take it out of the case. Raises NotErased."""
@@ -111,10 +111,10 @@ class Cases:
             raise NotFound("this case has no such request")
         await self._gateway.erase(request_id)
 
-        def without(case: Case) -> Case:
+        def remove_run(case: Case) -> Case:
             return case.model_copy(update={"runs": tuple(run for run in case.runs if run.request_id != request_id)})
 
-        return await self._change(case_id, caller, without)
+        return await self._change_case(case_id, caller, remove_run)
 
     async def erase(self, case_id: str, caller: Caller) -> ErasedCase:
         """Erase its requests with their photos everywhere, then the case. Raises NotErased: ask again."""
@@ -129,7 +129,7 @@ class Cases:
             raise NotFound(f"there is no case {case_id[:40]}: it never existed, it was erased, or its time has passed")
         return value_of(Case, record.body)
 
-    async def _change(self, case_id: str, caller: Caller, change: Callable[[Case], Case]) -> Case:
+    async def _change_case(self, case_id: str, caller: Caller, change: Callable[[Case], Case]) -> Case:
         """Change what nobody writes by hand; again when somebody else was faster."""
         for _ in range(_TRIES):
             case = await self._read_case(case_id, caller)
@@ -155,14 +155,14 @@ class Cases:
             raise CaseChanged("somebody else has changed this case: read it again")
         return case
 
-    async def _looked_up(self, run: CaseRun) -> CaseRun:
+    async def _look_up_outcome(self, run: CaseRun) -> CaseRun:
         """With its outcome, once there is one; an erased request is noticed also later."""
         erased = run.outcome is not None and run.outcome.status == "erased"
         if not erased and await self._store.meta(run.request_id) is None:
             return run.model_copy(update={"outcome": CaseOutcome(status="erased")})
         if run.outcome is not None:
             return run
-        return run.model_copy(update={"outcome": _case_outcome(await self._gateway.so_far(run.request_id))})
+        return run.model_copy(update={"outcome": _outcome_of_run(await self._gateway.so_far(run.request_id))})
 
 
 def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:
@@ -173,15 +173,15 @@ def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:
     return case.model_copy(update={"runs": runs_with_outcomes})
 
 
-def _case_outcome(run: Run) -> CaseOutcome | None:
+def _outcome_of_run(run: Run) -> CaseOutcome | None:
     if run.answer is not None:
-        return _outcome_of(run.answer)
+        return _outcome_of_answer(run.answer)
     if run.failure is not None:
         return CaseOutcome(status="failed")
     return CaseOutcome(status="cancelled") if run.stop_reason is not None else None
 
 
-def _outcome_of(answer: Answer) -> CaseOutcome:
+def _outcome_of_answer(answer: Answer) -> CaseOutcome:
     names = dict.fromkeys(name for name in (answer.place, answer.city, answer.region, answer.country) if name)
     return CaseOutcome(
         status="abstained" if answer.abstained else "done",
@@ -193,13 +193,13 @@ def _outcome_of(answer: Answer) -> CaseOutcome:
     )
 
 
-def _places(case: Case) -> tuple[str, ...]:
+def _places_of_runs(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(run.outcome.place for run in case.runs if run.outcome and run.outcome.place))
 
 
 def _contains_words(case: Case, words: list[str]) -> bool:
     written = (case.title, case.notes, *case.tags, *(claim.text for claim in case.claims))
-    texts = (*written, *(run.title for run in case.runs), *_places(case))
+    texts = (*written, *(run.title for run in case.runs), *_places_of_runs(case))
     text = " ".join(texts).casefold()
     return all(word in text for word in words)
 
@@ -212,7 +212,7 @@ def _summary(case: Case) -> CaseSummary:
         changed_at=case.changed_at,
         runs=len(case.runs),
         running=sum(run.outcome is None for run in case.runs),
-        places=_places(case)[:5],
+        places=_places_of_runs(case)[:5],
         entries=tuple(run.title for run in case.runs if run.title)[:5],
         first=case.runs[:_SHOWN],
     )

@@ -44,13 +44,13 @@ def looked_up(
     field: str, statements: Sequence[Statement | ClaimedPlace], reader: ClueReader
 ) -> tuple[ClaimedPlace, ...]:
     """The places that some statements name. Raises RequestError about the `field` with every one that names none."""
-    found, errors = [], []
+    places, errors = [], []
     for number, statement in enumerate(statements):
         try:
-            found.append(statement if isinstance(statement, ClaimedPlace) else claimed_place(statement, reader))
+            places.append(statement if isinstance(statement, ClaimedPlace) else claimed_place(statement, reader))
         except ValueError as error:
             name = field if len(statements) == 1 else f"{field}.{number}"
             errors.append({"field": name, "problem": str(error)})
     if errors:
         raise RequestError("; ".join(f"{e['field']}: {e['problem']}" for e in errors), errors=tuple(errors))
-    return tuple(found)
+    return tuple(places)

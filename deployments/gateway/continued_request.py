@@ -40,8 +40,8 @@ _MOST_KEPT = 512
 _MOST_FILE_BYTES = 16 * 2**20  # of pictures that tools made, together
 _MOST_NOTES = 8
 _MOST_HINT = 2000  # characters, as in `LocateOptions`
-_QUOTED = 80
-_WRONG = re.compile(
+_MOST_QUOTED = 80
+_REJECTION = re.compile(
     r"(?:no\b[,.!\s]*)?(?:(?:it|that|this)(?:['’]s|\s+is|\s+was)?\s+)?(?:not\s+(?:there|it|right|correct)|wrong)[.!\s]*",
     re.IGNORECASE,
 )  # a fact that only says that the earlier answer is wrong
@@ -86,20 +86,20 @@ async def continuation_of(
         raise StillRunning("this request is still running: wait for its end or cancel it, then continue it")
     run = await earlier_run(store, meta.request_id)
     earlier = earlier_options(meta)
-    options, why = await asyncio.to_thread(_options, earlier, asked, run, clue_reader(data_dir), added)
-    photos = await _photos(store, meta.request_id, run)
+    options, why = await asyncio.to_thread(_next_options, earlier, asked, run, clue_reader(data_dir), added)
+    photos = await _load_photos(store, meta.request_id, run)
     if photos is None and not added:
         raise PhotosGone("the photo of this request is no longer stored: send it again in `image`")
     dialect = identity.dialect_of(options)
-    same = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
+    keeps_results = run.accepted is not None and run.accepted.dialect == dialect and photos is not None
     moved = options.within != earlier.within
-    kept = await kept_results(store, meta.request_id, run, moved=moved) if same else ()
+    kept = await kept_results(store, meta.request_id, run, moved=moved) if keeps_results else ()
     continued = EarlierRequest(
         request_id=meta.request_id,
         before=None if run.answer is None else answered_place(run.answer),
-        found=_notes(run),
+        found=_earlier_findings(run),
         why=tuple(why),
-        keeps=("photos" if moved else "all") if same else "",
+        keeps=("photos" if moved else "all") if keeps_results else "",
     )
     claims = run.answer.file_claims if run.answer is not None else ()
     bare = tuple(claim.model_copy(update={"distance_km": None}) for claim in claims)
@@ -135,19 +135,19 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
     """The tool results of the earlier request, with the pictures that still exist. After a change of the area
     (`moved`), only what depends on the photos alone."""
     photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
-    kept: dict[bytes, KeptResult] = {}
+    results_by_key: dict[bytes, KeptResult] = {}
     bytes_left = _MOST_FILE_BYTES
     for one in _answered_calls(run):
         key = call_key(one.call)
-        if len(kept) >= _MOST_KEPT or key in kept or not _may_be_kept(one.result, moved=moved):
+        if len(results_by_key) >= _MOST_KEPT or key in results_by_key or not _may_be_kept(one.result, moved=moved):
             continue
         wanted = {image.sha256 for image in one.result.images} | _viewed_pictures(one.result)
         found = [await store.file(request_id, sha256) for sha256 in sorted(wanted - photos)]
         files = tuple((file.sha256, file.media_type, file.data) for file in found if file is not None)
         bytes_left -= sum(len(data) for _, _, data in files)
         if len(files) == len(found) and bytes_left >= 0:
-            kept[key] = KeptResult(one.call, one.result, files)
-    return tuple(kept.values())
+            results_by_key[key] = KeptResult(one.call, one.result, files)
+    return tuple(results_by_key.values())
 
 
 def _answered_calls(run: Run) -> Iterator[KeptResult]:
@@ -169,7 +169,7 @@ def _viewed_pictures(result: ToolResult) -> set[str]:
     return {fact.image.sha256 for fact in result.facts if isinstance(fact, ViewFact)}
 
 
-async def _photos(store: RunStore, request_id: str, run: Run) -> tuple[Photo, ...] | None:
+async def _load_photos(store: RunStore, request_id: str, run: Run) -> tuple[Photo, ...] | None:
     """Copies of the earlier photos; None when one is gone."""
     photos = []
     for info in run.accepted.photos if run.accepted is not None else ():
@@ -180,45 +180,45 @@ async def _photos(store: RunStore, request_id: str, run: Run) -> tuple[Photo, ..
     return tuple(photos) or None
 
 
-def _options(
-    earlier: LocateOptions, asked: ContinueOptions, run: Run, reader: ClueReader, added: int
+def _next_options(
+    earlier: LocateOptions, additions: ContinueOptions, run: Run, reader: ClueReader, added: int
 ) -> tuple[LocateOptions, list[str]]:
     """The options of the next request, and what the caller added, in plain words."""
-    changed: dict[str, object] = {"resume_grace_s": asked.resume_grace_s}
-    changed |= {name: value for name in ("deadline_s", "include") if (value := getattr(asked, name)) is not None}
+    changed: dict[str, object] = {"resume_grace_s": additions.resume_grace_s}
+    changed |= {name: value for name in ("deadline_s", "include") if (value := getattr(additions, name)) is not None}
     why: list[str] = []
-    fact = (asked.fact or "").strip()
-    if _WRONG.fullmatch(fact):
-        fact, asked = "", asked.model_copy(update={"fact": None, "not_there": asked.not_there or True})
-    rejected = [*_rejected_places(asked, run, reader, added), *_denied_places(fact, reader)]
+    fact = (additions.fact or "").strip()
+    if _REJECTION.fullmatch(fact):
+        fact, additions = "", additions.model_copy(update={"fact": None, "not_there": additions.not_there or True})
+    rejected = [*_rejected_places(additions, run, reader, added), *_denied_places(fact, reader)]
     if rejected:
         kept = dict.fromkeys((*earlier.not_there, *rejected))
         changed["not_there"] = tuple(kept)
         why.append(f"you ruled out {labels(rejected)}")
     if fact and not _denied_places(fact, reader):
         changed["hint"] = _join_hint(earlier.hint, fact)
-        why.append(f"you said: “{fact if len(fact) <= _QUOTED else fact[: _QUOTED - 1] + '…'}”")
-    if asked.within is not None:
-        changed["within"] = asked.within
+        why.append(f"you said: “{fact if len(fact) <= _MOST_QUOTED else fact[: _MOST_QUOTED - 1] + '…'}”")
+    if additions.within is not None:
+        changed["within"] = additions.within
         why.append("you named an area")
-    if asked.taken_at:
-        changed["taken_at"] = (*earlier.taken_at, *asked.taken_at)
+    if additions.taken_at:
+        changed["taken_at"] = (*earlier.taken_at, *additions.taken_at)
     if added:
         why.append("you added a photo" if added == 1 else f"you added {added} photos")
     return earlier.model_copy(update=changed), why
 
 
-def _rejected_places(asked: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
+def _rejected_places(additions: ContinueOptions, run: Run, reader: ClueReader, added: int) -> Iterable[ClaimedPlace]:
     """The places that `not_there` names; also the earlier answer if the caller adds nothing at all."""
-    nothing_added = asked.not_there is None and not asked.fact and asked.within is None and not added
-    if asked.not_there is True or nothing_added:
+    nothing_added = additions.not_there is None and not additions.fact and additions.within is None and not added
+    if additions.not_there is True or nothing_added:
         if run.answer is None:
             raise wrong_field("not_there", "the earlier request has no answer; name the place to rule out")
         try:
             return (rejected_place(run.answer, reader),)
         except ValueError as error:
             raise wrong_field("not_there", str(error)) from error
-    statements = asked.not_there if isinstance(asked.not_there, tuple) else ()
+    statements = additions.not_there if isinstance(additions.not_there, tuple) else ()
     return looked_up("not_there", statements, reader)
 
 
@@ -240,7 +240,7 @@ def _join_hint(hint: str | None, fact: str) -> str:
     return joined
 
 
-def _notes(run: Run) -> tuple[str, ...]:
+def _earlier_findings(run: Run) -> tuple[str, ...]:
     """The evidence for and against the earlier answer."""
     if run.answer is None:
         return ()

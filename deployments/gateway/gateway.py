@@ -50,7 +50,7 @@ from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
 _STOP_PATIENCE_S = 3.0
-_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
+_MOST_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
 _ATTACHING_S = 5.0  # photos go to the store beside the first turn
 
 
@@ -158,13 +158,13 @@ class Gateway:
         arrival = arrival or Arrival()
         caller = arrival.caller
         check_questions(options, self._args.verifier)
-        options = self._ports.router.within_budget(_within_means(self._args.request_defaults.fill(options), caller))
+        options = self._ports.router.within_budget(_limit_cost(self._args.request_defaults.fill(options), caller))
         options = await with_places(options, self._args.data_dir)
         claimed = await places_claimed(options, self._args.data_dir)
         if self._coarsening is not None:
             count = len(raw_photos) + (len(continuation.photos) if continuation is not None else 0)
             self._coarsening.refuse_fine(options, claimed, count, continues=continuation is not None)
-        photos = await self._photos(raw_photos, continuation, arrival.rollouts_started)
+        photos = await self._collect_photos(raw_photos, continuation, arrival.rollouts_started)
         check_walk(options, len(photos))
         file_claims = tuple(file_claim(raw) for raw in raw_photos) if options.exif == "report" or options.claims else ()
         if continuation is not None:
@@ -207,7 +207,7 @@ class Gateway:
         arrival.launched = True
         return StartedRequest(request.id)
 
-    async def _photos(
+    async def _collect_photos(
         self, raw: Sequence[bytes], continuation: Continuation | None, rollouts_started: Milestone
     ) -> tuple[Photo, ...]:
         """Those of the earlier request, if there is one, and those that were sent."""
@@ -295,9 +295,9 @@ class Gateway:
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""
-        give_up = asyncio.get_running_loop().time() + _ATTACHING_S
+        give_up_at = asyncio.get_running_loop().time() + _ATTACHING_S
         while (found := await self.store.file(meta.request_id, sha256)) is None and sha256 in meta.photos:
-            if asyncio.get_running_loop().time() > give_up or not await self.store.is_open(meta.request_id):
+            if asyncio.get_running_loop().time() > give_up_at or not await self.store.is_open(meta.request_id):
                 return None
             await asyncio.sleep(0.02)
         return found
@@ -313,21 +313,21 @@ class Gateway:
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""
-        last_seq, ended = after, False
+        last_seq, has_ended = after, False
         try:
             with boundary(StoreUnavailable, "reading the log"):
-                async with closing(self._entries(request_id, after)) as entries:
+                async with closing(self._read_log(request_id, after)) as entries:
                     async for entry in entries:
                         if entry is not None:
-                            last_seq, ended = entry.seq, entry.kind == "done"
-                        elif ended:  # closing it takes the store a while
+                            last_seq, has_ended = entry.seq, entry.kind == "done"
+                        elif has_ended:  # closing it takes the store a while
                             break
                         yield entry
-            if ended or (last_seq and last_seq == after and await self.store.meta(request_id) is not None):
+            if has_ended or (last_seq and last_seq == after and await self.store.meta(request_id) is not None):
                 return
             lost: StoreUnavailable = LogLost()
         except StoreUnavailable as error:
-            if ended:
+            if has_ended:
                 return
             lost = error
         failed = Failed(code=lost.code, status=lost.status, detail=lost.detail)
@@ -335,7 +335,7 @@ class Gateway:
         for seq, event in enumerate(ends, last_seq + 1):
             yield LogEntry(seq, event.type, event.model_copy(update={"seq": seq}).json_bytes())
 
-    async def _entries(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:
+    async def _read_log(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:
         """What the store has, and an end for a request whose gateway was lost."""
         idle_s = min(self._config.heartbeat_s, self._config.lease_s)
         failures = 0
@@ -347,7 +347,7 @@ class Gateway:
                     failures = 0
                 except StoreUnavailable:
                     failures += 1
-                    if failures > _END_FAILURES or self._runner.is_broken(request_id):
+                    if failures > _MOST_END_FAILURES or self._runner.is_broken(request_id):
                         raise
                 yield entry
 
@@ -394,7 +394,7 @@ def _not_found(request_id: str) -> NotFound:
     return NotFound(f"there is no request {request_id[:40]}: it never existed, or it was erased")
 
 
-def _within_means(options: LocateOptions, caller: Caller) -> LocateOptions:
+def _limit_cost(options: LocateOptions, caller: Caller) -> LocateOptions:
     """A request may not cost more than its key allows."""
     bounds = [usd for usd in (options.max_cost_usd, caller.max_cost_usd) if usd is not None]
     return options.model_copy(update={"max_cost_usd": min(bounds)}) if bounds else options

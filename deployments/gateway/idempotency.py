@@ -21,10 +21,10 @@ class KeyReused(RequestError):
 
 def claim_of(request: LocateRequest) -> Claim:
     """The photos as they came, the options and the request that is continued: what a key stands for, as one hash."""
-    asked = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
+    parts = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
     if request.continued is not None:
-        asked.append(request.continued.request_id)
-    return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(asked).encode()).hexdigest())
+        parts.append(request.continued.request_id)
+    return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(parts).encode()).hexdigest())
 
 
 async def earlier_request(store: RunStore, meta: RunMeta, mine: Claim) -> str | None:
@@ -37,16 +37,16 @@ async def earlier_request(store: RunStore, meta: RunMeta, mine: Claim) -> str | 
         KeyReused: the key stands for another request.
         StoreUnavailable: the run store does not answer.
     """
-    now, waiting_for, give_up = asyncio.get_running_loop().time, "", 0.0
-    while (held := await store.claim(meta.claim, mine)) is not None and held.request_id != mine.request_id:
-        if held.request_id != waiting_for:
-            waiting_for, give_up = held.request_id, now() + _OPENING_S
-        if await store.meta(held.request_id) is not None:
-            if held.fingerprint != mine.fingerprint:
+    clock, waiting_for, give_up_at = asyncio.get_running_loop().time, "", 0.0
+    while (existing := await store.claim(meta.claim, mine)) is not None and existing.request_id != mine.request_id:
+        if existing.request_id != waiting_for:
+            waiting_for, give_up_at = existing.request_id, clock() + _OPENING_S
+        if await store.meta(existing.request_id) is not None:
+            if existing.fingerprint != mine.fingerprint:
                 raise KeyReused("this Idempotency-Key was used for another request; use a new one")
-            return held.request_id
-        if now() > give_up:
-            await store.release(meta.claim, held.request_id)
+            return existing.request_id
+        if clock() > give_up_at:
+            await store.release(meta.claim, existing.request_id)
         else:
             await asyncio.sleep(_OPENING_S / 20)
     return None

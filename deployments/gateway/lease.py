@@ -17,17 +17,17 @@ class Lease:
 
     def __init__(self, lease_s: float, asked_at: float) -> None:
         self._lease_s = lease_s
-        self._until = asked_at + lease_s
+        self._valid_until = asked_at + lease_s
         self._renewed = asyncio.Event()
 
     @property
     def is_valid(self) -> bool:
         """Whether no other gateway can have the request."""
-        return asyncio.get_running_loop().time() < self._until
+        return asyncio.get_running_loop().time() < self._valid_until
 
     def renew(self, asked_at: float) -> None:
         """The store, which was asked at this moment, says that the request is this gateway's."""
-        self._until = max(self._until, asked_at + self._lease_s)
+        self._valid_until = max(self._valid_until, asked_at + self._lease_s)
         self._renewed.set()
 
     async def wait_until_valid(self) -> None:

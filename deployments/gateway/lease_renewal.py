@@ -29,28 +29,28 @@ class LeaseRenewal:
     ) -> None:
         self._store = store
         self._lease_s = lease_s
-        self._held = held
+        self._held_requests = held
         self._cancel = cancel
 
     async def run(self) -> None:
         """Renew until cancelled."""
-        pause_s, late = self._lease_s / 4, False
+        pause_s, is_late = self._lease_s / 4, False
         while True:
             await asyncio.sleep(pause_s)
             pause_s = self._lease_s / 4
             try:
-                await self._renew()
+                await self._renew_leases()
             except StoreUnavailable as error:
-                if not late:
+                if not is_late:
                     _log.warning("leases are not renewed: %s", error.detail)
-                late = True
+                is_late = True
                 pause_s /= 4
             else:
-                late = False
+                is_late = False
 
-    async def _renew(self) -> None:
+    async def _renew_leases(self) -> None:
         """Raises StoreUnavailable."""
-        held = self._held()
+        held = self._held_requests()
         asked_at = asyncio.get_running_loop().time()
         lost = set(await self._store.renew([meta for meta, _ in held.values()], lease_s=self._lease_s))
         for request_id, (_, lease) in held.items():

@@ -18,11 +18,11 @@ from tts.aio import spawn
 
 
 @dataclass(slots=True)
-class _Audience:
-    """Readers of one request at this gateway. `disowned`: the one that began it has left."""
+class _LocalReaders:
+    """Readers of one request at this gateway. `owner_left`: the one that began it has left."""
 
-    readers: int = 0
-    disowned: bool = False
+    count: int = 0
+    owner_left: bool = False
 
 
 class Readers:
@@ -33,29 +33,29 @@ class Readers:
     def __init__(self, runner: Runner, store: RunStore) -> None:
         self._runner = runner
         self._store = store
-        self._audiences: dict[str, _Audience] = {}
+        self._readers_by_request: dict[str, _LocalReaders] = {}
 
     @contextmanager
     def attach_reader(self, request_id: str, grace_s: float, *, joins: bool) -> Iterator[None]:
         """Around reading a request. Which of its readers leave first does not matter."""
-        away = joins and not self._runner.is_running(request_id)
-        speaks = grace_s > 0 or away  # its gateway hears of this reader by the store
-        reader = spawn(self._attend(request_id, grace_s), name=f"attend {request_id}") if speaks else None
-        audience = self._audiences.setdefault(request_id, _Audience())
-        audience.readers += 1
+        runs_elsewhere = joins and not self._runner.is_running(request_id)
+        reports = grace_s > 0 or runs_elsewhere  # its gateway hears of this reader by the store
+        report_task = spawn(self._report_reader(request_id, grace_s), name=f"attend {request_id}") if reports else None
+        local_readers = self._readers_by_request.setdefault(request_id, _LocalReaders())
+        local_readers.count += 1
         try:
             yield
         finally:
-            if reader is not None:
-                reader.cancel()
-            audience.readers -= 1
-            audience.disowned |= not joins and grace_s <= 0
-            if audience.readers == 0:
-                del self._audiences[request_id]
-                if audience.disowned and self._runner.is_running(request_id):
+            if report_task is not None:
+                report_task.cancel()
+            local_readers.count -= 1
+            local_readers.owner_left |= not joins and grace_s <= 0
+            if local_readers.count == 0:
+                del self._readers_by_request[request_id]
+                if local_readers.owner_left and self._runner.is_running(request_id):
                     spawn(self._runner.stop_unattended(request_id), name=f"leave {request_id}", context=Context())
 
-    async def _attend(self, request_id: str, grace_s: float) -> None:
+    async def _report_reader(self, request_id: str, grace_s: float) -> None:
         while True:
             try:
                 await self._store.attend(request_id, grace_s + ATTENDED_S)

@@ -55,12 +55,12 @@ class _Job:
     attended: bool = True
     earlier: TakenOver | None = None  # what the gateway did that was lost
     last_seq: int = 0
-    began: bool = False
+    has_begun: bool = False
     rollouts_started: Milestone = field(default_factory=Milestone)
     solution: Solution | None = None
     run: Run | None = None  # all that the log says, once that came to its own end
     coarse_run: Run = field(default_factory=Run)  # where the log is coarser than what is known: what it says so far
-    started: float = field(default_factory=time.perf_counter)
+    started_at_s: float = field(default_factory=time.perf_counter)
     task: asyncio.Task[None] | None = None
 
 
@@ -86,7 +86,7 @@ class Runner:
         self._coarsening = coarsening
         self._jobs: dict[str, _Job] = {}
         self._duties: list[asyncio.Task[None]] = []
-        self._broken: dict[str, StoreUnavailable] = {}  # ended here, but the store could not record it
+        self._unrecorded_ends: dict[str, StoreUnavailable] = {}  # ended here, but the store could not record it
         self._takeover = Takeover(config, store, self)
         self._renewal = LeaseRenewal(store, config.lease_s, self._held_requests, self.cancel)
 
@@ -113,14 +113,14 @@ class Runner:
         self._ensure_duties()
         lease = Lease(self._config.lease_s, asked_at)
         egress = RequestEgress(self._ports, request.id, meta.fetched)
-        self._start(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
+        self._start_job(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
 
-    def _start(self, job: _Job) -> None:
+    def _start_job(self, job: _Job) -> None:
         self._observers.on_accepted(job.meta)  # it may refuse
         self._admission.count_start()
         self._jobs[job.request.id] = job
-        job.task = spawn(self._work(job), name=f"solve {job.request.id}", context=Context())
-        job.task.add_done_callback(lambda _: self._on_done(job))
+        job.task = spawn(self._run_job(job), name=f"solve {job.request.id}", context=Context())
+        job.task.add_done_callback(lambda _: self._on_job_done(job))
 
     async def record_refusal(self, meta: RunMeta) -> None:
         """Tell what went out for a request that was never launched."""
@@ -142,13 +142,13 @@ class Runner:
         if job is None or job.task is None:
             return None
         await asyncio.wait([job.task])
-        if (broken := self._broken.get(request_id)) is not None:
+        if (broken := self._unrecorded_ends.get(request_id)) is not None:
             raise broken
         return job.run
 
     def is_broken(self, request_id: str) -> bool:
         """Whether a request ended here, but its end could not be written to the run store."""
-        return request_id in self._broken
+        return request_id in self._unrecorded_ends
 
     def cancel(self, request_id: str) -> None:
         """Cancel without waiting; nothing when it does not run here."""
@@ -161,23 +161,23 @@ class Runner:
         job = self._jobs.get(request_id)
         if job is not None and job.task is not None:
             await cancel_and_wait(job.task)
-            if not job.began:
+            if not job.has_begun:
                 await self._write_closing_events(job.meta, job.egress, [Done(stop_reason=StopReason.CANCELLED)], 0)
 
-    def _on_done(self, job: _Job) -> None:
+    def _on_job_done(self, job: _Job) -> None:
         del self._jobs[job.meta.request_id]
         job.rollouts_started.reach()
-        seconds = time.perf_counter() - job.started
+        seconds = time.perf_counter() - job.started_at_s
         self._admission.count_end(seconds)
         self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.usage)
-        if not job.began:  # cancelled before its first step: its own handlers never ran
+        if not job.has_begun:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
             spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")
 
-    async def _work(self, job: _Job) -> None:
-        job.began = True
+    async def _run_job(self, job: _Job) -> None:
+        job.has_begun = True
         request, meta = job.request, job.meta
-        watcher = spawn(self._watch(meta), name=f"watch {request.id}") if meta.grace_s > 0 else None
+        watcher = spawn(self._cancel_when_unattended(meta), name=f"watch {request.id}") if meta.grace_s > 0 else None
         try:
             with boundary(FatalError, f"request {request.id}"):
                 await self._solve(job)
@@ -191,7 +191,7 @@ class Runner:
             await self._end_job(job, [Done(stop_reason=StopReason.CANCELLED)])
             raise
         else:
-            await self._close(meta, failed=job.run is not None and job.run.failure is not None)
+            await self._close_log(meta, failed=job.run is not None and job.run.failure is not None)
         finally:
             if watcher is not None:
                 watcher.cancel()
@@ -209,12 +209,12 @@ class Runner:
                 if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
                     first_batch_logged.set()
                     await attached()  # it may fail: then that is the end of the request
-                await self._record(job, batch)
+                await self._record_batch(job, batch)
                 first_batch_logged.set()
         job.run = solution.so_far if self._coarsening is None else job.coarse_run
 
     @property
-    def _is_continued_elsewhere(self) -> bool:
+    def _may_continue_elsewhere(self) -> bool:
         """Whether another gateway may go on with a request: not where its log holds less than its rollouts found."""
         return self._store.shared and self._coarsening is None
 
@@ -222,17 +222,17 @@ class Runner:
         """Keep what another gateway may need of the request; its photos go to the store beside the first turn."""
         wanted_s = job.request.options.wanted_s or self._config.default_deadline_s
         deadline_s = min(wanted_s, self._config.max_deadline_s)
-        if self._is_continued_elsewhere:
+        if self._may_continue_elsewhere:
             await save_request(self._store, job.request, attended=job.attended, deadline_s=deadline_s)
-        begins, started = self._may_begin(job), job.rollouts_started
+        begins, started = self._begin_condition(job), job.rollouts_started
         return Solution(job.request, self._ports, deadline_s, job.egress, may_begin=begins, rollouts_started=started)
 
     async def _resumed_solution(self, earlier: TakenOver, job: _Job) -> Solution:
         job.last_seq = earlier.resumed.run.last_seq
-        may_begin = self._may_begin(job)
+        may_begin = self._begin_condition(job)
         return Solution(job.request, self._ports, earlier.remaining_s, job.egress, earlier.resumed, may_begin)
 
-    def _may_begin(self, job: _Job) -> MayBegin | None:
+    def _begin_condition(self, job: _Job) -> MayBegin | None:
         """What the work of a request waits for before it begins anything; nothing where there is one gateway only."""
         return job.lease.wait_until_valid if self._store.shared else None
 
@@ -243,7 +243,7 @@ class Runner:
             file = Attachment(sha256=photo.sha256, media_type=photo.media_type, data=photo.data)
             await self._store.attach(job.request.id, file)
 
-    async def _record(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
+    async def _record_batch(self, job: _Job, batch: Sequence[Event | Attachment | Checkpoint]) -> None:
         for part in before_second_checkpoints(batch):
             await self._record_part(job, part)
 
@@ -257,16 +257,16 @@ class Runner:
                 events.append(item)
             elif self._coarsening is None:
                 await self._store.attach(job.request.id, item)
-        if self._is_continued_elsewhere:
+        if self._may_continue_elsewhere:
             for checkpoint in checkpoints:  # before the end of its turn is logged: so that turn is never done again
                 await save_checkpoint(self._store, job.request.id, checkpoint)
         if events:
             job.last_seq = events[-1].seq
-            logged = await self._write(job.meta, events)
+            logged = await self._write_events(job.meta, events)
             if self._coarsening is not None:
                 job.coarse_run = fold(logged, job.coarse_run)
 
-    async def _write(self, meta: RunMeta, events: Sequence[Event]) -> Sequence[Event]:
+    async def _write_events(self, meta: RunMeta, events: Sequence[Event]) -> Sequence[Event]:
         """Write them to the log, coarse where it is coarser than what is known; what was written."""
         logged = events if self._coarsening is None else self._coarsening.events(events)
         if logged:
@@ -281,11 +281,11 @@ class Runner:
             await self._write_closing_events(job.meta, job.egress, ends, job.last_seq)
         except StoreUnavailable as error:
             _log.error("the end of a request was not recorded: %s", error.detail, extra={"request_id": job.request.id})
-            if len(self._broken) >= _MOST_BROKEN:
-                self._broken.pop(next(iter(self._broken)))
-            self._broken[job.request.id] = error
+            if len(self._unrecorded_ends) >= _MOST_BROKEN:
+                self._unrecorded_ends.pop(next(iter(self._unrecorded_ends)))
+            self._unrecorded_ends[job.request.id] = error
 
-    async def _close(self, meta: RunMeta, *, failed: bool) -> None:
+    async def _close_log(self, meta: RunMeta, *, failed: bool) -> None:
         """Of a log that has its own end already: nobody misses more if the store fails now. A request that `failed` may
         be tried again under its key.
         """
@@ -304,7 +304,7 @@ class Runner:
         left_machine = await egress.to_event()
         if left_machine is not None:
             ends = [*ends[:-1], left_machine, ends[-1]]
-        await self._write(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
+        await self._write_events(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
         if await self._store.close(meta) and meta.claim:
             await self._store.release(meta.claim, meta.request_id)
 
@@ -314,16 +314,16 @@ class Runner:
 
     def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
         """Start to work on a request that was taken over. `asked_at`: when the store was asked for it."""
-        self._broken.pop(meta.request_id, None)
+        self._unrecorded_ends.pop(meta.request_id, None)
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
-        self._start(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
+        self._start_job(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
 
     async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
         """Close the log of a request that was taken over to be ended."""
         lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
         await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
-        self._broken.pop(meta.request_id, None)
+        self._unrecorded_ends.pop(meta.request_id, None)
 
     async def stop_unattended(self, request_id: str) -> None:
         """Stop the work, unless a reader at another gateway joined it: then as soon as that one has left, too."""
@@ -345,13 +345,13 @@ class Runner:
         except StoreUnavailable:
             return ATTENDED_S  # readers cannot say now that they are there
 
-    async def _watch(self, meta: RunMeta) -> None:
+    async def _cancel_when_unattended(self, meta: RunMeta) -> None:
         """Stop the work if there has been no reader for its grace time."""
         await self._store.attend(meta.request_id, meta.grace_s + ATTENDED_S)
-        left_s = meta.grace_s
-        while left_s > 0:
-            await asyncio.sleep(left_s)
-            left_s = await self._attended_s(meta.request_id)
+        remaining_s = meta.grace_s
+        while remaining_s > 0:
+            await asyncio.sleep(remaining_s)
+            remaining_s = await self._attended_s(meta.request_id)
         self.cancel(meta.request_id)
 
     def _held_requests(self) -> dict[str, tuple[RunMeta, Lease]]:
@@ -361,17 +361,17 @@ class Runner:
         if not self._duties or any(task.done() for task in self._duties):
             for task in self._duties:
                 task.cancel()
-            duties = [self._hear_cancels(), self._renewal.run(), self._purge()]
+            duties = [self._apply_cancels(), self._renewal.run(), self._purge_regularly()]
             if self._store.shared:
                 duties.append(self._takeover.adopt())
             self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
-    async def _hear_cancels(self) -> None:
+    async def _apply_cancels(self) -> None:
         async with closing(self._store.cancels()) as asked:
             async for request_id in asked:
                 self.cancel(request_id)
 
-    async def _purge(self) -> None:
+    async def _purge_regularly(self) -> None:
         while True:
             for purge in (self._store.purge, *((self._brokers.purge,) if self._brokers is not None else ())):
                 try:

@@ -109,18 +109,18 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
 
     Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
     """
-    kept = await store.saved_files(meta.request_id)
-    if _REQUEST not in kept:
+    saved_files = await store.saved_files(meta.request_id)
+    if _REQUEST not in saved_files:
         return None
-    saved = value_of(SavedRequest, kept[_REQUEST])
+    saved = value_of(SavedRequest, saved_files[_REQUEST])
     if saved.attended and meta.grace_s <= 0 and not meta.claim:
         return None
     events = await logged_events(store, meta.request_id)
-    photos = await _photos(store, meta.request_id, events)
+    photos = await _load_photos(store, meta.request_id, events)
     if photos is None:
         return None
-    checkpoints = [value_of(Checkpoint, data) for name, data in kept.items() if name.startswith(_CHECKPOINT)]
-    files = await _files(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
+    checkpoints = [value_of(Checkpoint, data) for name, data in saved_files.items() if name.startswith(_CHECKPOINT)]
+    files = await _load_pictures(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
     request = LocateRequest(
         meta.request_id,
         photos,
@@ -130,7 +130,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         followed=saved.followed,
         claimed=saved.claimed,
         continued=saved.continued,
-        kept=await _kept_results(store, saved.continued),
+        kept=await _load_kept_results(store, saved.continued),
     )
     resumed = ResumedRequest.from_log(events, checkpoints, files)
     return TakenOver(request, resumed, max(_LEAST_S, _remaining_s(saved, resumed.elapsed_s)))
@@ -142,7 +142,7 @@ def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:
     return by_clock if saved.deadline_s is None else min(by_clock, saved.deadline_s - elapsed_s)
 
 
-async def _kept_results(store: RunStore, continued: EarlierRequest | None) -> tuple[KeptResult, ...]:
+async def _load_kept_results(store: RunStore, continued: EarlierRequest | None) -> tuple[KeptResult, ...]:
     """Results of tools in the earlier request, as far as they are still there: a call too many is no harm."""
     if continued is None or not continued.keeps:
         return ()
@@ -150,7 +150,7 @@ async def _kept_results(store: RunStore, continued: EarlierRequest | None) -> tu
     return await kept_results(store, continued.request_id, run, moved=continued.keeps == "photos")
 
 
-async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
+async def _load_photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
     accepted = next((event for event in events if event.type == "accepted"), None)
     if accepted is None:
         return None
@@ -163,7 +163,7 @@ async def _photos(store: RunStore, request_id: str, events: Iterable[Event]) -> 
     return tuple(photos)
 
 
-async def _files(
+async def _load_pictures(
     store: RunStore, request_id: str, checkpoints: Iterable[Checkpoint], photos: set[str]
 ) -> dict[str, bytes]:
     """The pictures of tools in the conversations. A missing picture is left out, as after the loss of a replica."""

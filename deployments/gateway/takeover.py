@@ -45,7 +45,7 @@ class Takeover:
         self._lease_s = config.lease_s
         self._store = store
         self._adopter = adopter
-        self._suspects: dict[str, asyncio.Task[None]] = {}
+        self._delayed_takeovers: dict[str, asyncio.Task[None]] = {}
 
     async def adopt(self) -> None:
         """Look for requests of gateways that were lost, as often as leases are renewed, until this is cancelled.
@@ -56,7 +56,7 @@ class Takeover:
 
         async def take_over_abandoned() -> None:
             for request_id in await self._store.requests_without_lease(for_s=pause_s):
-                await self._go_on(request_id)
+                await self._take_over(request_id)
 
         await do_every(pause_s, take_over_abandoned, _log, "requests of a lost gateway cannot be taken over")
 
@@ -71,25 +71,26 @@ class Takeover:
         if at_once or not self._store.shared or self._adopter.is_broken(request_id):
             meta = await self._store.meta(request_id)
             if meta is not None and await self._store.take_over(meta, lease_s=self._lease_s):
-                await self._end(meta)
-        elif request_id not in self._suspects:  # for one that an earlier release began: `adopt` does not find it
-            suspect = spawn(self._go_on_later(request_id), name=f"suspect {request_id}", context=Context())
-            self._suspects[request_id] = suspect
-            suspect.add_done_callback(lambda _: self._suspects.pop(request_id, None))
+                await self._end_request(meta)
+        elif request_id not in self._delayed_takeovers:
+            # for one that an earlier release began: `adopt` does not find it
+            task = spawn(self._continue_later(request_id), name=f"suspect {request_id}", context=Context())
+            self._delayed_takeovers[request_id] = task
+            task.add_done_callback(lambda _: self._delayed_takeovers.pop(request_id, None))
 
     async def aclose(self) -> None:
         """Stop what is waited for."""
-        for suspect in tuple(self._suspects.values()):
-            await cancel_and_wait(suspect)
+        for task in tuple(self._delayed_takeovers.values()):
+            await cancel_and_wait(task)
 
-    async def _go_on_later(self, request_id: str) -> None:
+    async def _continue_later(self, request_id: str) -> None:
         await asyncio.sleep(self._lease_s / 2)
         try:
-            await self._go_on(request_id)
+            await self._take_over(request_id)
         except StoreUnavailable as error:
             _log.warning("a request whose gateway was lost was not ended: %s", error.detail)
 
-    async def _go_on(self, request_id: str) -> None:
+    async def _take_over(self, request_id: str) -> None:
         """Take a request over and go on with it; end it where that cannot be done. One gateway only gets it."""
         meta = await self._store.meta(request_id)
         if self._adopter.is_running(request_id) or meta is None:
@@ -99,19 +100,19 @@ class Takeover:
             return
         earlier = await load_request(self._store, meta)
         if earlier is None or earlier.resumed.run.stop_reason is not None:
-            await self._end(meta)
+            await self._end_request(meta)
             return
         _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
         self._adopter.go_on(earlier, meta, asked_at)
 
-    async def _end(self, meta: RunMeta) -> None:
-        last: LogEntry | None = None
+    async def _end_request(self, meta: RunMeta) -> None:
+        last_entry: LogEntry | None = None
         async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
             async for entry in entries:
                 if entry is None:
                     break
-                last = entry
-        if last is not None and last.kind == "done":
+                last_entry = entry
+        if last_entry is not None and last_entry.kind == "done":
             await self._store.close(meta)
         else:
-            await self._adopter.end_lost(meta, 0 if last is None else last.seq)
+            await self._adopter.end_lost(meta, 0 if last_entry is None else last_entry.seq)

@@ -39,7 +39,7 @@ class Uploads:
     def __init__(self, store: RunStore, *, max_bytes: int) -> None:
         self._store = store
         self._max_bytes = max_bytes
-        self._ours: deque[tuple[float, str, str]] = deque()
+        self._waiting_uploads: deque[tuple[float, str, str]] = deque()
 
     async def add(self, data: bytes, caller: Caller) -> Ticket:
         """Keep a photo for `KEPT_S`.
@@ -54,11 +54,11 @@ class Uploads:
                 f"a photo must have 1 to {self._max_bytes:,} bytes; this one has {len(data):,}",
             )
         await self.sweep()
-        if sum(tenant == caller.name for _, _, tenant in self._ours) >= _MOST:
+        if sum(tenant == caller.name for _, _, tenant in self._waiting_uploads) >= _MOST:
             raise TooManyRequests(f"this key has {_MOST} unused uploads: use them first", retry_after_s=30.0)
         upload_id, sha256 = f"upl_{secrets.token_hex(16)}", hashlib.sha256(data).hexdigest()
         until = time.time() + KEPT_S
-        self._ours.append((until, upload_id, caller.name))
+        self._waiting_uploads.append((until, upload_id, caller.name))
         expires_at = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         meta = RunMeta(request_id=upload_id, tenant=caller.name, photos=(sha256,), started_at=expires_at)
         await self._store.open(meta, lease_s=KEPT_S)
@@ -70,7 +70,7 @@ class Uploads:
         """The bytes behind a ticket, as often as they are asked for. Raises NotFound when it is none of the caller's,
         or past its time."""
         meta = await self._store.meta(upload_id) if _TICKET.fullmatch(upload_id) else None
-        if meta is None or meta.tenant != caller.name or _is_past(meta.started_at):
+        if meta is None or meta.tenant != caller.name or _has_expired(meta.started_at):
             raise NotFound(
                 "there is no such upload: it never existed, it belongs to another key, or its 10 minutes have passed"
             )
@@ -81,9 +81,9 @@ class Uploads:
 
     async def sweep(self, *, everything: bool = False) -> None:
         """Erase what is past its time; `everything`: this gateway ends, and its tickets with it."""
-        while self._ours and (everything or self._ours[0][0] < time.time()):
-            await self._store.erase(self._ours.popleft()[1])
+        while self._waiting_uploads and (everything or self._waiting_uploads[0][0] < time.time()):
+            await self._store.erase(self._waiting_uploads.popleft()[1])
 
 
-def _is_past(expires_at: str) -> bool:
+def _has_expired(expires_at: str) -> bool:
     return datetime.now(UTC) > datetime.fromisoformat(expires_at)

@@ -42,9 +42,9 @@ from tts.toolkit.toolbox import now_rfc3339
 HEADER = "webhook-url"
 _VARIABLE = "GEOTTS_WEBHOOK_SECRET"
 _PREFIX = "whsec_"
-_GONE = 410
-_NOTHING = Usage()
-_LOOK_S = 2.0
+_HTTP_GONE = 410
+_NO_USAGE = Usage()
+_CHECK_INTERVAL_S = 2.0
 _SPARE_S = 30.0
 _log = logging.getLogger("geotts.webhooks")
 
@@ -73,9 +73,9 @@ class WebhookSender:
         self._store = store
         self._end_orphan = end_orphan
         self._duty: asyncio.Task[None] | None = None
-        self._secret = _secret() if config.hosts else b""
-        self._states: dict[str, str] = {}
-        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._secret = _read_secret() if config.hosts else b""
+        self._end_states: dict[str, str] = {}
+        self._sending_tasks: dict[str, asyncio.Task[None]] = {}
         self._client: SafeHttpClient | None = None
 
     def check_url(self, url: str | None) -> str:
@@ -90,19 +90,21 @@ class WebhookSender:
         named = f"{host}:{port}" in self._config.hosts
         if not (named or (parts.scheme == "https" and port in (None, 443) and host in self._config.hosts)):
             raise WebhookRefused("Webhook-Url: this host is not allowed; an operator adds it to gateway.webhooks.hosts")
-        self._limits().check(url)
+        self._fetch_limits().check(url)
         return url
 
     def start_duties(self) -> None:
         """Look for messages that other gateways did not deliver, until `aclose`."""
         if self._config.hosts and self._duty is None:
-            duty = do_every(_LOOK_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
+            duty = do_every(_CHECK_INTERVAL_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def on_accepted(self, meta: RunMeta) -> None:
         """Store a reminder in the run store, so that the end is reported even if this gateway is lost."""
         if meta.webhook:
-            self._send(meta.request_id, partial(self._set_reminder, meta.request_id, self._patience_s()))
+            self._run_after_previous(
+                meta.request_id, partial(self._set_reminder, meta.request_id, self._attempt_timeout_s())
+            )
             self.start_duties()
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
@@ -110,24 +112,24 @@ class WebhookSender:
         if not meta.webhook:
             return
         if event.type in ("answer", "error"):
-            self._states[meta.request_id] = "done" if event.type == "answer" else "failed"
+            self._end_states[meta.request_id] = "done" if event.type == "answer" else "failed"
         elif event.type == "done":
-            state = self._states.pop(meta.request_id, "cancelled")
-            self._send(meta.request_id, partial(self._deliver, meta, state, event.stop_reason.value))
+            state = self._end_states.pop(meta.request_id, "cancelled")
+            self._run_after_previous(meta.request_id, partial(self._deliver, meta, state, event.stop_reason.value))
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
         """The end was seen in the log already."""
 
     def on_erased(self, meta: RunMeta) -> None:
         """Send no message for an erased request."""
-        if (task := self._sending.get(meta.request_id)) is not None:
+        if (task := self._sending_tasks.get(meta.request_id)) is not None:
             task.cancel()
 
     async def aclose(self) -> None:
         """Stop sending. What was not delivered is due at once for another gateway, or for this one after a restart."""
         if self._duty is not None:
             await cancel_and_wait(self._duty)
-        for request_id, task in list(self._sending.items()):
+        for request_id, task in list(self._sending_tasks.items()):
             if not task.done():
                 await cancel_and_wait(task)
                 await self._set_reminder(request_id, 0.0)
@@ -139,7 +141,7 @@ class WebhookSender:
         body = orjson.dumps({"type": "request.ended", "timestamp": now_rfc3339(), "data": data})
         message_id = f"msg_{meta.request_id.removeprefix('loc_')}"
         for pause_s in (0.0, *self._config.retry_after_s):
-            await self._set_reminder(meta.request_id, pause_s + self._patience_s())
+            await self._set_reminder(meta.request_id, pause_s + self._attempt_timeout_s())
             await asyncio.sleep(pause_s)
             if await self._deliver_once(meta, message_id, body):
                 break
@@ -148,23 +150,23 @@ class WebhookSender:
         await self._set_reminder(meta.request_id, None)
 
     async def _deliver_pending(self) -> None:
-        for request_id in await self._store.reminders(again_s=self._patience_s()):
-            await self._deliver_again(request_id)
+        for request_id in await self._store.reminders(again_s=self._attempt_timeout_s()):
+            await self._deliver_logged_end(request_id)
 
-    async def _deliver_again(self, request_id: str) -> None:
+    async def _deliver_logged_end(self, request_id: str) -> None:
         """Report the end that is in the log. One that has not ended stays due: its gateway works, or is replaced."""
         meta = await self._store.meta(request_id)
         if meta is None or not meta.webhook:
             await self._store.set_reminder(request_id, None)
-        elif request_id in self._sending:
+        elif request_id in self._sending_tasks:
             return
         elif await self._store.is_open(request_id):
             if self._end_orphan is not None:
                 await self._end_orphan(request_id)
         else:
-            self._send(request_id, partial(self._deliver, meta, *await self._end_of(request_id)))
+            self._run_after_previous(request_id, partial(self._deliver, meta, *await self._read_end(request_id)))
 
-    async def _end_of(self, request_id: str) -> tuple[str, str]:
+    async def _read_end(self, request_id: str) -> tuple[str, str]:
         """State and stop reason of a request whose log is closed."""
         state, stop_reason = "cancelled", StopReason.FAILED.value
         async with closing(self._store.read(request_id, idle_s=0.0)) as entries:
@@ -177,18 +179,20 @@ class WebhookSender:
                     stop_reason = str(orjson.loads(entry.payload)["stop_reason"])
         return state, stop_reason
 
-    def _send(self, request_id: str, work: Callable[[], Awaitable[None]]) -> None:
+    def _run_after_previous(self, request_id: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do it after what is under way for the request, if anything is."""
-        before = self._sending.get(request_id)
+        previous = self._sending_tasks.get(request_id)
 
-        async def run() -> None:
-            if before is not None:
-                await asyncio.wait([before])
+        async def work_after_previous() -> None:
+            if previous is not None:
+                await asyncio.wait([previous])
             await work()
 
-        task = spawn(run(), name=f"webhook {request_id}", context=Context())
-        self._sending[request_id] = task
-        task.add_done_callback(lambda _: self._sending.get(request_id) is task and self._sending.pop(request_id))
+        task = spawn(work_after_previous(), name=f"webhook {request_id}", context=Context())
+        self._sending_tasks[request_id] = task
+        task.add_done_callback(
+            lambda _: self._sending_tasks.get(request_id) is task and self._sending_tasks.pop(request_id)
+        )
 
     async def _set_reminder(self, request_id: str, after_s: float | None) -> None:
         try:
@@ -196,7 +200,7 @@ class WebhookSender:
         except GeoTTSError as error:
             _log.warning("a webhook is lost if this gateway ends: %s", error.detail, extra={"request_id": request_id})
 
-    def _patience_s(self) -> float:
+    def _attempt_timeout_s(self) -> float:
         """The time in which an attempt ends, with something to spare."""
         return _SPARE_S + 2 * self._config.timeout_s
 
@@ -209,7 +213,7 @@ class WebhookSender:
             "webhook-timestamp": stamp,
             "webhook-signature": signature(self._secret, message_id, stamp, body),
         }
-        self._client = self._client or SafeHttpClient(self._limits(), record_query=False)
+        self._client = self._client or SafeHttpClient(self._fetch_limits(), record_query=False)
         try:
             reply = await self._client.fetch(
                 meta.webhook, method="POST", headers=headers, content=body, any_status=True,
@@ -220,9 +224,9 @@ class WebhookSender:
             return False
         finally:
             await write_down(self._brokers, EGRESS.take(meta.request_id))
-        return reply.status // 100 == 2 or reply.status == _GONE
+        return reply.status // 100 == 2 or reply.status == _HTTP_GONE
 
-    def _limits(self) -> FetchLimits:
+    def _fetch_limits(self) -> FetchLimits:
         private = frozenset(host for host in self._config.hosts if ":" in host)
         return FetchLimits(
             ports=frozenset({443}), allow_hosts=private, max_redirects=0, max_bytes=64 * 1024,
@@ -236,7 +240,7 @@ def signature(secret: bytes, message_id: str, stamp: str, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
 
 
-def _secret() -> bytes:
+def _read_secret() -> bytes:
     try:
         secret = base64.b64decode(os.environ.get(_VARIABLE, "").removeprefix(_PREFIX), validate=True)
     except binascii.Error as error:

@@ -252,8 +252,8 @@ async def test_a_client_that_joined_a_request_keeps_it_when_the_first_disconnect
     async with first as (a, gateway), second as (b, other):
 
         def joined():
-            audiences = (other if at_the_other else gateway)._readers._audiences.values()
-            return sum(audience.readers for audience in audiences) >= (1 if at_the_other else 2)
+            readers = (other if at_the_other else gateway)._readers._readers_by_request.values()
+            return sum(local.count for local in readers) >= (1 if at_the_other else 2)
 
         reply = await begun_and_left(a, b if at_the_other else a, f"join {at_the_other}".replace(" ", "-"), joined)
         assert (reply.status_code, reply.headers["idempotency-replayed"]) == (200, "true"), reply.text

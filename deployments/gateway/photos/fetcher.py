@@ -6,7 +6,7 @@ from deployments.config import GatewayConfig
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 
-_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
+_CONTENT_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 
 
 class PhotoFetcher:
@@ -24,7 +24,7 @@ class PhotoFetcher:
 
     async def fetch(self, url: str, *, request_id: str) -> bytes:
         """The bytes behind a public http or https URL: a `PhotoSource`. Raises FetchError."""
-        found = await self._client.fetch(url, content_types=_TYPES, request_id=request_id)
+        found = await self._client.fetch(url, content_types=_CONTENT_TYPES, request_id=request_id)
         return found.content
 
     async def aclose(self) -> None:

@@ -29,13 +29,15 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         locatability = route.locatability.model_copy(update={"why": ""})
         route = route.model_copy(update={"locatability": locatability})
     coarse = Answer(
-        **(place or _unlocated(answer, precision)),
+        **(place or _coarse_abstention(answer, precision)),
         target_radius_km=answer.target_radius_km,
         town_centre=precision == "city" and place is not None,
         explanation=note_of(precision),
-        candidates=_distinct([_candidate(one, precision, units) for one in answer.candidates]),
-        contradictions=tuple(_contradiction(one) for one in answer.contradictions if one.about != "hint"),
-        per_photo=tuple(_photo(one, answer.target_radius_km, precision, units) for one in answer.per_photo),
+        candidates=_merge_by_unit([_coarse_candidate(one, precision, units) for one in answer.candidates]),
+        contradictions=tuple(_coarse_contradiction(one) for one in answer.contradictions if one.about != "hint"),
+        per_photo=tuple(
+            _coarse_photo_answer(one, answer.target_radius_km, precision, units) for one in answer.per_photo
+        ),
         calibration=answer.calibration,
         n=answer.n,
         route=route,
@@ -48,10 +50,10 @@ def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
         provenance=answer.provenance,
     )
     check = None if answer.check is None else coarse_check(answer.check, coarse, note_of(precision))
-    return coarse.model_copy(update={"changed": _changed(answer.changed, coarse), "check": check})
+    return coarse.model_copy(update={"changed": _coarse_change(answer.changed, coarse), "check": check})
 
 
-def _changed(change: Change | None, coarse: Answer) -> Change | None:
+def _coarse_change(change: Change | None, coarse: Answer) -> Change | None:
     """Against the earlier answer, which left as coarse as this one does. What the caller said may be finer: it is left
     out."""
     if change is None:
@@ -103,7 +105,7 @@ def _names(unit: Unit, level: Level) -> dict[str, str]:
     return names if level is not Level.NONE else {}
 
 
-def _unlocated(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str, Any]:
+def _coarse_abstention(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str, Any]:
     """An abstention with what is known of country, region and city, as far as a caller may see it."""
     kept = {name: getattr(verdict, name) for name in _NAMES.get(precision, ("country", "country_code"))}
     known = [level for level in (Level.CITY, Level.REGION, Level.COUNTRY) if kept.get(level.value)]
@@ -111,7 +113,7 @@ def _unlocated(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str
     return {"lat": None, "lon": None, "radius_km": None, "level": level, "abstained": True, **kept, "confidence": 0.0}
 
 
-def _candidate(candidate: Candidate, precision: Precision, units: Units) -> Candidate | None:
+def _coarse_candidate(candidate: Candidate, precision: Precision, units: Units) -> Candidate | None:
     place = _place(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, CITY_KM, precision, units)
     if place is None:
         return None
@@ -119,27 +121,27 @@ def _candidate(candidate: Candidate, precision: Precision, units: Units) -> Cand
     return Candidate(**kept, support=round(candidate.support, 1), rollouts=(), outside=candidate.outside)
 
 
-def _distinct(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
+def _merge_by_unit(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
     """One for each unit, with the support of all that lie in it."""
-    found: dict[tuple[float, float], Candidate] = {}
+    by_centre: dict[tuple[float, float], Candidate] = {}
     for one in candidates:
         if one is None:
             continue
         key = (one.lat, one.lon)
-        if (before := found.get(key)) is None:
-            found[key] = one
+        if (before := by_centre.get(key)) is None:
+            by_centre[key] = one
         else:
-            found[key] = before.model_copy(update={"support": min(1.0, round(before.support + one.support, 1))})
-    return tuple(found.values())
+            by_centre[key] = before.model_copy(update={"support": min(1.0, round(before.support + one.support, 1))})
+    return tuple(by_centre.values())
 
 
-def _photo(photo: PhotoAnswer, target_km: float, precision: Precision, units: Units) -> PhotoAnswer:
+def _coarse_photo_answer(photo: PhotoAnswer, target_km: float, precision: Precision, units: Units) -> PhotoAnswer:
     point = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
-    place = _place(point, photo.radius_km, target_km, precision, units) or _unlocated(photo, precision)
+    place = _place(point, photo.radius_km, target_km, precision, units) or _coarse_abstention(photo, precision)
     return PhotoAnswer(photo=photo.photo, **place)
 
 
-def _contradiction(contradiction: Contradiction) -> Contradiction:
+def _coarse_contradiction(contradiction: Contradiction) -> Contradiction:
     named = {"within": "the area that you gave", "photos": "that the photos show one place"}
     if contradiction.about == "not_there":
         return Contradiction(about="not_there", text="What was found points to a place that you ruled out.")

@@ -15,7 +15,7 @@ _SAME_KM = 0.1
 
 def coarse_check(check: ClaimCheck, answer: Answer, note: str) -> ClaimCheck:
     """The `check` beside a coarse `answer`, with a `note` in place of the reasons."""
-    places = tuple(_place(place, answer) for place in check.places)
+    places = tuple(_coarse_place(place, answer) for place in check.places)
     verdicts = {place.verdict for place in places}
     verdict: ClaimVerdict = "not_decidable"
     if "supported" in verdicts:
@@ -26,7 +26,7 @@ def coarse_check(check: ClaimCheck, answer: Answer, note: str) -> ClaimCheck:
     return ClaimCheck(verdict=verdict, kind=undecided, text=f"{verdict.replace('_', ' ')}. {note}", places=places)
 
 
-def _place(place: CheckedPlace, answer: Answer) -> CheckedPlace:
+def _coarse_place(place: CheckedPlace, answer: Answer) -> CheckedPlace:
     is_unit = _is_unit(place, answer)
     kept = (place.verdict == "supported" and is_unit is True) or (place.verdict == "contradicted" and is_unit is False)
     verdict: ClaimVerdict = place.verdict if kept else "not_decidable"

@@ -26,7 +26,7 @@ from tts.domain.events import (
     TurnFinished,
 )
 
-_CHANGED: dict[type, Callable[[Any], Event]] = {
+_COARSE_FORMS: dict[type, Callable[[Any], Event]] = {
     Accepted: lambda e: e,
     Routed: lambda e: e.model_copy(update={"locatability": e.locatability.model_copy(update={"why": ""})}),
     RolloutStarted: lambda e: e.model_copy(update={"direction": ""}),
@@ -46,5 +46,5 @@ def coarse_events(events: Sequence[Event], precision: Precision, units: Units) -
     for event in events:
         if isinstance(event, Answered):
             yield event.model_copy(update={"answer": coarse_answer(event.answer, precision, units)})
-        elif (change := _CHANGED.get(type(event))) is not None:
+        elif (change := _COARSE_FORMS.get(type(event))) is not None:
             yield change(event)

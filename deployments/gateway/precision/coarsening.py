@@ -20,7 +20,7 @@ from tts.domain.request import LocateOptions
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
-_WIDE: dict[Precision, frozenset[str]] = {
+_ALLOWED_KINDS: dict[Precision, frozenset[str]] = {
     "city": frozenset({"country", "region"}),
     "region": frozenset({"country", "region"}),
     "country": frozenset({"country"}),
@@ -74,7 +74,9 @@ class Coarsening:
     def _refuse_places(self, name: str, places: Sequence[ClaimedPlace], *, towns: bool) -> None:
         """Refuse all but countries and regions with their own borders, and `towns` if they may be named."""
         for number, place in enumerate(places):
-            wide = place.kind in _WIDE[self.precision] and all(isinstance(area, CountrySet) for area in place.areas)
+            wide = place.kind in _ALLOWED_KINDS[self.precision] and all(
+                isinstance(area, CountrySet) for area in place.areas
+            )
             if wide or (towns and place.kind == "town"):
                 continue
             allowed = ("town, " if towns else "") + ("country" if self.precision == "country" else "region or country")

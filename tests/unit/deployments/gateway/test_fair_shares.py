@@ -183,7 +183,7 @@ async def test_photos_of_one_key_are_fetched_at_most_max_fetches_at_once(data_st
         replies = await asyncio.gather(*(http.post(f"{url}/locate", json=body) for _ in range(10)))
         assert {reply.status_code for reply in replies} == {200}
         assert most == 3
-        assert gateway.admission._fetches == {}
+        assert gateway.admission._fetch_limiters == {}
         await idle(gateway)
 
 
