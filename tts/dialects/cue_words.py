@@ -34,15 +34,16 @@ _IMPLICIT: Final[dict[ImplicitCue, str]] = {
     "architecture": r"(?:architecture|facades?|roofs?|buildings?|houses?|brick(?:work)?|bricks)\b|建筑|房屋",
 }
 _ABSENCE: Final = re.compile(
-    r"(?:\bno|\bnot|\bwithout|\black(?:s|ing)?|\babsen(?:t|ce)|n['’]t|\bneither|\bnor|\bnone|没有|无)[^.;:!?。；]{0,48}$",
-    re.IGNORECASE,
+    r"(?:\bno|\bnot|\bwithout|\black(?:s|ing)?|\babsen(?:t|ce)|n['’]t|\bneither|\bnor|\bnone|没有|无)[^.;:!?。；]{0,48}$"
 )
-_EXPLICIT_RE: Final = {kind: re.compile(rf"(?:\b{words})", re.IGNORECASE) for kind, words in _EXPLICIT.items()}
-_IMPLICIT_RE: Final = {kind: re.compile(rf"(?:\b{words})", re.IGNORECASE) for kind, words in _IMPLICIT.items()}
+# for text in lower case: `re` finds a word in half the time where it need not ignore the case
+_EXPLICIT_RE: Final = {kind: re.compile(rf"\b{words}") for kind, words in _EXPLICIT.items()}
+_IMPLICIT_RE: Final = {kind: re.compile(rf"\b{words}") for kind, words in _IMPLICIT.items()}
 
 
 def cues_in(text: str) -> Cues:
     """The kinds of cues a text goes by."""
+    text = text.lower()
     return Cues(explicit=_cues_in(_EXPLICIT_RE.items(), text), implicit=_cues_in(_IMPLICIT_RE.items(), text))
 
 
