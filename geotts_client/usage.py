@@ -45,7 +45,10 @@ class Usage(Value):
     )
 
     def __add__(self, other: Usage) -> Usage:
-        return self.model_copy(update={name: count + getattr(other, name) for name, count in self.__dict__.items()})
+        if not other.model_fields_set:  # all of it is 0
+            return self
+        more = other.__dict__
+        return self.model_copy(update={name: count + more[name] for name, count in self.__dict__.items()})
 
 
 class ModelUsage(Value):

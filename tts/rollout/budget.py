@@ -33,7 +33,8 @@ class Budget:
 
     def spend(self, more: Usage) -> Budget:
         """A budget with this usage added."""
-        return replace(self, usage=self.usage + more)
+        usage = self.usage + more
+        return self if usage is self.usage else replace(self, usage=usage)
 
     def resume(self, saved: Checkpoint) -> Budget:
         """A budget with what a rollout had used at its checkpoint."""

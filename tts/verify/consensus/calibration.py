@@ -230,7 +230,8 @@ def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats
     """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that. What is
     not known (NaN) counts as usual.
     """
-    z = np.nan_to_num(np.clip((raw - mean) / scale, -_CLIP, _CLIP), nan=0.0)
+    z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
+    z[np.isnan(z)] = 0.0
     if not crossed:
         return z
     main = z[:, _CROSSED_AT]
