@@ -29,22 +29,29 @@ def without_thought(text: str) -> str:
 
 
 class ThoughtGate:
-    """Lets through what is streamed after a thought. `thinking` says that the text begins inside one."""
+    """Lets through what is streamed before and after a thought. `thinking` says that the text begins inside one."""
 
     def __init__(self, *, thinking: bool) -> None:
-        self._thought_buffer: str | None = "" if thinking else None
-        self._is_at_start = True
+        self._thought: str | None = "" if thinking else None
+        self._start: str | None = None if thinking else ""  # what may become the first tag; None once that is known
 
     def feed(self, piece: str) -> str:
-        """The part of the piece that is no thought."""
-        if self._thought_buffer is None and self._is_at_start and _OPEN in piece:
-            self._thought_buffer = ""
-        self._is_at_start = self._is_at_start and not piece.strip()
-        if self._thought_buffer is None:
-            return piece
-        self._thought_buffer += piece
-        _, closed, after = self._thought_buffer.partition(_CLOSE)
+        """The part of the text so far that is no thought and was not returned yet. A first tag may come in pieces."""
+        if self._start is not None:
+            self._start += piece
+            if _OPEN.startswith(self._start.lstrip()) and _OPEN not in self._start:
+                return ""
+            piece, self._start = self._start, None
+            before, opened, inside = piece.partition(_OPEN)
+            if opened:
+                self._thought = ""
+                return before.lstrip() + self._after_thought(inside)
+        return piece if self._thought is None else self._after_thought(piece)
+
+    def _after_thought(self, piece: str) -> str:
+        self._thought = (self._thought or "") + piece
+        _, closed, after = self._thought.partition(_CLOSE)
         if not closed:
             return ""
-        self._thought_buffer = None
+        self._thought = None
         return after

@@ -186,6 +186,25 @@ def test_the_text_of_a_thought_is_not_streamed():
 
 
 @pytest.mark.parametrize(
+    "pieces",
+    [
+        ["<think>no</think>yes"],
+        ["<th", "ink>no</th", "ink>yes"],
+        list("<think>no</think>yes"),
+        ["\n", " <think>", "no", "</think>yes"],
+        ["ye<think>no</think>s"],
+    ],
+)
+def test_a_thought_is_held_back_however_its_tags_are_divided(pieces):
+    assert "".join(map(ThoughtGate(thinking=False).feed, pieces)) == "yes"
+
+
+@pytest.mark.parametrize("pieces", [["<", "b>yes</b>"], ["<thi", "s>"], ["yes"]])
+def test_text_that_only_begins_like_a_thought_is_let_through(pieces):
+    assert "".join(map(ThoughtGate(thinking=False).feed, pieces)) == "".join(pieces)
+
+
+@pytest.mark.parametrize(
     ("model", "thinks"),
     [("Qwen/Qwen3-VL-8B-Thinking", True), ("Qwen/Qwen3-VL-8B-Instruct", False), ("thinking/plain", False)],
 )
