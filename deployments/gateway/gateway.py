@@ -19,6 +19,7 @@ from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
+from deployments.gateway.closing_events import number_closing_events, seconds_of
 from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.decoding_process import PhotoProcess
@@ -313,13 +314,13 @@ class Gateway:
 
     async def follow(self, request_id: str, *, after: int = 0) -> AsyncIterator[LogEntry | None]:
         """The log from `after` on; None is a heartbeat. Whatever becomes of the log, the last entry is `done`."""
-        last_seq, has_ended = after, False
+        last_entry, last_seq, has_ended = None, after, False
         try:
             with boundary(StoreUnavailable, "reading the log"):
                 async with closing(self._read_log(request_id, after)) as entries:
                     async for entry in entries:
                         if entry is not None:
-                            last_seq, has_ended = entry.seq, entry.kind == "done"
+                            last_entry, last_seq, has_ended = entry, entry.seq, entry.kind == "done"
                         elif has_ended:  # closing it takes the store a while
                             break
                         yield entry
@@ -331,9 +332,10 @@ class Gateway:
                 return
             lost = error
         failed = Failed(code=lost.code, status=lost.status, detail=lost.detail)
-        ends: tuple[Event, ...] = (failed, Done(stop_reason=StopReason.FAILED))
-        for seq, event in enumerate(ends, last_seq + 1):
-            yield LogEntry(seq, event.type, event.model_copy(update={"seq": seq}).json_bytes())
+        for event in number_closing_events(
+            (failed, Done(stop_reason=StopReason.FAILED)), last_seq, seconds_of(last_entry)
+        ):
+            yield LogEntry(event.seq, event.type, event.json_bytes())
 
     async def _read_log(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:
         """What the store has, and an end for a request whose gateway was lost."""

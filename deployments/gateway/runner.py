@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from deployments.config import GatewayConfig
 from deployments.gateway.admission import Admission
+from deployments.gateway.closing_events import number_closing_events, seconds_of
 from deployments.gateway.lease import Lease
 from deployments.gateway.lease_renewal import LeaseRenewal
 from deployments.gateway.precision.coarsening import Coarsening
@@ -162,7 +163,7 @@ class Runner:
         if job is not None and job.task is not None:
             await cancel_and_wait(job.task)
             if not job.has_begun:
-                await self._write_closing_events(job.meta, job.egress, [Done(stop_reason=StopReason.CANCELLED)], 0)
+                await self._write_closing_events(job.meta, job.egress, [Done(stop_reason=StopReason.CANCELLED)])
 
     def _on_job_done(self, job: _Job) -> None:
         del self._jobs[job.meta.request_id]
@@ -172,7 +173,7 @@ class Runner:
         self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.usage)
         if not job.has_begun:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
-            spawn(self._write_closing_events(job.meta, job.egress, ends, 0), name="end unstarted")
+            spawn(self._write_closing_events(job.meta, job.egress, ends), name="end unstarted")
 
     async def _run_job(self, job: _Job) -> None:
         job.has_begun = True
@@ -278,7 +279,9 @@ class Runner:
     async def _end_job(self, job: _Job, ends: Sequence[Event]) -> None:
         """Without a store that can be written, a reader ends the log later: it has no lease any more."""
         try:
-            await self._write_closing_events(job.meta, job.egress, ends, job.last_seq)
+            before_s = 0.0 if job.earlier is None else job.earlier.resumed.elapsed_s
+            elapsed_s = before_s + time.perf_counter() - job.started_at_s
+            await self._write_closing_events(job.meta, job.egress, ends, job.last_seq, elapsed_s)
         except StoreUnavailable as error:
             _log.error("the end of a request was not recorded: %s", error.detail, extra={"request_id": job.request.id})
             if len(self._unrecorded_ends) >= _MOST_BROKEN:
@@ -296,7 +299,7 @@ class Runner:
             _log.warning("a log was not closed: %s", error.detail, extra={"request_id": meta.request_id})
 
     async def _write_closing_events(
-        self, meta: RunMeta, egress: RequestEgress, ends: Sequence[Event], last_seq: int
+        self, meta: RunMeta, egress: RequestEgress, ends: Sequence[Event], last_seq: int = 0, elapsed_s: float = 0.0
     ) -> None:
         """Close a log that did not come to its own end. Its key is given back: the same request may be tried again.
         The last of `ends` is `done`; what left the machine is told directly before it (ADR 0022).
@@ -304,7 +307,7 @@ class Runner:
         left_machine = await egress.to_event()
         if left_machine is not None:
             ends = [*ends[:-1], left_machine, ends[-1]]
-        await self._write_events(meta, [end.model_copy(update={"seq": last_seq + i}) for i, end in enumerate(ends, 1)])
+        await self._write_events(meta, number_closing_events(ends, last_seq, elapsed_s))
         if await self._store.close(meta) and meta.claim:
             await self._store.release(meta.claim, meta.request_id)
 
@@ -318,11 +321,13 @@ class Runner:
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
         self._start_job(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
 
-    async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
+    async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
         """Close the log of a request that was taken over to be ended."""
         lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
-        await self._write_closing_events(meta, egress, [lost, Done(stop_reason=StopReason.FAILED)], last_seq)
+        ends = [lost, Done(stop_reason=StopReason.FAILED)]
+        last_seq = 0 if last_entry is None else last_entry.seq
+        await self._write_closing_events(meta, egress, ends, last_seq, seconds_of(last_entry))
         self._unrecorded_ends.pop(meta.request_id, None)
 
     async def stop_unattended(self, request_id: str) -> None:

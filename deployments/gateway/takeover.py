@@ -33,8 +33,8 @@ class Adopter(Protocol):
         """
         ...
 
-    async def end_lost(self, meta: RunMeta, last_seq: int) -> None:
-        """Write the end of a log that is its own now, after `last_seq`."""
+    async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
+        """Write the end of a log that is its own now, after its last entry; None if it is empty."""
         ...
 
 
@@ -115,4 +115,4 @@ class Takeover:
         if last_entry is not None and last_entry.kind == "done":
             await self._store.close(meta)
         else:
-            await self._adopter.end_lost(meta, 0 if last_entry is None else last_entry.seq)
+            await self._adopter.end_lost(meta, last_entry)

@@ -206,6 +206,7 @@ async def test_a_request_of_a_lost_gateway_with_max_precision_is_lost_and_may_be
             rest = [event async for event in other.events(job, after=last_seen)]
         assert [event.type for event in rest[-2:]] == ["error", "done"]
         assert (rest[-2].code, rest[-2].status) == ("gateway-lost", 503)
+        assert 0.0 < rest[-2].t_s == rest[-1].t_s == max(event.t_s for event in rest)
         assert not {"answer", "rollout_resumed"} & {event.type for event in rest}
         status = await other.status(job)
         assert (status.status, status.problem.type) == ("failed", "urn:geotts:problem:gateway-lost")

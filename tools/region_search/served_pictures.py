@@ -85,7 +85,7 @@ class RegionShelf:
         """Serve a picture to a search service; it counts as a fetch.
 
         Args:
-            name: the last part of the URL that `lent` gave.
+            name: the last part of the URL that `lend` returned.
             to: the address that fetches it, for the record.
 
         Returns:

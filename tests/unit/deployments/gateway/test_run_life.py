@@ -107,6 +107,17 @@ async def test_a_cancelled_request_ends_as_cancelled(slow):
     assert not (await slow.delete(where)).json()["was_running"]
 
 
+async def test_the_end_of_a_cancelled_request_has_the_time_of_its_end(slow):
+    where = (await slow.post("/locate", **FORM, headers=ASYNC)).headers["location"]
+    async with asyncio.timeout(10):
+        while (await slow.get(where)).json()["last_seq"] < 2:
+            await asyncio.sleep(0.02)
+    await slow.delete(where)
+    times = [event.t_s for event in await events_of(slow, f"{where}/events")]
+    assert len(times) > 2
+    assert 0.0 < times[-1] == max(times)
+
+
 async def test_a_reply_without_an_answer_names_its_request(slow):
     key = {"Idempotency-Key": "k"}
     where = (await slow.post("/locate", **FORM, headers={**ASYNC, **key})).headers["location"]
@@ -292,6 +303,7 @@ async def test_after_a_crash_with_sqlite_a_request_is_declared_lost_and_its_key_
         events = [parse_event(e.payload) async for e in gateway.follow(request_id) if e is not None]
     assert [event.type for event in events[-2:]] == ["error", "done"]
     assert (events[-2].code, events[-2].status) == ("gateway-lost", 503)
+    assert [event.t_s for event in events] == sorted(event.t_s for event in events)
     again = await gateway.start([PHOTO], options, attended=False, key="again")
     assert again.request_id != request_id
     assert (await gateway.result(again.request_id)).stop_reason == "answered"
