@@ -331,10 +331,8 @@ class Gateway:
             if has_ended:
                 return
             lost = error
-        failed = Failed(code=lost.code, status=lost.status, detail=lost.detail)
-        for event in number_closing_events(
-            (failed, Done(stop_reason=StopReason.FAILED)), last_seq, seconds_of(last_entry)
-        ):
+        failed, done = Failed(code=lost.code, status=lost.status, detail=lost.detail), Done(stop_reason=StopReason.FAILED)
+        for event in number_closing_events((failed, done), last_seq, seconds_of(last_entry)):
             yield LogEntry(event.seq, event.type, event.json_bytes())
 
     async def _read_log(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:

@@ -325,7 +325,7 @@ class Runner:
         """Close the log of a request that was taken over to be ended."""
         lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
-        ends = [lost, Done(stop_reason=StopReason.FAILED)]
+        ends: tuple[Event, ...] = (lost, Done(stop_reason=StopReason.FAILED))
         last_seq = 0 if last_entry is None else last_entry.seq
         await self._write_closing_events(meta, egress, ends, last_seq, seconds_of(last_entry))
         self._unrecorded_ends.pop(meta.request_id, None)
