@@ -7,7 +7,13 @@ from collections.abc import Sequence
 import orjson
 
 from deployments.runstore import LogEntry
-from tts.domain.events import Event
+from tts.domain.answer import StopReason
+from tts.domain.events import Done, Event, Failed
+
+
+def ends_of_failure(code: str, status: int, detail: str) -> tuple[Event, Event]:
+    """The error and the end of a request that failed."""
+    return Failed(code=code, status=status, detail=detail), Done(stop_reason=StopReason.FAILED)
 
 
 def number_closing_events(ends: Sequence[Event], last_seq: int, elapsed_s: float) -> list[Event]:

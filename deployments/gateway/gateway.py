@@ -19,7 +19,7 @@ from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import places_claimed, with_places
-from deployments.gateway.closing_events import number_closing_events, seconds_of
+from deployments.gateway.closing_events import ends_of_failure, number_closing_events, seconds_of
 from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.photos.decoding_process import PhotoProcess
@@ -36,8 +36,6 @@ from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from geotts_client.continue_options import ContinueOptions
 from tts.aio import Milestone, closing, spawn
-from tts.domain.answer import StopReason
-from tts.domain.events import Done, Event, Failed
 from tts.domain.exif_claims import file_claim
 from tts.domain.photo import Photo
 from tts.domain.request import MAX_PHOTOS, LocateOptions, LocateRequest
@@ -331,8 +329,8 @@ class Gateway:
             if has_ended:
                 return
             lost = error
-        failed, done = Failed(code=lost.code, status=lost.status, detail=lost.detail), Done(stop_reason=StopReason.FAILED)
-        for event in number_closing_events((failed, done), last_seq, seconds_of(last_entry)):
+        ends = ends_of_failure(lost.code, lost.status, lost.detail)
+        for event in number_closing_events(ends, last_seq, seconds_of(last_entry)):
             yield LogEntry(event.seq, event.type, event.json_bytes())
 
     async def _read_log(self, request_id: str, after: int) -> AsyncIterator[LogEntry | None]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from deployments.config import GatewayConfig
 from deployments.gateway.admission import Admission
-from deployments.gateway.closing_events import number_closing_events, seconds_of
+from deployments.gateway.closing_events import ends_of_failure, number_closing_events, seconds_of
 from deployments.gateway.lease import Lease
 from deployments.gateway.lease_renewal import LeaseRenewal
 from deployments.gateway.precision.coarsening import Coarsening
@@ -186,8 +186,7 @@ class Runner:
             _log.error("request failed: %s", error.detail, extra={"request_id": request.id})
             failure = error if isinstance(error, StoreUnavailable) else FatalError("the request failed unexpectedly")
             code = "internal" if isinstance(failure, FatalError) else failure.code
-            failed = Failed(code=code, status=failure.status, detail=failure.detail)
-            await self._end_job(job, [failed, Done(stop_reason=StopReason.FAILED)])
+            await self._end_job(job, ends_of_failure(code, failure.status, failure.detail))
         except asyncio.CancelledError:
             await self._end_job(job, [Done(stop_reason=StopReason.CANCELLED)])
             raise
@@ -323,9 +322,8 @@ class Runner:
 
     async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
         """Close the log of a request that was taken over to be ended."""
-        lost = Failed(code="gateway-lost", status=503, detail="the gateway at work on this was lost; send it again")
+        ends = ends_of_failure("gateway-lost", 503, "the gateway at work on this was lost; send it again")
         egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
-        ends: tuple[Event, ...] = (lost, Done(stop_reason=StopReason.FAILED))
         last_seq = 0 if last_entry is None else last_entry.seq
         await self._write_closing_events(meta, egress, ends, last_seq, seconds_of(last_entry))
         self._unrecorded_ends.pop(meta.request_id, None)
