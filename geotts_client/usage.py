@@ -30,8 +30,10 @@ class Usage(Value):
     preempted_tokens: Count = Field(
         default=0, description="tokens of unfinished turns whose place in the cache the engine gave to other turns"
     )
-    tool_calls: Count = Field(default=0, description="tool calls of rollouts and of the verifier")
-    tool_errors: Count = Field(default=0, description="tool calls that failed or were refused")
+    tool_calls: Count = Field(default=0, description="tool calls of rollouts and of the verifier that were run")
+    tool_errors: Count = Field(
+        default=0, description="tool calls that failed, and refused ones, which `tool_calls` does not count"
+    )
     cache_hits: Count = Field(
         default=0, description="tool calls whose result came from a cache, so that no provider was asked"
     )
