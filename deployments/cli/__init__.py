@@ -17,7 +17,8 @@ from tts.field_errors import field_error_text
 from tts.net.url_secrets import mask_secrets
 
 # name → (module with a `command`, one line for --help). Modules are imported on use: Ray alone takes a second. Where
-# none is named, the command is the entry point of that name in the group `geotts.commands`.
+# none is named, the command is the entry point of that name in the group `geotts.commands`, as are those of other
+# packages.
 _COMMANDS = {
     "locate": ("deployments.cli.locate", "Find out where photos were taken."),
     "bundle": ("deployments.cli.bundle", "Fetch the evidence of an answer as one file, or check such a file."),
@@ -49,21 +50,25 @@ _COMMANDS = {
     "bench": ("", "Run a benchmark. The last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
+_GROUP = "geotts.commands"
 
 
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS, *_added_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _ = _COMMANDS[cmd_name]
-        return _installed_command(cmd_name) if not module else _command_of_module(module)
+        module, _ = _COMMANDS.get(cmd_name, ("", ""))
+        if module:
+            return _command_of_module(module)
+        return _installed_command(cmd_name) if cmd_name in _COMMANDS or cmd_name in _added_commands() else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+        if added := _added_commands():
+            with formatter.section("Commands of other packages"):
+                formatter.write_dl([(name, f"From the package {package}.") for name, package in added.items()])
 
 
 def _command_of_module(module: str) -> click.Command:
@@ -71,12 +76,18 @@ def _command_of_module(module: str) -> click.Command:
     return command
 
 
+def _added_commands() -> dict[str, str]:
+    """The commands that other packages add, and the names of these packages. None takes the name of one of ours."""
+    found = sorted(entry_points(group=_GROUP), key=lambda entry: entry.name)
+    return {entry.name: entry.dist.name if entry.dist else "?" for entry in found if entry.name not in _COMMANDS}
+
+
 def _installed_command(name: str) -> click.Command:
     """The command that another package brings. Raises ConfigError where none does."""
-    for found in entry_points(group="geotts.commands", name=name):
+    for found in entry_points(group=_GROUP, name=name):
         command: click.Command = found.load()
         return command
-    raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point geotts.commands / {name}")
+    raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point {_GROUP} / {name}")
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -118,6 +118,23 @@ async def test_a_data_set_is_evaluated_by_its_name(geotts, tmp_path):
     assert json.loads(row)["answer"]["country"]
 
 
+async def test_an_added_command_is_listed_and_run(geotts, tmp_path):
+    _, listed, _ = await geotts("--help")
+    assert "Commands of other packages" in listed
+    assert "tally" in listed.partition("Commands of other packages")[2]
+    located = (await geotts("locate", PHOTO, "--json", "-n", "1"))[1]
+    (tmp_path / "reply.json").write_text(located)
+    code, out, err = await geotts("tally", str(tmp_path / "reply.json"))
+    assert (code, out) == (0, f"1\t{json.loads(located)['answer']['country']}\n1\tphotos\n"), err
+
+
+async def test_an_added_command_is_unknown_without_its_package():
+    _, listed, _ = await run("--help")
+    assert "Commands of other packages" not in listed
+    code, _, err = await run("tally", "reply.json")
+    assert (code, "No such command 'tally'" in err) == (2, True)
+
+
 async def test_a_name_that_no_package_provides_is_refused_with_the_known_names(geotts):
     code, _, err = await geotts("config", "show", "--set", "verifier.kind=bold")
     assert code == 2

@@ -28,6 +28,7 @@ from tts.aio import Send, closing, stream
 from tts.dialects.text_dialect import split_thought
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, Part, TextPart, text_message
+from tts.domain.session_ids import session_of_rollout
 from tts.domain.token_price import Price
 from tts.domain.tooling import ImageRef
 from tts.domain.usage import Usage
@@ -36,7 +37,7 @@ from tts.inference.picture_scaling import size_of
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.inference.usage_meter import Meter
 from tts.ports.closable import close_each
-from tts.ports.engine_offers import EngineCapacity, EngineHealth, EngineLoad
+from tts.ports.engine_offers import DrawsTogether, EngineCapacity, EngineHealth, EngineLoad, ForksPrompts
 from tts.ports.model_client import Delta, ModelClient, ModelRequest, Sampling
 
 _SCENE = """\
@@ -95,6 +96,20 @@ class ModelWithObserver:
         """The planner's."""
         return self._planner.kv_used_tokens if isinstance(self._planner, EngineCapacity) else 0
 
+    @property
+    def forks_prompts(self) -> bool:
+        """Whether the planner does: it gives the answers."""
+        return isinstance(self._planner, ForksPrompts) and self._planner.forks_prompts
+
+    async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
+        """Draw answers of the planner, if it can. See `DrawsTogether.draw`."""
+        if not isinstance(self._planner, DrawsTogether):
+            return (), Usage()
+        meter = Meter(self._money_for_observer(request))
+        blind = await self._put_into_words(request, meter, _ignore)
+        texts, usage = await self._planner.draw(blind, count)
+        return texts, usage + meter.usage
+
     async def check_health(self) -> None:
         """Raises FatalError when one of them is gone: no turn can do without."""
         for engine in self._checked_engines:
@@ -116,8 +131,7 @@ class ModelWithObserver:
 
     async def _send_turn(self, request: ModelRequest, send: Send[Delta]) -> None:
         meter = Meter(self._money_for_observer(request))
-        messages = await self._describe_pictures(request, meter, send)
-        blind = replace(request, messages=messages, photos=(), files={})
+        blind = await self._put_into_words(request, meter, send)
         left_usd = None if request.money_usd is None else request.money_usd - meter.usage.cost_usd
         async with closing(Meter(left_usd).generate(self._planner, blind)) as deltas:
             async for delta in deltas:
@@ -135,8 +149,8 @@ class ModelWithObserver:
         read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
         return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
 
-    async def _describe_pictures(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> tuple[Message, ...]:
-        """The conversation in words."""
+    async def _put_into_words(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> ModelRequest:
+        """The request with a description in the place of every picture."""
         written: list[Message] = []
         for at, message in enumerate(request.messages):
             parts: list[Part] = []
@@ -148,7 +162,7 @@ class ModelWithObserver:
                 else:
                     parts.append(part)
             written.append(message.model_copy(update={"parts": tuple(parts)}))
-        return tuple(written)
+        return replace(request, messages=tuple(written), photos=(), files={})
 
     async def _description_of(
         self, image: ImageRef, request: ModelRequest, before: Sequence[Message], meter: Meter, send: Send[Delta]
@@ -156,7 +170,8 @@ class ModelWithObserver:
         is_whole = _is_whole(image, request)
         if is_whole and (known := request.context.described.get(image.sha256)) is not None:
             return known
-        key = (request.context.id if is_whole else request.session_id, image.sha256, str(image.box))
+        owner = request.context.id if is_whole else session_of_rollout(request.session_id)
+        key = (owner, image.sha256, str(image.box))
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:  # rollouts that start together wait for the first one's question
             self._forget_expired()
@@ -191,6 +206,10 @@ class ModelWithObserver:
         if not words:
             raise ModelError("the observer described nothing: it sent an empty text")
         return words
+
+
+async def _ignore(_: Delta) -> None:
+    """For draws: the pictures were described before, and what a new one costs is in the meter."""
 
 
 def _now() -> float:
@@ -231,7 +250,7 @@ def _description_request(image: ImageRef, request: ModelRequest, before: Sequenc
     question = _SCENE.replace("{frame}", frame) if whole else _DETAIL
     if asked and not whole:
         question += f"\nYour colleague wrote: {asked[-_MAX_QUESTION:]!r}"
-    root, _, rollout = request.session_id.rpartition("/")
+    root, _, rollout = session_of_rollout(request.session_id).rpartition("/")
     shown = Message(role="user", parts=(ImagePart(image=image), TextPart(text=question)))
     return replace(
         request,

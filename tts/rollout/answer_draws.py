@@ -18,6 +18,7 @@ from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
 from tts.domain.messages import Message, TextPart
 from tts.domain.plan import Limits
+from tts.domain.session_ids import session_of_draw
 from tts.domain.usage import Usage
 from tts.errors import GeoTTSError, ModelError, boundary
 from tts.gen_ai import traced_generation
@@ -144,7 +145,7 @@ def _repeated_request(answered_request: ModelRequest, number: int, max_tokens: i
     temperature = sampling.temperature or _TEMPERATURE
     return replace(
         answered_request,
-        session_id=f"{answered_request.session_id}/draw{number}",
+        session_id=session_of_draw(answered_request.session_id, number),
         sampling=sampling.model_copy(update={"seed": seed, "temperature": temperature, "max_tokens": max_tokens}),
     )
 

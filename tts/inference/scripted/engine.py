@@ -19,6 +19,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue, ValidationError
 
 from tts.config import ScriptedEngine
+from tts.domain.session_ids import session_of_rollout
 from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.domain.value import Value
@@ -74,12 +75,12 @@ class ScriptedModel:
         return self._kv.used_tokens if self._kv is not None else 0
 
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
-        """Play the next turn of the rollout whose number ends `session_id`, a word at a time, up to `max_tokens`.
+        """Play the next turn of the rollout that `session_id` names, a word at a time, up to `max_tokens`.
 
         Raises ModelError when the tape has no such turn, and after the text of a turn with `error`.
         """
         asked_at = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
-        rollout = int(request.session_id.rsplit("/", 1)[-1])
+        rollout = int(session_of_rollout(request.session_id).rsplit("/", 1)[-1])
         turn = sum(message.role == "assistant" for message in request.messages)
         script = self._next_turn(request, rollout, turn)
         self._record(request, turn)

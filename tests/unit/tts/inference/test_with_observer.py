@@ -14,6 +14,7 @@ from tts.domain.description import Description
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
 from tts.domain.stop_settings import WatchSettings
+from tts.domain.usage import Usage
 from tts.errors import FatalError, ReplicaLost
 from tts.inference.with_observer import ModelWithObserver
 from tts.pipeline import solve
@@ -225,3 +226,36 @@ async def test_planner_and_observer_report_all_generations_and_the_fuller_cache(
 async def test_planner_and_observer_are_unhealthy_when_one_of_them_is_dead(planner, observer):
     with pytest.raises(FatalError):
         await ModelWithObserver(OnGpu(0, 0.0, planner), OnGpu(0, 0.0, observer)).check_health()
+
+
+class ForkingPlanner(Recording):
+    """Gives all draws in one request, and keeps what it was asked."""
+
+    forks_prompts = True
+
+    def __init__(self, *turns):
+        super().__init__(*turns)
+        self.drawn = []
+
+    async def draw(self, request, count):
+        self.drawn.append(request)
+        return (ANSWER,) * count, Usage(prompt_tokens=10 * count)
+
+
+@virtual_time
+@pytest.mark.parametrize("kind", [Recording, ForkingPlanner])
+async def test_answer_draws_do_not_have_the_pictures_described_again(sign_photo, kind):
+    observer, planner = Recording("a canal"), kind(ZOOM, "hm", *[ANSWER] * 4)
+    limits = Limits(answer_draws=4, max_turns=8)
+    model = ModelWithObserver(planner, observer)
+    played = await play_with(model, DIALECTS["spotagent"], sign_photo, limits=limits)
+    assert len(played.end.answer_draws) == 3
+    assert len(observer.requests) == 2  # the photo and the crop
+    if kind is ForkingPlanner:
+        (drawn,) = planner.drawn
+        assert (drawn.messages, drawn.photos, drawn.files) == (planner.requests[-1].messages, (), {})
+
+
+def test_the_pair_forks_prompts_if_its_planner_does():
+    assert ModelWithObserver(ForkingPlanner(), Recording()).forks_prompts
+    assert not ModelWithObserver(Recording(), ForkingPlanner()).forks_prompts

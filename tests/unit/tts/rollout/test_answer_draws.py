@@ -7,12 +7,14 @@ import pytest
 from support.basics import virtual_time
 from support.dialect_rollouts import play_with
 
+from tts.config import ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
 from tts.domain.plan import Limits
 from tts.domain.usage import Usage
 from tts.errors import ModelError
+from tts.inference.scripted.engine import ScriptedModel
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports.model_client import Delta
 
@@ -266,3 +268,11 @@ async def test_draws_beside_an_answer_may_be_as_long_as_its_turn(sign_photo):
     await play_rollout(sign_photo, model, max_turns=1)
     ((drawn, _),) = model.drawn
     assert drawn.sampling.max_tokens == model.requests[0].sampling.max_tokens
+
+
+@virtual_time
+async def test_the_scripted_engine_draws_other_answers_of_its_rollout(sign_photo):
+    model = ScriptedModel(ScriptedEngine(turns=2, tokens_per_turn=4, turn_s=0.0, tool=None))
+    end = await play_rollout(sign_photo, model, 3)
+    assert len({end.answer.point, *end.answer_draws}) == 3
+    assert None not in end.answer_draws
