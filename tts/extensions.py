@@ -1,4 +1,4 @@
-"""What other packages add to GeoTTS: entry points in six groups, each a table of things by their names.
+"""What other packages add to GeoTTS: entry points in seven groups, each a table of things by their names.
 
     geotts.tools           a function of `tools.registry.ToolParts` that returns a tool
     geotts.providers       a `tools.providers.provider.Provider`
@@ -6,6 +6,7 @@
     geotts.datasets        a `tts.eval.datasets.base.Dataset`
     geotts.verifiers       a function of the consensus and the configuration that returns a `Verifier` (`tts.ports`)
     geotts.stop_policies   a function of a `tts.domain.stop_policy.StopView` that returns whether to stop
+    geotts.commands        a `click.Command`, used as `geotts NAME`
 
 The name of an entry point is the name of what it brings. Names are known without importing the package; it is imported
 when the thing is used. `examples/extension` adds one of each.
@@ -28,6 +29,7 @@ Group = Literal[
     "geotts.datasets",
     "geotts.verifiers",
     "geotts.stop_policies",
+    "geotts.commands",
 ]
 
 
@@ -60,6 +62,10 @@ class Registry(Mapping[str, T]):
         """All names; nothing is imported for them."""
         yield from self._own_entries
         yield from (name for name in _added_entry_points(self._group) if name not in self._own_entries)
+
+    def owner(self, name: str) -> str:
+        """The package that brings the thing of this name. Raises KeyError for an unknown name, and for GeoTTS's own."""
+        return _owner(_added_entry_points(self._group)[name])
 
     def __len__(self) -> int:
         """How many there are."""

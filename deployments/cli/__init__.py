@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 
 import click
 from pydantic import ValidationError
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, fail
 from geotts_client.options import LocateOptions
 from tts.errors import ConfigError, DataError, GeoTTSError, RequestError
+from tts.extensions import Registry
 from tts.field_errors import field_error_text
 from tts.net.url_secrets import mask_secrets
 
@@ -50,25 +51,25 @@ _COMMANDS = {
     "bench": ("", "Run a benchmark. The last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
-_GROUP = "geotts.commands"
+_INSTALLED: Registry[click.Command] = Registry("geotts.commands")
 
 
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_COMMANDS, *_added_commands()]
+        return [*_COMMANDS, *_names_of_other_packages()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         module, _ = _COMMANDS.get(cmd_name, ("", ""))
         if module:
             return _command_of_module(module)
-        return _installed_command(cmd_name) if cmd_name in _COMMANDS or cmd_name in _added_commands() else None
+        return _installed_command(cmd_name) if cmd_name in _COMMANDS or cmd_name in _INSTALLED else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
-        if added := _added_commands():
+        if added := _names_of_other_packages():
             with formatter.section("Commands of other packages"):
-                formatter.write_dl([(name, f"From the package {package}.") for name, package in added.items()])
+                formatter.write_dl([(name, f"From the package {_INSTALLED.owner(name)}.") for name in added])
 
 
 def _command_of_module(module: str) -> click.Command:
@@ -76,18 +77,16 @@ def _command_of_module(module: str) -> click.Command:
     return command
 
 
-def _added_commands() -> dict[str, str]:
-    """The commands that other packages add, and the names of these packages. None takes the name of one of ours."""
-    found = sorted(entry_points(group=_GROUP), key=lambda entry: entry.name)
-    return {entry.name: entry.dist.name if entry.dist else "?" for entry in found if entry.name not in _COMMANDS}
+def _names_of_other_packages() -> list[str]:
+    """None of these commands takes the name of one of ours."""
+    return sorted(name for name in _INSTALLED if name not in _COMMANDS)
 
 
 def _installed_command(name: str) -> click.Command:
-    """The command that another package brings. Raises ConfigError where none does."""
-    for found in entry_points(group=_GROUP, name=name):
-        command: click.Command = found.load()
-        return command
-    raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point {_GROUP} / {name}")
+    """The command that a package brings. Raises ConfigError where none does."""
+    if name not in _INSTALLED:
+        raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point geotts.commands / {name}")
+    return _INSTALLED[name]
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
