@@ -34,7 +34,7 @@ def read_text_tool(perception: Perception) -> Tool:
         perception: reads the region, in the language of the call where it states one.
 
     Returns:
-        The tool. It fails with NOT_FOUND where the region has no legible text.
+        The tool. It fails with NOT_FOUND where the region has no readable text.
     """
 
     async def read(arguments: ReadArguments, context: ToolContext) -> Observation:
@@ -42,7 +42,7 @@ def read_text_tool(perception: Perception) -> Tool:
         photo = context.photos[box.photo]
         reading = await perception.read(photo, box, context.request, arguments.language.split("-")[0].lower())
         if not reading.lines:
-            raise ToolError("no legible text in this region", kind=ToolErrorKind.NOT_FOUND)
+            raise ToolError("no readable text in this region", kind=ToolErrorKind.NOT_FOUND)
         left, top, right, bottom = box.pixels(photo.width, photo.height)
         image = ImageRef(sha256=photo.sha256, width=right - left, height=bottom - top, box=box)
         facts = tuple(

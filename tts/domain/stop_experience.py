@@ -1,11 +1,11 @@
-"""What a service learns about stopping from its own requests, and the budget that keeps the loss below its limit.
+"""What a service learns about stopping from its own requests, and the reserve that keeps the loss below its limit.
 
-Every request adds the allowed loss to a budget. A stop subtracts its expected loss. It is refused if the budget is
-smaller than this loss, or if the same loss would save more elsewhere: the smaller the budget, the more a stop must save
-for its loss. The expected loss comes from recorded runs of other rollouts (`tts.domain.stop_table`). It is doubled as a
-safety margin (ADR 0039), until requests whose rollouts all ended show how often *these* rollouts change their answer.
-No truth is needed for that. One request in 64 is never stopped, so that states in which everybody is stopped are seen
-to their end as well.
+Every request adds the allowed loss to a reserve. A stop subtracts its expected loss. It is refused if the reserve is
+smaller than this loss, or if the same loss would save more elsewhere: the smaller the reserve, the more a stop must
+save for its loss. The expected loss comes from recorded runs of other rollouts (`tts.domain.stop_table`). It is doubled
+as a safety margin (ADR 0039), until requests whose rollouts all ended show how often *these* rollouts change their
+answer. No truth is needed for that. One request in 64 is never stopped, so that states in which everybody is stopped
+are seen to their end as well.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Connections:
         return ""
 
     def begin_request(self, caller: str) -> bool:
-        """Count a request of a caller behind a proxy. False, and not counted, when he has too many."""
+        """Count a request of a caller behind a proxy. False, and not counted, when the caller has too many."""
         if caller and self._requests_by_caller[caller] >= self.limits.max_per_address:
             return False
         if caller:

@@ -64,7 +64,7 @@ def speaks_against(
 
 
 def may_answer(point: LatLon, options: LocateOptions, world: World) -> bool:
-    """Whether the caller's area holds a point, and none of the places that he ruled out does."""
+    """Whether the caller's area holds a point, and none of the places that the caller ruled out does."""
     inside = options.within is None or in_caller_area(point, options.within, world.countries)
     return inside and RuledOut.from_options(options).place_at(point, world) is None
 

@@ -98,7 +98,7 @@ def _pooled_belief(
     ruled_out: RuledOut | None,
 ) -> Belief | None:
     """The belief that the lines of some rollouts support together; None when they say too little to answer. The
-    caller's hint counts as he is believed, and never without a line."""
+    caller's hint counts as far as the caller is believed, and never without a line."""
     lookups = [pair for t in trajectories for turn in t.turns for pair in pair_lookups(turn.calls, turn.results)]
     leads = reader.leads(reader.lines.texts(lines), lookups, beside=reader.lines.neighbours_of_lines(lines))
     mentions = {mention.name: mention for mention in leads.mentions}

@@ -144,7 +144,7 @@ def _named_places(scene: Scene, stated: Statements, leader: frozenset[str]) -> I
 
 def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hypothesis) -> Candidate | None:
     """With the ledger that its rollout would have had, had it answered this; None outside the caller's
-    area, and in a place that he ruled out."""
+    area, and in a place that the caller ruled out."""
     turns = next((t.turns for t in scene.trajectories if t.rollout_id == rollout_id), ())
     trajectory = Trajectory(rollout_id=rollout_id, turns=turns, answer=hypothesis)
     ledger = build_ledger(trajectory, scene.readings, scene.world)

@@ -47,7 +47,7 @@ class Judgement:
 
     `outside` is set when nothing in the caller's area is answered, `apart` when the photos are not of one place:
     then there are no clusters either. `rejected` is a place that the caller ruled out and something points to. `read`
-    is what the photo says without the caller, where he said something.
+    is what the photo says without the caller, where the caller said something.
     `lines` is the belief from what the rollouts state that they read, inside the caller's area.
     """
 

@@ -1,7 +1,7 @@
 """The fallback answer: if the verifier fails or does not answer in time, the caller gets an unchecked answer.
 
-It needs no gazetteer, and nothing that could fail too. The caller's area and the places that he ruled out hold also
-here; where it cannot be told whether a ruled-out region holds a point, the point does not count.
+It needs no gazetteer, and nothing that could fail too. The caller's area and the places that the caller ruled out hold
+also here; where it cannot be told whether a ruled-out region holds a point, the point does not count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Holds what the caller said against each photo, where each of several photos has an answer of its own.
 
-The area and the places that he ruled out hold for every photo: a photo that says otherwise gets no answer, and it is
-told what the photo says. The hint is compared with what each photo says by itself.
+The caller's area and the places that the caller ruled out hold for every photo: a photo that says otherwise gets no
+answer, and it is told what the photo says. The hint is compared with what each photo says by itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def photos_verdict(
 def allowed_answers(
     answers: Sequence[PhotoAnswer], photos: Sequence[OnePhoto], options: LocateOptions, world: World
 ) -> tuple[tuple[PhotoAnswer, ...], tuple[Contradiction, ...]]:
-    """The answers, abstentions in the place of those that the caller's area or the places that he ruled out exclude;
+    """The answers, abstentions in the place of those that the caller's area or ruled-out places exclude;
     and a sentence for each of these."""
     allowed: list[PhotoAnswer] = []
     excluded: list[Contradiction] = []
