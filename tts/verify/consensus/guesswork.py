@@ -27,13 +27,19 @@ _APART_FROM_KM = _W["apart_from_km"]
 CROWD = _W["crowd"]
 _USUAL_CROWD_LOG = _W["usual_crowd"]
 _LARGEST_CROWD_LOG = _W["largest_crowd"]
+_FEW_AROUND = _W["few_around"]
 APART = _W["apart"]
 ON_CENTRE = _W["on_centre"]
 
 
 def people_log(point: LatLon, world: World) -> float:
-    """log10 of the people who live within 60 km of a point, plus a thousand."""
-    return math.log10(world.gazetteer.people_near(point, max_km=AROUND_KM, towns=_TOWNS_COUNTED) + 1000)
+    """`log_of_people` within 60 km of a point."""
+    return log_of_people(world.gazetteer.people_near(point, max_km=AROUND_KM, towns=_TOWNS_COUNTED))
+
+
+def log_of_people(count: int) -> float:
+    """log10 of a number of people, plus a thousand: fewer than these say nothing."""
+    return math.log10(count + _FEW_AROUND)
 
 
 def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) -> float:

@@ -13,7 +13,7 @@ from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
 from tts.geodata.gazetteer import Place
 from tts.verify.consensus.clusters import Cluster
-from tts.verify.consensus.guesswork import people_log
+from tts.verify.consensus.guesswork import log_of_people, people_log
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.world import World
@@ -96,7 +96,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         named_towns=sum(vote.town_offset_km is not None for vote in votes) / len(votes),
         town_offset_log_km=fmean(math.log1p(vote.town_offset_km or _W["no_town_km"]) for vote in votes),
         people_log=people_log(winner.centre, world),
-        division_people_log=math.log10(people + 1000),
+        division_people_log=log_of_people(people),
         division_reach_log_km=math.log1p(reach_km),
         votes_log=math.log(len(votes)),
         silent_share=1.0 - len(votes) / max(rollouts, len(votes)),

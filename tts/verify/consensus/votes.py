@@ -51,6 +51,7 @@ _CORROBORATED = _W["corroborated"]
 _REPEATED = _W["repeated"]
 _SPECIFIC = _W["specific"]
 _USUAL_TOWN = _W["usual_town"]
+_FEW_IN_TOWN = _W["few_in_town"]
 _LEVEL_KM = {
     Level.POINT: 0.0,
     Level.CITY: _W["city_reach_km"],
@@ -94,7 +95,7 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     for ledger, share in zip(ledgers_with_point, shares, strict=True):
         point = point_of(ledger.hypothesis)
         town = _named_town(ledger.hypothesis, point, world)
-        town_log = _USUAL_TOWN if town is None else math.log10(town.population + 100)
+        town_log = _USUAL_TOWN if town is None else math.log10(town.population + _FEW_IN_TOWN)
         score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, ledgers_with_point)))
         offset = None if town is None else distance_km(town.point, point)
         place_score = (
