@@ -4,6 +4,8 @@
 same policy for the same calls. `recovered` is about its scenarios in which no rollout answers the truth, `lost` about
 the others. Every other family is judged with and without them, and so are the logs, whose models had no tools: nothing
 was read there, so that there is nothing to ask. Differences are paired over scenarios, with 95 % bootstrap intervals.
+`lost` is the share of scenarios whose answer is right without questions and wrong with them; answers that become right
+are not counted against it. Its interval is that of a share (Wilson), because the bootstrap has no width at 0.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from geotts_benchmarks.harness import Result, print_progress
 from geotts_benchmarks.verifier.inquiry_score import InquiryScore, right_with_more, score_inquiry
 from tts.domain.geo import Floats
-from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
+from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.panel import Panel
 from tts.eval.synthetic.families import FAMILIES, LOST, generate
 from tts.eval.synthetic.scenario import Scenario
@@ -30,12 +32,17 @@ def on_questions(world: World, panels: Sequence[Panel], count: int, seed: int, q
     if not questions:
         return {}
     lost = {family: _measure_recovery(world, family, count, seed, questions) for family in LOST}
-    elsewhere = {family: _measure_elsewhere(world, family, count, seed, questions) for family in FAMILIES}
+    elsewhere: dict[str, Result] = {}
+    lost_elsewhere: list[Floats] = []
+    for family in FAMILIES:
+        elsewhere[family], lost_here = _measure_elsewhere(world, family, count, seed, questions)
+        lost_elsewhere.append(lost_here)
     logs = _measure_logs(world, panels, questions)
     found: Result = {
         "questions": questions,
         **lost,
         "elsewhere": elsewhere,
+        "elsewhere_lost": _share_row(np.concatenate(lost_elsewhere)),
         "elsewhere_lost_most": max(row["lost"] for row in elsewhere.values()),
         "attacks_moved": max((row["moved"] for row in elsewhere.values() if "moved" in row), default=0.0),
         "logs": logs,
@@ -52,7 +59,7 @@ def _measure_recovery(world: World, family: str, count: int, seed: int, question
     share = share_interval(after[open_ones] > 0)
     gain, against = paired_difference(before, after), paired_difference(more, after)
     gained = paired_difference(before[open_ones], after[open_ones])
-    lost = _lost_points(before[~open_ones], after[~open_ones])
+    lost = _losses(before[~open_ones], after[~open_ones])
     result: Result = {
         "right_without": round(float(before.mean()), 2),
         "right": round(float(after.mean()), 2),
@@ -60,7 +67,7 @@ def _measure_recovery(world: World, family: str, count: int, seed: int, question
         "recovered": round(float(after[open_ones].mean()), 2),
         "recovered_interval": [round(share.low, 2), round(share.high, 2)],
         "recovered_gain": _row(gained.value, gained.low, gained.high),
-        **({} if lost is None else {"lost": _row(lost.value, lost.low, lost.high)}),
+        **({"lost": _share_row(lost)} if len(lost) else {}),
         "gain": _row(gain.value, gain.low, gain.high),
         "over_one_more_rollout": _row(against.value, against.low, against.high),
         "calls": _calls(asked),
@@ -71,24 +78,31 @@ def _measure_recovery(world: World, family: str, count: int, seed: int, question
     return result
 
 
-def _lost_points(before: Floats, after: Floats) -> Interval | None:
-    """The loss in points where there is nothing to recover; None without such scenarios."""
-    return paired_difference(after, before) if len(before) else None
+def _losses(before: Floats, after: Floats) -> Floats:
+    """(n,) 1 for a scenario whose answer was right before and is wrong after, 0 for the others."""
+    return (after < before).astype(np.float64)
 
 
-def _measure_elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> Result:
+def _share_row(shares: Floats) -> list[float]:
+    share = share_interval(shares)
+    return _row(share.value, share.low, share.high)
+
+
+def _measure_elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> tuple[Result, Floats]:
+    """The figures of a family, and (count,) which scenarios lost their right answer."""
     scenarios: list[Scenario] = generate(family, count, seed, world.gazetteer, world.countries)
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
-    lost = paired_difference(_hits(one.right for one in asked), _hits(one.right for one in without))
+    losses = _losses(_hits(one.right for one in without), _hits(one.right for one in asked))
+    lost, *lost_interval = _share_row(losses)
     attacked = [one for one, scenario in zip(asked, scenarios, strict=True) if scenario.clean is not None]
     result: Result = {
-        "lost": round(lost.value, 2),
-        "lost_interval": [round(lost.low, 2), round(lost.high, 2)],
+        "lost": lost,
+        "lost_interval": lost_interval,
         "calls": _calls(asked),
         **_moved_share(attacked),
     }
     print_progress(f"{family} with {questions} questions: {result}")
-    return result
+    return result, losses
 
 
 def _moved_share(attacked: Sequence[InquiryScore]) -> Result:

@@ -147,6 +147,9 @@ def test_bench_consensus_reports_what_verifier_questions_recover_and_lose(twins,
     assert lost["recovered"] > 50
     assert 0 < lost["calls"] <= 4
     assert found["elsewhere"].keys() == {"namesakes", "injected_page"}
+    share, low, high = found["elsewhere_lost"]
+    assert low <= share <= high
+    assert high > 0  # an interval of 16 scenarios has a width, even if none is lost
     assert found["elsewhere_lost_most"] == max(row["lost"] for row in found["elsewhere"].values())
     assert found["attacks_moved"] == found["elsewhere"]["injected_page"]["moved"]
     attacked = found["elsewhere"]["injected_page"]
