@@ -41,7 +41,8 @@ class ThoughtGate:
             self._start += piece
             if _OPEN.startswith(self._start.lstrip()) and _OPEN not in self._start:
                 return ""
-            piece, self._start = self._start, None
+            piece = self._start
+            self._start = None
             before, opened, inside = piece.partition(_OPEN)
             if opened:
                 self._thought = ""
