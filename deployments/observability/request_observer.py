@@ -12,7 +12,7 @@ from tts.domain.usage import Usage
 _NOTHING = Usage()
 
 
-class Observer(Protocol):
+class RequestObserver(Protocol):
     """Called in order, in the gateway that works on the request. Must be quick; only `on_accepted` may raise."""
 
     def on_accepted(self, meta: RunMeta) -> None:
@@ -31,10 +31,10 @@ class Observer(Protocol):
         ...
 
 
-class Observers:
+class RequestObservers:
     """Several as one."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[RequestObserver]) -> None:
         self._observers = tuple(observers)
 
     def on_accepted(self, meta: RunMeta) -> None:

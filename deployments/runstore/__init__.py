@@ -7,14 +7,14 @@ from pathlib import Path
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.memory import MemoryRunStore
-from deployments.runstore.port import Claim, KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable
+from deployments.runstore.port import IdempotencyClaim, KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
 from tts.errors import ConfigError
 
 __all__ = [
     "CaseRecord",
-    "Claim",
+    "IdempotencyClaim",
     "KeyTaken",
     "LogEntry",
     "LogLost",

@@ -68,7 +68,7 @@ class RunMeta(Value):
     continues: str = ""
 
 
-class Claim(Value):
+class IdempotencyClaim(Value):
     """Who holds an idempotency key: the request, and a fingerprint of what it asked."""
 
     model_config = ConfigDict(extra="ignore")
@@ -331,7 +331,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """Take an idempotency key for the time of retention.
 
         Args:
