@@ -13,7 +13,7 @@ from deployments.gateway.auth import Caller
 from deployments.http.app import create_app
 from deployments.runstore import IdempotencyClaim, MemoryRunStore, StoreUnavailable
 from deployments.runstore.sqlite import SQLiteRunStore
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.config import ScriptedEngine
 from tts.domain.events import Failed, parse_event
 from tts.domain.request import LocateOptions
