@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
-from deployments.runstore.port import REMINDERS, IdempotencyClaim, KeyTaken, LogEntry, RunMeta
+from deployments.runstore.port import REMINDERS, IdempotencyClaim, KeyTaken, LogEntry
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from tts.ports.toolbox import Attachment
 

@@ -33,7 +33,6 @@ from deployments.runstore.port import (
     KeyTaken,
     LogEntry,
     LogLost,
-    RunMeta,
     StoreUnavailable,
 )
 from deployments.runstore.redis_cases import RedisCases
@@ -54,6 +53,7 @@ from deployments.runstore.redis_scripts import (
     TAKE,
     TAKE_OVER,
 )
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.stored_values import value_of
 from tts.aio import heeding_cancels
 from tts.net.redis_password import run_store_password

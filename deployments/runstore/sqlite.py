@@ -25,9 +25,9 @@ from deployments.runstore.port import (
     IdempotencyClaim,
     KeyTaken,
     LogEntry,
-    RunMeta,
     StoreUnavailable,
 )
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from deployments.runstore.stored_values import value_of
