@@ -24,7 +24,7 @@ import orjson
 import psutil
 
 from deployments.cli.console import STDERR
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.domain.events import Event
 from tts.errors import FatalError
 

@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from tts.aio import Deadline, Milestone, Send, closing, run_beside, stream
+from tts.aio import Deadline, Milestone, Send, run_beside, stream
 from tts.assembly import answer_from
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
@@ -32,8 +32,7 @@ from tts.ensemble.failed_tools import is_for_tools
 from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.rollout_failures import why_ended, why_nothing_worked
-from tts.errors import GeoTTSError, ModelError, boundary
-from tts.gen_ai import record_verdict
+from tts.errors import GeoTTSError
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.ports.locator import UNRATED, Routing
 from tts.ports.request_ports import Ports
@@ -44,6 +43,7 @@ from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
 from tts.telemetry import current_trace, span
+from tts.verdict_call import VerifierPiece, ask_verifier
 from tts.verify.claims.places_in_question import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
@@ -62,7 +62,12 @@ async def solve(
 ) -> AsyncIterator[Item]:
     """Locate the photos of a request. Yields numbered events, and attachments for the files of the request.
 
-    `egress` knows what leaves the machine on the way; whoever made it can tell that also when this is closed early."""
+    Args:
+        request: the photos and the options.
+        ports: the parts of the service that work on it.
+        deadline_s: seconds from now until the answer is due.
+        egress: records what leaves the machine; its maker can read it also when this is closed early. None: a new one.
+    """
     solution = Solution(request, ports, deadline_s, egress)
     async with aclosing(stream(solution.run)) as items:
         async for item in items:
@@ -72,7 +77,17 @@ async def solve(
 
 class Solution:
     """One request, from its photos to its answer; a caller takes its items in batches. Its time starts with `__init__`.
-    Its state is the fold of its events, and of those of a lost process (`resumed`). Its verifier awaits `may_begin`.
+    Its state is the fold of its events.
+
+    Args:
+        request: the photos and the options; the plan keeps to the budget that the options state.
+        ports: the parts of the service that work on it.
+        deadline_s: seconds from now until the answer is due.
+        egress: records what leaves the machine for the request. None: a new one.
+        resumed: the state in which a lost process left the request. None: it starts from the beginning.
+        may_begin: the verifier waits until this returns. None: it need not wait.
+        rollouts_started: reached when the first rollout has asked its engine, or has been sent to the process that
+            does; others may wait for it.
     """
 
     def __init__(
@@ -85,8 +100,6 @@ class Solution:
         may_begin: MayBegin | None = None,
         rollouts_started: Milestone | None = None,
     ) -> None:
-        """`rollouts_started`: reached when the first rollout has asked its engine, or has been sent to the process that
-        does; others may wait for it."""
         self._resumed_request = resumed
         self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
@@ -336,30 +349,17 @@ class Solution:
 
     async def _verify(self, request: VerifyRequest) -> Verdict:
         """The verifier's verdict; its failure or silence never costs the caller an answer."""
-        verdict: Verdict | None = None
-        problem = ""
-        try:
-            with span("verify"):
-                async with self._deadline.timeout(), closing(self._ports.verifier.verify(request)) as pieces:
-                    if self._may_begin is not None:
-                        await self._may_begin()
-                    with boundary(ModelError, "verifier"):
-                        async for piece in pieces:
-                            if isinstance(piece, Verdict):
-                                verdict = piece
-                                record_verdict(piece)
-                            elif isinstance(piece, Usage):
-                                self._other_usage += piece
-                            elif isinstance(piece, VerdictText):
-                                await self._emit(VerifierText(text=piece.text))
-                            else:
-                                await self._emit(piece)
-        except TimeoutError:
-            problem = "the verifier did not finish in time"
-        except GeoTTSError as error:
-            problem = f"the verifier failed: {error.detail}"
+        verdict, problem = await ask_verifier(
+            self._ports.verifier, request, self._deadline, self._receive_from_verifier, self._may_begin
+        )
         self._mark("verified_s")
         return verdict or fallback_verdict(request, problem or "the verifier gave no verdict")
+
+    async def _receive_from_verifier(self, piece: VerifierPiece) -> None:
+        if isinstance(piece, Usage):
+            self._other_usage += piece
+        else:
+            await self._emit(VerifierText(text=piece.text) if isinstance(piece, VerdictText) else piece)
 
     async def _emit(self, event: Event) -> None:
         numbered = self._sequencer(event)

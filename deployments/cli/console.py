@@ -180,18 +180,18 @@ def _yaml_scalar(raw: str) -> Any:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """A bar on a terminal, a line a stage otherwise; call with (stage, share in 0..1)."""
+    """A bar on a terminal, a line for each step otherwise; call with (step, share in 0..1)."""
     if not STDERR.is_terminal:
         seen: set[str] = set()
 
-        def line(stage: str, share: float) -> None:
-            if stage not in seen:
-                seen.add(stage)
-                STDERR.print(f"  {stage}")
+        def line(step: str, share: float) -> None:
+            if step not in seen:
+                seen.add(step)
+                STDERR.print(f"  {step}")
 
         yield line
         return
     columns = (TextColumn("  {task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=STDERR, transient=True) as bar:
         task = bar.add_task("", total=1.0)
-        yield lambda stage, share: bar.update(task, description=f"{stage:<20}", completed=share)
+        yield lambda step, share: bar.update(task, description=f"{step:<20}", completed=share)

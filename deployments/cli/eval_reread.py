@@ -15,7 +15,7 @@ from deployments.wiring.parts import make_model
 from tts.dialects.released.imported_texts import TEXTS_FILE, user_profiles
 from tts.dialects.released.importing.geoagent_texts import READER_TEXT
 from tts.dialects.settings import read_texts
-from tts.eval.rewarding.rewarded_output import Case, cases_of
+from tts.eval.rewarding.rewarded_output import RewardedOutput, outputs_of
 from tts.eval.rewarding.second_reader import OWN_WORDS, second_reading
 from tts.ports.model_client import ModelClient
 
@@ -37,7 +37,7 @@ def reread_run(args: AppArgs, run_file: Path, out: Path, prompt: Path | None) ->
     if words is None:
         words = OWN_WORDS
         STDERR.print("  the second reader gets the prompt of GeoTTS: the authors' prompt was not imported")
-    asyncio.run(_read_all_cases(list(cases_of(run_file)), make_model(args), words, out))
+    asyncio.run(_read_all_outputs(list(outputs_of(run_file)), make_model(args), words, out))
 
 
 def _imported_prompt() -> str | None:
@@ -45,17 +45,17 @@ def _imported_prompt() -> str | None:
     return read_texts(file).get(READER_TEXT) if file.is_file() else None
 
 
-async def _read_all_cases(cases: list[Case], model: ModelClient, words: str, out: Path) -> None:
+async def _read_all_outputs(outputs: list[RewardedOutput], model: ModelClient, words: str, out: Path) -> None:
     readable = 0
     with out.open("wb") as file:
-        for count, case in enumerate(cases, 1):
-            conclusions = await second_reading(case, model, prompt=words)
+        for count, output in enumerate(outputs, 1):
+            conclusions = await second_reading(output, model, prompt=words)
             if conclusions is not None:
                 readable += 1
-                row = {"sample": case.sample, "rollout": case.rollout, "conclusions": conclusions}
+                row = {"sample": output.sample, "rollout": output.rollout, "conclusions": conclusions}
                 file.write(orjson.dumps(row) + b"\n")
-            if count % 20 == 0 or count == len(cases):
-                STDERR.print(f"  {count} of {len(cases)}, {readable} with readable reasoning")
+            if count % 20 == 0 or count == len(outputs):
+                STDERR.print(f"  {count} of {len(outputs)}, {readable} with readable reasoning")
     close = getattr(model, "aclose", None)  # endpoints keep connections open, engines in this process have none
     if close is not None:
         await close()

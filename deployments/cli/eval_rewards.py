@@ -19,7 +19,7 @@ from tts.eval.rewarding.reward_inputs import (
     read_similarities,
     read_table_values,
 )
-from tts.eval.rewarding.rewarded_output import cases_of
+from tts.eval.rewarding.rewarded_output import outputs_of
 from tts.eval.rewarding.systems import FORMS, SYSTEMS, Form, System, compute_reward
 from tts.rewards.papers.spotagent_reward import learnable_at_km
 from tts.toolkit.reverse_cache.tables import read_tables
@@ -91,11 +91,11 @@ def rewards(
     inputs = RewardInputs(geocoded or {}, similarities, conclusions or {}, known_labels)
     values = []
     distances_km: dict[str, list[float | None]] = defaultdict(list)
-    for count, case in enumerate(cases_of(run_file), 1):
-        more = (given or {}).get((case.sample, case.rollout), {})
-        made = compute_reward(case.with_given(more), cast(System, system), inputs, cast(Form, form))
+    for count, output in enumerate(outputs_of(run_file), 1):
+        more = (given or {}).get((output.sample, output.rollout), {})
+        made = compute_reward(output.with_given(more), cast(System, system), inputs, cast(Form, form))
         values.append(made.reward)
-        distances_km[case.sample].append(made.parts.get("km"))
+        distances_km[output.sample].append(made.parts.get("km"))
         click.echo(made.json_bytes().decode())
         if count % 1000 == 0:
             STDERR.print(f"  {count} rewarded")

@@ -17,10 +17,21 @@ Fetch = Callable[[str], Awaitable[bytes]]
 
 
 class PhotoSource(Protocol):
-    """Gets a photo from a URL. Raises FetchError."""
+    """Gets photos from URLs."""
 
     async def __call__(self, url: str, *, request_id: str) -> bytes:
-        """`request_id`: the request whose egress this is."""
+        """Get one photo.
+
+        Args:
+            url: where the photo is, as the caller wrote it.
+            request_id: the request whose egress this is.
+
+        Returns:
+            The bytes of the photo; nothing has decoded them yet.
+
+        Raises:
+            FetchError: the photo cannot be had from this URL.
+        """
         ...
 
 

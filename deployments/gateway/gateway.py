@@ -29,7 +29,7 @@ from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
 from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
-from deployments.observability.request_observer import Observer, Observers
+from deployments.observability.request_observer import RequestObserver, RequestObservers
 from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
 from deployments.runstore.stored_values import event_of
 from deployments.runstore.write_probe import StoreProbe
@@ -71,7 +71,7 @@ class Gateway:
         *,
         store: RunStore | None = None,
         brokers: Brokers | None = None,
-        observers: Sequence[Observer] = (),
+        observers: Sequence[RequestObserver] = (),
         photo_process: PhotoProcess | None = None,
     ) -> None:
         self._config = args.gateway
@@ -82,7 +82,7 @@ class Gateway:
             args.gateway.run_store, args.gateway.retention_s, args.gateway.blob_store
         )
         self.webhooks = WebhookSender(args.gateway.webhooks, self.store, brokers, end_orphan=self._end_orphan)
-        self._observers = Observers([*observers, self.webhooks])
+        self._observers = RequestObservers([*observers, self.webhooks])
         self.store_probe = StoreProbe(self.store)
         self._photo_process = photo_process
         self.admission = Admission(args.gateway, photo_process)

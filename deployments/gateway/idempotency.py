@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 
-from deployments.runstore import Claim, RunMeta, RunStore
+from deployments.runstore import IdempotencyClaim, RunMeta, RunStore
 from tts.domain.request import LocateRequest
 from tts.errors import RequestError
 
@@ -19,15 +19,15 @@ class KeyReused(RequestError):
     status = 422
 
 
-def claim_of(request: LocateRequest) -> Claim:
+def claim_of(request: LocateRequest) -> IdempotencyClaim:
     """The photos as they came, the options and the request that is continued: what a key stands for, as one hash."""
     parts = [*(photo.source_sha256 for photo in request.photos), request.options.model_dump_json()]
     if request.continued is not None:
         parts.append(request.continued.request_id)
-    return Claim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(parts).encode()).hexdigest())
+    return IdempotencyClaim(request_id=request.id, fingerprint=hashlib.sha256("\n".join(parts).encode()).hexdigest())
 
 
-async def earlier_request(store: RunStore, meta: RunMeta, mine: Claim) -> str | None:
+async def earlier_request(store: RunStore, meta: RunMeta, mine: IdempotencyClaim) -> str | None:
     """The id of the request that has the idempotency key already; None when it is this one's now.
 
     A request that never came to be, because its gateway was lost between claim and log, has no right to the key.

@@ -22,7 +22,7 @@ from deployments.gateway.lease_renewal import LeaseRenewal
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.saved_request import TakenOver, before_second_checkpoints, save_checkpoint, save_request
 from deployments.gateway.takeover import Takeover
-from deployments.observability.request_observer import Observers
+from deployments.observability.request_observer import RequestObservers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
 from tts.aio import Milestone, batches, cancel_and_wait, closing, run_beside, spawn
@@ -73,7 +73,7 @@ class Runner:
         config: GatewayConfig,
         ports: Ports,
         store: RunStore,
-        observers: Observers,
+        observers: RequestObservers,
         admission: Admission,
         brokers: Brokers | None = None,
         coarsening: Coarsening | None = None,

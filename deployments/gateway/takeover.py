@@ -20,21 +20,38 @@ class Adopter(Protocol):
     """The gateway that takes requests over."""
 
     def is_running(self, request_id: str) -> bool:
-        """Whether it works on the request."""
+        """Tell whether this gateway works on a request.
+
+        Args:
+            request_id: any request of the run store.
+        """
         ...
 
     def is_broken(self, request_id: str) -> bool:
-        """Whether it ended the request but could not write the end to the run store."""
+        """Tell whether this gateway ended a request but could not write the end to the run store.
+
+        Args:
+            request_id: any request of the run store.
+        """
         ...
 
     def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
-        """Start to work on a request that is its own now. `asked_at`: when the store was asked for it, on the clock of
-        the loop.
+        """Start to work on a request that this gateway has taken over.
+
+        Args:
+            earlier: the request as it was saved, and its log so far.
+            meta: what the run store has of the request besides its events.
+            asked_at: when the store was asked for the request, in seconds on the clock of the event loop.
         """
         ...
 
     async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
-        """Write the end of a log that is its own now, after its last entry; None if it is empty."""
+        """Write the end of a log that this gateway has taken over.
+
+        Args:
+            meta: what the run store has of the request besides its events.
+            last_entry: the entry after which the end is written; None if the log is empty.
+        """
         ...
 
 

@@ -1,21 +1,16 @@
-"""Makes replies from an event log: a stream of events, or the fold of all events."""
+"""Makes replies from the fold of all events of a request. Names the media types and headers of all replies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from typing import Literal, cast
 
 import orjson
-from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
-from deployments.gateway.gateway import Gateway
 from deployments.http.problems import problem_reply
-from tts.aio import closing
 from tts.api.schema import problem_of_failure, response_of
-from tts.api.sse import HEARTBEAT, ndjson_line, sse_frame
 from tts.domain.events import Failed
 from tts.domain.geojson import answer_geojson
 from tts.domain.outline import NO_OUTLINES, AnswerOutlines
@@ -31,51 +26,6 @@ ANSWERS = (JSON, GEOJSON)
 STREAMS = (SSE, NDJSON)
 NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Include = Literal["none", "summary", "full"]
-
-
-class AttendedStream(StreamingResponse):
-    """A stream that is attended from the moment it is made: also a client that is gone before its first byte is
-    noticed.
-    """
-
-    def __init__(
-        self,
-        body: AsyncIterator[bytes],
-        attended: AbstractContextManager[None],
-        *,
-        media_type: str,
-        headers: Mapping[str, str],
-    ) -> None:
-        super().__init__(body, media_type=media_type, headers=headers)
-        self._reader_context = attended
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream; the reader counts as gone when this ends, however it ends."""
-        with self._reader_context:
-            await super().__call__(scope, receive, send)
-
-
-def event_stream(
-    gateway: Gateway,
-    request_id: str,
-    media_type: str,
-    *,
-    after: int = 0,
-    attended: AbstractContextManager[None],
-    headers: Mapping[str, str],
-) -> Response:
-    """The log from `after` on, as one of `STREAMS`."""
-    body = _frames(gateway, request_id, after, ndjson=media_type == NDJSON)
-    return AttendedStream(body, attended, media_type=media_type, headers={**NO_STORE, **headers})
-
-
-async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool) -> AsyncIterator[bytes]:
-    async with closing(gateway.follow(request_id, after=after)) as entries:
-        async for entry in entries:
-            if entry is not None:
-                yield ndjson_line(entry.payload) if ndjson else sse_frame(entry.seq, entry.kind, entry.payload)
-            else:
-                yield b"\n" if ndjson else HEARTBEAT
 
 
 def reply(

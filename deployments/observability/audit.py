@@ -37,8 +37,8 @@ class AuditUnavailable(GeoTTSError):
 
 
 class AuditLog:
-    """An `Observer` that writes. One file a gateway; the lines are whole, also after a crash. While it cannot write, no
-    request is accepted; those at work go on.
+    """A `RequestObserver` that writes. One file a gateway; the lines are whole, also after a crash. While it cannot
+    write, no request is accepted; those at work go on.
     """
 
     def __init__(self, path: Path, args: AppArgs) -> None:

@@ -47,7 +47,7 @@ def _tasks_now() -> int:
 
 
 class Metrics:
-    """One registry a gateway; an `Observer` of its requests."""
+    """One registry a gateway; a `RequestObserver` of its requests."""
 
     def __init__(self) -> None:
         r = self._registry = CollectorRegistry()

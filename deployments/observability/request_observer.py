@@ -12,29 +12,49 @@ from tts.domain.usage import Usage
 _NOTHING = Usage()
 
 
-class Observer(Protocol):
+class RequestObserver(Protocol):
     """Called in order, in the gateway that works on the request. Must be quick; only `on_accepted` may raise."""
 
     def on_accepted(self, meta: RunMeta) -> None:
-        """Called before the work starts. When it raises, the request is refused."""
+        """Called before the work starts. When it raises, the request is refused.
+
+        Args:
+            meta: the request.
+        """
         ...
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
-        """Called for each event once the log has it; for a refused request only for what left the machine."""
+        """Called for each event once the log has it; for a refused request only for what left the machine.
+
+        Args:
+            meta: the request.
+            event: the event, as its log has it.
+        """
         ...
 
     def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
-        """`used` is what its models used in all, including what no event had reported when it was cancelled."""
+        """Called when the work of this gateway on the request has ended, however it ended.
+
+        Args:
+            meta: the request.
+            seconds: how long this gateway worked on it.
+            used: what its models used in all, including what no event had reported when it was cancelled.
+        """
+        ...
 
     def on_erased(self, meta: RunMeta) -> None:
-        """Called after the run store has erased the request."""
+        """Called after the run store has erased the request.
+
+        Args:
+            meta: the request, as it was before.
+        """
         ...
 
 
-class Observers:
+class RequestObservers:
     """Several as one."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[RequestObserver]) -> None:
         self._observers = tuple(observers)
 
     def on_accepted(self, meta: RunMeta) -> None:

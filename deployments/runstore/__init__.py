@@ -7,14 +7,15 @@ from pathlib import Path
 from deployments.runstore.blobs import open_blobs
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.memory import MemoryRunStore
-from deployments.runstore.port import Claim, KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable
+from deployments.runstore.port import IdempotencyClaim, KeyTaken, LogEntry, LogLost, RunStore, StoreUnavailable
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.runstore.with_blobs import RunStoreWithBlobs
 from tts.errors import ConfigError
 
 __all__ = [
     "CaseRecord",
-    "Claim",
+    "IdempotencyClaim",
     "KeyTaken",
     "LogEntry",
     "LogLost",

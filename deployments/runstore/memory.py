@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
-from deployments.runstore.port import REMINDERS, Claim, KeyTaken, LogEntry, RunMeta
+from deployments.runstore.port import REMINDERS, IdempotencyClaim, KeyTaken, LogEntry
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from tts.ports.toolbox import Attachment
 
@@ -38,7 +39,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         self._size = 0
         self._logs: dict[str, _Log] = {}
         self._closed_logs: dict[str, None] = {}  # in the order in which they were closed
-        self._claims: dict[str, tuple[Claim, float]] = {}
+        self._claims: dict[str, tuple[IdempotencyClaim, float]] = {}
         self._reminders: dict[str, float] = {}
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
@@ -127,7 +128,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
         return follow(page, self._signals, request_id, after=after, idle_s=idle_s)
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """Take the key for `retention_s`, unless a claim of it is still valid."""
         held = self._claims.get(key)
         if held is not None and held[1] > self._clock():

@@ -20,7 +20,7 @@ from typing import Protocol
 from pydantic import ConfigDict
 
 from deployments.runstore.case_record import CaseStore
-from tts.domain.outgoing_request import Outgoing
+from deployments.runstore.run_meta import RunMeta
 from tts.domain.value import Value
 from tts.errors import GeoTTSError
 from tts.ports.toolbox import Attachment
@@ -45,30 +45,7 @@ class LogEntry:
     payload: bytes
 
 
-class RunMeta(Value):
-    """The data of a request besides its events. `tenant` is the name of the key that started it, `fetched`
-    what went out to get its photos, `attended` whether it ends with its readers, `options` its options as JSON,
-    `webhook` where its end is reported, `continues` the earlier request that it continues. What a newer release adds is
-    passed over.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    request_id: str
-    tenant: str = ""
-    include: str = "summary"
-    grace_s: float = 0.0
-    photos: tuple[str, ...] = ()
-    claim: str = ""
-    started_at: str = ""
-    attended: bool = True
-    options: str = ""
-    webhook: str = ""
-    fetched: tuple[Outgoing, ...] = ()
-    continues: str = ""
-
-
-class Claim(Value):
+class IdempotencyClaim(Value):
     """Who holds an idempotency key: the request, and a fingerprint of what it asked."""
 
     model_config = ConfigDict(extra="ignore")
@@ -331,7 +308,7 @@ class RunStore(CaseStore, Protocol):
         """
         ...
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """Take an idempotency key for the time of retention.
 
         Args:

@@ -29,11 +29,10 @@ from deployments.runstore.port import (
     PROBE_BYTES,
     REMINDERS,
     STORE_VERSION,
-    Claim,
+    IdempotencyClaim,
     KeyTaken,
     LogEntry,
     LogLost,
-    RunMeta,
     StoreUnavailable,
 )
 from deployments.runstore.redis_cases import RedisCases
@@ -54,6 +53,7 @@ from deployments.runstore.redis_scripts import (
     TAKE,
     TAKE_OVER,
 )
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.stored_values import value_of
 from tts.aio import heeding_cancels
 from tts.net.redis_password import run_store_password
@@ -301,14 +301,14 @@ class RedisRunStore(RedisCases):
 
         return follow(page, self._channel.signals, request_id, after=after, idle_s=idle_s, poll_s=_POLL_S)
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """`SET NX` with the retention as expiry; asks again when the holder's key expires meanwhile."""
         with _as_store_errors():
             name = self._claim_key(key)
             while not await self._redis.set(name, claim.model_dump_json(), nx=True, ex=self._retention_s):
                 held = await self._redis.get(name)
                 if held is not None:
-                    return value_of(Claim, held)
+                    return value_of(IdempotencyClaim, held)
         return None
 
     async def release(self, key: str, request_id: str) -> None:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from deployments.runstore.log_following import LogSignals
-from deployments.runstore.port import RunMeta
+from deployments.runstore.run_meta import RunMeta
 
 
 class SingleGateway(ABC):

@@ -22,12 +22,12 @@ from deployments.runstore.port import (
     PROBE_BYTES,
     REMINDERS,
     STORE_VERSION,
-    Claim,
+    IdempotencyClaim,
     KeyTaken,
     LogEntry,
-    RunMeta,
     StoreUnavailable,
 )
+from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from deployments.runstore.stored_values import value_of
@@ -146,7 +146,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
         return follow(page, self._signals, request_id, after=after, idle_s=idle_s)
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """One transaction; the claim outlives restarts, until its time by the wall clock."""
         now = self._wall()
         return await self._run_in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
@@ -317,11 +317,13 @@ def _open_run(db: sqlite3.Connection, meta: RunMeta, now: float) -> bool:
     return True
 
 
-def _claim(db: sqlite3.Connection, key: str, claim: Claim, now: float, until: float) -> Claim | None:
+def _claim(
+    db: sqlite3.Connection, key: str, claim: IdempotencyClaim, now: float, until: float
+) -> IdempotencyClaim | None:
     with db:
         row = db.execute("SELECT claim FROM claims WHERE key = ? AND until > ?", (key, now)).fetchone()
         if row is not None:
-            return value_of(Claim, row[0])
+            return value_of(IdempotencyClaim, row[0])
         db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, claim.model_dump_json(), until))
     return None
 

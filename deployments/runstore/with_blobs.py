@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 
 from deployments.runstore.blobs import BlobStore
 from deployments.runstore.case_record import CaseRecord
-from deployments.runstore.port import Claim, LogEntry, RunMeta, RunStore
+from deployments.runstore.port import IdempotencyClaim, LogEntry, RunStore
+from deployments.runstore.run_meta import RunMeta
 from tts.aio import to_its_end
 from tts.ports.toolbox import Attachment
 
@@ -124,7 +125,7 @@ class RunStoreWithBlobs:
         """As the store does."""
         return self._store.cancels()
 
-    async def claim(self, key: str, claim: Claim) -> Claim | None:
+    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """As the store does."""
         return await self._store.claim(key, claim)
 

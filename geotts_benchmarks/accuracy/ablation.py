@@ -93,13 +93,16 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
         "without": {kind.value: compare(reader, frozenset({kind})) for kind in ClueKind},
         "alone": {kind.value: compare(reader, kinds - {kind}) for kind in ClueKind},
     }
-    ruled = {name: _outcomes(one, read, names) for name, one in readers.items()}
-    found["without_rule"] = {name: _compare_with_everything(outcomes, everything) for name, outcomes in ruled.items()}
+    outcomes_without_rule = {name: _outcomes(one, read, names) for name, one in readers.items()}
+    found["without_rule"] = {
+        name: _compare_with_everything(outcomes, everything) for name, outcomes in outcomes_without_rule.items()
+    }
     templates = sorted({tag for sample in samples for tag in sample.tags if tag.startswith("template:")})
     parts = {tag: [tag in one.sample.tags for one in read] for tag in templates}
     found["per_template"] = {
         tag.removeprefix("template:"): {
-            name: _compare_with_everything(outcomes[part], everything[part]) for name, outcomes in ruled.items()
+            name: _compare_with_everything(outcomes[part], everything[part])
+            for name, outcomes in outcomes_without_rule.items()
         }
         for tag, part in parts.items()
     }

@@ -34,7 +34,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.eval.calibration_fitting import verdict_columns, with_regions
-from tts.eval.labelled_cases import Case, kind_of_cases
+from tts.eval.labelled_cases import LabelledCase, kind_of_cases
 from tts.eval.metrics.calibration_error import auroc, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea, region_figures
 from tts.eval.scenes.generate import SceneMaker
@@ -70,7 +70,7 @@ class SceneResults:
     """All that came of the scenes: checked claims, what verifiers were asked, and the areas of the answers."""
 
     checked: list[WeighedClaim]
-    cases: list[Case]
+    cases: list[LabelledCase]
     areas: list[KnownArea]
 
 
@@ -209,7 +209,7 @@ def _write_calibration(path: Path, calibration: ClaimCalibration) -> None:
     path.write_text(yaml.safe_dump(calibration.model_dump(), sort_keys=False, width=118))
 
 
-def _write_regions(path: Path, args: AppArgs, cases: Sequence[Case], origin: str) -> None:
+def _write_regions(path: Path, args: AppArgs, cases: Sequence[LabelledCase], origin: str) -> None:
     made = with_regions(
         shipped_calibration(args.engine.name), verdict_columns(cases, make_world(args.data_dir)), origin=origin
     )
@@ -263,7 +263,7 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
         if run.answer is None or recorder.asked is None:
             continue
         asked, verdict, truth = recorder.asked, run.answer, scene.town.point
-        seen.cases.append(Case(str(number), truth, tuple(asked.trajectories), tuple(asked.readings)))
+        seen.cases.append(LabelledCase(str(number), truth, tuple(asked.trajectories), tuple(asked.readings)))
         if verdict.point is not None and verdict.radius_km is not None:
             regions = (verdict.region_50, verdict.region_90)
             seen.areas.append(KnownArea(verdict.point, verdict.radius_km, *regions, truth))

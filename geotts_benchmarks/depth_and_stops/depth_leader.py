@@ -46,7 +46,7 @@ _IMPLICIT = "Palms, warm light and brick houses, no text."
 
 
 @dataclass(frozen=True, slots=True)
-class _Play:
+class _PhotoScript:
     """One photo: where it was taken, and what its rollouts say."""
 
     truth: LatLon
@@ -64,14 +64,14 @@ async def leader_figures(world: World, photos: int) -> Result:
     found: Result = {}
     for n in (4, 8):
         rng = random.Random(n)
-        scripts = [_play(rng, n, explicit=i % 2 == 0) for i in range(photos)]
-        deep = [await _run(play, verifier, n, careful=False) for play in scripts]
-        careful = [await _run(play, verifier, n, careful=True) for play in scripts]
-        hits = [[_is_right(run, play) for run, play in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
+        scripts = [_photo_script(rng, n, explicit=i % 2 == 0) for i in range(photos)]
+        deep = [await _run(script, verifier, n, careful=False) for script in scripts]
+        careful = [await _run(script, verifier, n, careful=True) for script in scripts]
+        hits = [[_is_right(run, script) for run, script in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
         saved = 1.0 - sum(map(_turns, careful)) / sum(map(_turns, deep))
         lost = sum(before and not after for before, after in zip(*hits, strict=True))
-        wrong_scripts = [_play(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
-        wrong = [await _run(play, verifier, n, careful=True) for play in wrong_scripts]
+        wrong_scripts = [_photo_script(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
+        wrong = [await _run(script, verifier, n, careful=True) for script in wrong_scripts]
         found[f"n{n}"] = {
             "turns_saved": round(100.0 * saved, 1),
             "photos_lost": lost,
@@ -79,14 +79,14 @@ async def leader_figures(world: World, photos: int) -> Result:
             "right_careful": sum(hits[1]),
             "photos": photos,
             "wrong_leader_starts_all": all(len(run.rollouts) == n for run in wrong),
-            "wrong_leader_right": sum(_is_right(run, play) for run, play in zip(wrong, wrong_scripts, strict=True)),
+            "wrong_leader_right": sum(_is_right(run, script) for run, script in zip(wrong, wrong_scripts, strict=True)),
             "wrong_leaders": len(wrong),
         }
         print_progress(f"n = {n}: careful saves {100 * saved:.1f} % of the turns, {lost} of {sum(hits[0])} photos lost")
     return {"leader": found}
 
 
-def _play(rng: random.Random, n: int, *, explicit: bool, misled: bool = False) -> _Play:
+def _photo_script(rng: random.Random, n: int, *, explicit: bool, misled: bool = False) -> _PhotoScript:
     """`misled`: the leader is sure and wrong, the others are right."""
     truth = LatLon(lat=rng.uniform(-50, 60), lon=rng.uniform(-180, 180))
     turns = []
@@ -99,15 +99,15 @@ def _play(rng: random.Random, n: int, *, explicit: bool, misled: bool = False) -
         turns += [ScriptedTurn(rollout=i, turn=t, text=text, calls=(call,)) for t, text in enumerate(texts)]
         answer = json.dumps({"lat": point.lat, "lon": point.lon})
         turns.append(ScriptedTurn(rollout=i, turn=_TURNS - 1, text=answer))
-    return _Play(truth, tuple(turns))
+    return _PhotoScript(truth, tuple(turns))
 
 
-async def _run(play: _Play, verifier: ConsensusVerifier, n: int, *, careful: bool) -> Run:
+async def _run(script: _PhotoScript, verifier: ConsensusVerifier, n: int, *, careful: bool) -> Run:
     photo = Photo(data=b"", sha256="0" * 64, source_sha256="0" * 64, width=64, height=64)
     identity = Identity(version="0", engine="scripted", model="scripted", dialect="generic", verifier="consensus")
     watch = WatchSettings(stop="none", leader=True, width="careful")
     router = DepthRouter(Limits(), Abilities(sees_pictures=True))
-    rollouts = SearchingRollouts(ScriptedModel(ScriptedEngine(), play.turns), "nothing was found")
+    rollouts = SearchingRollouts(ScriptedModel(ScriptedEngine(), script.turns), "nothing was found")
     ports = Ports(_FixedLocator(), router, rollouts, verifier, identity, watch)
     depth = Depth.AUTO if careful else Depth.DEEP
     options = LocateOptions(n_parallel=n, depth=depth, target_radius_km=_RADIUS_KM, seed=1)
@@ -123,9 +123,9 @@ def _turns(run: Run) -> int:
     return sum(trajectory.usage.turns for trajectory in run.trajectories)
 
 
-def _is_right(run: Run, play: _Play) -> bool:
+def _is_right(run: Run, script: _PhotoScript) -> bool:
     point = run.answer.point if run.answer is not None else None
-    return point is not None and distance_km(point, play.truth) < _RIGHT_KM
+    return point is not None and distance_km(point, script.truth) < _RIGHT_KM
 
 
 def measure_leading(world: World, *, quick: bool) -> Result:

@@ -83,12 +83,12 @@ def frontier(
         orders = _orders(photos, shuffles)
         found[target], standings = [], _Standings(target, centres)
         for name in policies:
-            play = (
-                _learning_play(name, target, standings, table)
+            simulate = (
+                _learning_simulation(name, target, standings, table)
                 if name.startswith("loss")
-                else _fixed_play(name, target, centres)
+                else _fixed_simulation(name, target, centres)
             )
-            found[target].append(_point(name, play, orders, target, world, shuffles))
+            found[target].append(_point(name, simulate, orders, target, world, shuffles))
         for point in found[target]:
             print_progress(
                 f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.interval} "
@@ -98,33 +98,33 @@ def frontier(
 
 
 Order = tuple[RecordedPhoto, tuple[int, ...]]
-Play = Callable[[Sequence[Order]], Iterator[frozenset[int]]]
+StopSimulation = Callable[[Sequence[Order]], Iterator[frozenset[int]]]
 """From the orders of one shuffle to the rollouts that each photo uses."""
 
 
-def _fixed_play(name: str, target: float, centres: TownGuess) -> Play:
+def _fixed_simulation(name: str, target: float, centres: TownGuess) -> StopSimulation:
     """A policy that decides about each request by itself."""
     watch = _watch(name, target, centres)
     decided: Decided = {}
     used = _used_when_led if name.startswith("careful") else _used_by_watch
 
-    def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
+    def simulate(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         for photo, order in orders:
             yield used(watch, photo, order, decided)
 
-    return play
+    return simulate
 
 
-def _learning_play(name: str, target: float, standings: _Standings, table: StopTable) -> Play:
+def _learning_simulation(name: str, target: float, standings: _Standings, table: StopTable) -> StopSimulation:
     """A policy that learns from one request for the next."""
     points = StopPolicy.parse(name).loss_points
 
-    def play(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
+    def simulate(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         experience = StopExperience(table)
         for photo, order in orders:
             yield _used_by_rule(LossRule(experience, target, points), standings, photo, order)
 
-    return play
+    return simulate
 
 
 def _used_by_rule(rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
@@ -173,12 +173,12 @@ def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[list[Order]]
 
 
 def _point(
-    name: str, play: Play, shuffles: Sequence[Sequence[Order]], target: float, world: World, count: int
+    name: str, simulate: StopSimulation, shuffles: Sequence[Sequence[Order]], target: float, world: World, count: int
 ) -> Point:
     saved = of_three = 0.0
     lost: defaultdict[int, float] = defaultdict(float)
     for orders in shuffles:
-        for (photo, order), used in zip(orders, play(orders), strict=True):
+        for (photo, order), used in zip(orders, simulate(orders), strict=True):
             hit = _hit(photo, used, target, world)
             saved += 1.0 - len(used) / len(order)
             lost[id(photo)] += (_hit(photo, frozenset(order), target, world) - hit) / count

@@ -19,7 +19,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.wiring.local import local_ports
 from geotts_benchmarks.gateway_on_socket import serve_on_socket
 from geotts_benchmarks.plain_photo import plain_photo
-from tts.api.sse import sse_frame
+from tts.api.sse_frame import sse_frame
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutStarted, Text

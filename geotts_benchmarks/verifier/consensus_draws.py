@@ -14,7 +14,7 @@ import numpy as np
 from geotts_benchmarks.harness import Result, print_progress
 from tts.domain.geo import Floats
 from tts.eval.calibration_fitting import verdict_columns
-from tts.eval.labelled_cases import Case, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, thin_out_cases
 from tts.eval.metrics.intervals import Interval, paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -60,7 +60,7 @@ def _measure_at(atlas: Atlas, rho: float, count: int, seed: int, world: World) -
     return result
 
 
-def _measure_cases(there: list[Case], here: list[Case], world: World) -> tuple[Floats, ...]:
+def _measure_cases(there: list[LabelledCase], here: list[LabelledCase], world: World) -> tuple[Floats, ...]:
     """(n,) on the photos here: squared errors of the stated probability, 90 % radii in km, whether they hold (0 or 1),
     whether the answer is within 25 km.
     """
@@ -74,7 +74,7 @@ def _measure_cases(there: list[Case], here: list[Case], world: World) -> tuple[F
     return (stated - right) ** 2, radii, held, right
 
 
-def _without_draws(cases: list[Case]) -> list[Case]:
+def _without_draws(cases: list[LabelledCase]) -> list[LabelledCase]:
     return [
         replace(case, trajectories=tuple(run.model_copy(update={"answer_draws": ()}) for run in case.trajectories))
         for case in cases

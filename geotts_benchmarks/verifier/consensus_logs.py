@@ -23,7 +23,7 @@ from tts.eval.calibration_fitting import (
     verdict_columns,
     with_regions,
 )
-from tts.eval.labelled_cases import Case, cases_of_panels, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, cases_of_panels, thin_out_cases
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.metrics.medoid import medoid_of
@@ -59,12 +59,12 @@ class LogFamily:
         """Verdicts to calibrate on: one photo in four with only some of its rollouts."""
         return verdict_columns(thin_out_cases(self._cases()), world)
 
-    def named_cases(self) -> list[Case]:
+    def named_cases(self) -> list[LabelledCase]:
         """All photos; each rollout names its source."""
         return cases_of_panels(self.names, self.panels)
 
-    def _cases(self) -> list[Case]:
-        return [Case(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
+    def _cases(self) -> list[LabelledCase]:
+        return [LabelledCase(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
 
 
 def compare_reliabilities(family: LogFamily, world: World) -> Result:

@@ -16,7 +16,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.eval.calibration_fitting import calibration_quality, verdict_columns
-from tts.eval.labelled_cases import Case, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, thin_out_cases
 from tts.eval.metrics.intervals import paired_difference, share_interval
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -44,7 +44,7 @@ def on_policies(world: World, count: int, seed: int) -> Result:
     return {"policies": {"kind_of_n": "samples of one policy, with tools", "n": _N, "photos": count, "by_rho": found}}
 
 
-def _measure_at(rho: float, cases: Sequence[Case], made: Calibration, world: World) -> Result:
+def _measure_at(rho: float, cases: Sequence[LabelledCase], made: Calibration, world: World) -> Result:
     here = verdict_columns(cases, world)
     held = calibration_quality(made, here.spreads, here.errors_km, target_km=_TARGET_KM)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
@@ -68,12 +68,12 @@ def _measure_at(rho: float, cases: Sequence[Case], made: Calibration, world: Wor
     return result
 
 
-def _hits(cases: Sequence[Case], widths: Sequence[int], world: World) -> Floats:
+def _hits(cases: Sequence[LabelledCase], widths: Sequence[int], world: World) -> Floats:
     """100 where the consensus over the first so many samples is within 25 km, else 0."""
     return np.array([_hit(case, width, world) for case, width in zip(cases, widths, strict=True)])
 
 
-def _hit(case: Case, width: int, world: World) -> float:
+def _hit(case: LabelledCase, width: int, world: World) -> float:
     clusters = judge(case.trajectories[:width], (), world).clusters
     return 100.0 * bool(clusters and distance_km(clusters[0].centre, case.truth) < _TARGET_KM)
 

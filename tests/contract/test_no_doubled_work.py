@@ -9,7 +9,7 @@ from support.engine_journal import read_journal
 from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
-from deployments.runstore import Claim, StoreUnavailable
+from deployments.runstore import IdempotencyClaim, StoreUnavailable
 from deployments.runstore.redis import RedisRunStore
 from tts.api.client import Client
 from tts.config import ScriptedEngine
@@ -178,7 +178,7 @@ async def test_a_key_of_a_request_that_never_began_goes_to_exactly_one_of_its_wa
     """All that wait find the key free at the same moment; who has it then may take a while to open its log."""
     names = [f"test{i}" for i in range(2)]
     first, second = (serving(args_of(tmp_path, name, 0.1), store) for name, store in zip(names, stores, strict=True))
-    await stores[0].claim("\nk", Claim(request_id="loc_never", fingerprint="f"))
+    await stores[0].claim("\nk", IdempotencyClaim(request_id="loc_never", fingerprint="f"))
     for store in stores:
         store.open = slow_down(store.open)
     async with first as (a, _), second as (b, _), Client(a) as mine, Client(b) as other:

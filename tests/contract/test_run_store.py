@@ -13,7 +13,7 @@ from support.redis_server import running_redis
 
 from deployments.runstore import (
     CaseRecord,
-    Claim,
+    IdempotencyClaim,
     KeyTaken,
     LogEntry,
     MemoryRunStore,
@@ -192,7 +192,7 @@ async def test_a_file_is_kept_with_its_request_and_known_by_its_hash(store):
 
 async def test_the_metadata_of_a_request_names_its_tenant_and_key(store):
     meta = a_run(tenant="desk", grace_s=2.5, photos=("aa",), claim="k")
-    await store.claim("k", Claim(request_id="loc_1", fingerprint="f"))
+    await store.claim("k", IdempotencyClaim(request_id="loc_1", fingerprint="f"))
     await store.open(meta, lease_s=60)
     assert await store.meta("loc_1") == meta
     assert await store.is_open("loc_1")
@@ -214,7 +214,7 @@ async def test_a_gateway_that_was_thought_dead_adds_nothing_after_the_end(store)
 
 async def test_an_erased_request_stays_erased(store):
     meta = a_run(claim="desk:key")
-    await store.claim("desk:key", Claim(request_id="loc_1", fingerprint="f"))
+    await store.claim("desk:key", IdempotencyClaim(request_id="loc_1", fingerprint="f"))
     await store.open(meta, lease_s=60)
     await store.append("loc_1", entries(1))
     await store.attach("loc_1", PICTURE)
@@ -225,7 +225,7 @@ async def test_an_erased_request_stays_erased(store):
     assert await seqs_of(store, "loc_1") == []
     assert await store.file("loc_1", PICTURE.sha256) is None
     assert await store.meta("loc_1") is None
-    assert await store.claim("desk:key", Claim(request_id="loc_2", fingerprint="g")) is None
+    assert await store.claim("desk:key", IdempotencyClaim(request_id="loc_2", fingerprint="g")) is None
     assert not await store.erase("loc_1")
 
 
@@ -239,7 +239,7 @@ async def test_erasing_a_request_ends_its_readers(store):
 
 
 async def test_a_key_is_claimed_once(store):
-    first, second = (Claim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
+    first, second = (IdempotencyClaim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
     got = await asyncio.gather(*(store.claim("k", claim) for claim in (first, second)))
     assert sorted(claim is None for claim in got) == [False, True]
     held = await store.claim("k", second)
@@ -254,26 +254,26 @@ async def test_a_request_is_opened_only_while_it_has_its_key(store):
     run = a_run("loc_1", claim="k")
     with pytest.raises(KeyTaken):
         await store.open(run, lease_s=60)
-    await store.claim("k", Claim(request_id="loc_2", fingerprint="f"))
+    await store.claim("k", IdempotencyClaim(request_id="loc_2", fingerprint="f"))
     with pytest.raises(KeyTaken):
         await store.open(run, lease_s=60, max_open=1)
     assert await store.meta("loc_1") is None
     await store.release("k", "loc_2")
-    await store.claim("k", Claim(request_id="loc_1", fingerprint="f"))
+    await store.claim("k", IdempotencyClaim(request_id="loc_1", fingerprint="f"))
     assert await store.open(run, lease_s=60, max_open=1), "what was refused counts for nothing"
 
 
 async def test_erasing_a_request_leaves_the_key_that_another_holds_by_now(store):
-    first, second = (Claim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
+    first, second = (IdempotencyClaim(request_id=f"loc_{i}", fingerprint="f") for i in (1, 2))
     await store.claim("k", first)
     await store.open(a_run("loc_1", claim="k"), lease_s=60)
     await store.release("k", "loc_1")
     await store.claim("k", second)
     await store.open(a_run("loc_2", claim="k"), lease_s=60)
     assert await store.erase("loc_1")
-    assert await store.claim("k", Claim(request_id="loc_3", fingerprint="f")) == second
+    assert await store.claim("k", IdempotencyClaim(request_id="loc_3", fingerprint="f")) == second
     assert await store.erase("loc_2")
-    assert await store.claim("k", Claim(request_id="loc_3", fingerprint="f")) is None
+    assert await store.claim("k", IdempotencyClaim(request_id="loc_3", fingerprint="f")) is None
 
 
 async def test_a_cancellation_in_the_moment_of_the_answer_is_not_lost(redis_url):

@@ -17,7 +17,7 @@ from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.http.app import create_app
 from deployments.http.server import head_limits as http_limits
 from deployments.observability.metrics import Metrics
-from deployments.observability.request_observer import Observer
+from deployments.observability.request_observer import RequestObserver
 from deployments.runstore import RunStore
 from deployments.wiring.local import LocalTools, local_ports
 from support.basics import sign_bytes
@@ -63,7 +63,7 @@ async def with_tools(
     tools: LocalTools,
     *,
     store: RunStore | None = None,
-    observers: Sequence[Observer] = (),
+    observers: Sequence[RequestObserver] = (),
     **headers: str,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application in this process whose rollouts use these tools."""

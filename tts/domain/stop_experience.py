@@ -18,7 +18,7 @@ from tts.domain.stop_table import Band, BandTable, Cell, StopTable, shipped_stop
 
 _W = weights("watch")
 _DOUBT = _W["stop_doubt"]
-_PRIOR_LOOKS = _W["stop_prior_looks"]
+_PRIOR_REQUESTS = _W["stop_prior_looks"]
 _FIRST_DEPOSITS = _W["stop_first_deposits"]
 _MOST_DEPOSITS = _W["stop_most_deposits"]
 _DEAREST = _W["stop_dearest"]
@@ -70,9 +70,9 @@ class StopExperience:
 
     def expected_loss(self, state: StopState) -> float:
         """The share of right answers that stopping here is expected to lose."""
-        prior = _PRIOR_LOOKS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.remaining))
+        prior = _PRIOR_REQUESTS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.remaining))
         seen = self._observations.get(state, _Observations())
-        return max(0.0, (prior + seen.loss) / (_PRIOR_LOOKS + seen.count))
+        return max(0.0, (prior + seen.loss) / (_PRIOR_REQUESTS + seen.count))
 
     def withdraw_loss(self, state: StopState, allowed: float) -> bool:
         """Take what stopping here is expected to lose out of the account.

@@ -53,14 +53,14 @@ class LeaderRule:
         leader = run.rollouts.get(LEADER)
         if leader is None:
             return 0
-        spoke = leader.stop_reason is not None or _has_spoken(leader)
-        if self.directions_wait_s is not None and waited_s < self.directions_wait_s and not spoke:
+        first_turn_is_over = leader.stop_reason is not None or _has_finished_first_turn(leader)
+        if self.directions_wait_s is not None and waited_s < self.directions_wait_s and not first_turn_is_over:
             return min(total, 1)
         if self.width == "full":
             patient = self.prefix_wait_s is not None and waited_s < self.prefix_wait_s
             waits = patient and not leader.turns and leader.stop_reason is None
             return min(total, 1) if waits else total
-        if not spoke:
+        if not first_turn_is_over:
             return min(total, 1)
         if not is_clear(leader, self.radius_km):
             return total
@@ -98,7 +98,7 @@ def named_directions(run: Run) -> tuple[str, ...]:
     return most_distinct(cues.directions) if cues is not None else ()
 
 
-def _has_spoken(trajectory: Trajectory) -> bool:
+def _has_finished_first_turn(trajectory: Trajectory) -> bool:
     return bool(trajectory.turns) and trajectory.turns[0].finished
 
 

@@ -12,7 +12,7 @@ from tts.domain.geo import distance_km
 from tts.domain.kind_of_n import FittedKind
 from tts.domain.plan import Limits, PlanDepth
 from tts.eval.budget_fitting import right_share
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import LabelledCase
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.policies import RHOS, policy_cases
 from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable
@@ -38,7 +38,7 @@ def policy_table(world: World, count: int, seed: int = 0) -> BudgetTable:
     )
 
 
-def _row(n: int, cases: Sequence[Case], world: World) -> BudgetRow:
+def _row(n: int, cases: Sequence[LabelledCase], world: World) -> BudgetRow:
     errors_km = [_error_km(case, n, world) for case in cases]
     usual = predicted_cost(PlanDepth.DEEP, n, Limits(max_turns=_TURNS))
     tokens, read = usual["completion_tokens"], usual["turns"] * USUAL_PROMPT_TOKENS
@@ -52,6 +52,6 @@ def _row(n: int, cases: Sequence[Case], world: World) -> BudgetRow:
     )
 
 
-def _error_km(case: Case, n: int, world: World) -> float:
+def _error_km(case: LabelledCase, n: int, world: World) -> float:
     clusters = judge(case.trajectories[:n], (), world).clusters
     return distance_km(clusters[0].centre, case.truth) if clusters else float("inf")

@@ -11,7 +11,7 @@ from tts.clues.belief import Belief
 from tts.domain.answer import CONTINENT_KM
 from tts.domain.geo import Floats, LatLon, distance_km
 from tts.domain.value import Value
-from tts.eval.labelled_cases import Case, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, thin_out_cases
 from tts.eval.metrics.calibration_error import brier_skill, cover_percent, expected_calibration_error
 from tts.eval.metrics.regions import KnownArea
 from tts.eval.synthetic.families import DEVELOPMENT, generate
@@ -64,7 +64,7 @@ class CalibrationQuality(Value):
     radius90_mean_km: float
 
 
-def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
+def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[LabelledCase]:
     """Synthetic cases, `count` a development family, each with a random part of its rollouts.
 
     They tell a calibration what grounding is worth where recorded runs have no tools. Parts of scenarios are used,
@@ -75,10 +75,14 @@ def made_up_cases(count: int, world: World, *, seed: int = 1) -> list[Case]:
         for family in DEVELOPMENT
         for scenario in generate(family, count, seed, world.gazetteer, world.countries)
     ]
-    return thin_out_cases((Case(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed)
+    return thin_out_cases(
+        (LabelledCase(s.key, s.truth, s.trajectories, s.readings) for s in scenarios), one_in=1, seed=seed
+    )
 
 
-def verdict_columns(cases: Iterable[Case], world: World, reliability: Reliability | None = None) -> VerdictColumns:
+def verdict_columns(
+    cases: Iterable[LabelledCase], world: World, reliability: Reliability | None = None
+) -> VerdictColumns:
     """Verdicts and their errors in km. Without `reliability` all sources count the same."""
     spreads, errors, beliefs = [], [], []
     for case in cases:

@@ -23,7 +23,7 @@ _THINNED_ONE_IN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LabelledCase:
     """The rollouts about one photo whose true place is known."""
 
     key: str
@@ -32,7 +32,7 @@ class Case:
     readings: tuple[Reading, ...] = ()
 
 
-def cases_of(source: Path) -> list[Case]:
+def cases_of(source: Path) -> list[LabelledCase]:
     """Cases of a run file (JSON Lines or Parquet) or of a folder of logs.
 
     Raises:
@@ -43,12 +43,16 @@ def cases_of(source: Path) -> list[Case]:
     if not source.exists():
         raise DataError(f"there is no run at {source}")
     records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
-    return [Case(r.sample, r.truth.point, r.run.trajectories) for r in records if r.run is not None and not r.failure]
+    return [
+        LabelledCase(r.sample, r.truth.point, r.run.trajectories)
+        for r in records
+        if r.run is not None and not r.failure
+    ]
 
 
-def cases_of_panels(names: Sequence[str], panels: Sequence[Panel]) -> list[Case]:
+def cases_of_panels(names: Sequence[str], panels: Sequence[Panel]) -> list[LabelledCase]:
     """The cases of published logs; each rollout names the log that it is from."""
-    return [Case(panel.key, panel.truth, _name_sources(panel, names)) for panel in panels]
+    return [LabelledCase(panel.key, panel.truth, _name_sources(panel, names)) for panel in panels]
 
 
 def _name_sources(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
@@ -57,7 +61,9 @@ def _name_sources(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
     return tuple(one.model_copy(update={"source": names[at]}) for one, at in pairs)
 
 
-def thin_out_cases(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed: int = 0) -> list[Case]:
+def thin_out_cases(
+    cases: Iterable[LabelledCase], *, one_in: int = _THINNED_ONE_IN, seed: int = 0
+) -> list[LabelledCase]:
     """The cases, one in `one_in` with only some of its rollouts."""
     found = []
     for case in cases:
@@ -70,16 +76,16 @@ def thin_out_cases(cases: Iterable[Case], *, one_in: int = _THINNED_ONE_IN, seed
     return found
 
 
-def kind_of_cases(cases: Iterable[Case]) -> str:
+def kind_of_cases(cases: Iterable[LabelledCase]) -> str:
     """What the rollouts of each case are to each other: samples of one policy, or a mixture of models; in words."""
     return kinds_in_words(_rollouts_of_cases(cases))
 
 
-def fitted_kind_of_cases(cases: Iterable[Case]) -> FittedKind:
+def fitted_kind_of_cases(cases: Iterable[LabelledCase]) -> FittedKind:
     """What a table that is fitted to these cases says of their kind of N."""
     return fitted_kind(rollouts.kind for rollouts in _rollouts_of_cases(cases))
 
 
-def _rollouts_of_cases(cases: Iterable[Case]) -> list[RolloutsOfAnswer]:
+def _rollouts_of_cases(cases: Iterable[LabelledCase]) -> list[RolloutsOfAnswer]:
     found = (rollouts_of([trajectory.source for trajectory in case.trajectories]) for case in cases)
     return [rollouts for rollouts in found if rollouts is not None]

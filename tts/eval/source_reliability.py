@@ -12,7 +12,7 @@ import numpy as np
 from tts.domain.geo import Floats, LatLon, distance_km, distance_matrix_km
 from tts.domain.value import Value
 from tts.errors import DataError
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import LabelledCase
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.medoid import medoid_of
 from tts.verify.consensus.reliability import Reliability, from_agreement, from_labels
@@ -35,7 +35,7 @@ class AccuracyBySources(Value):
     equal: tuple[float, ...]
 
 
-def accuracy_by_sources(cases: Sequence[Case], world: World) -> AccuracyBySources:
+def accuracy_by_sources(cases: Sequence[LabelledCase], world: World) -> AccuracyBySources:
     """The consensus over cases of several sources, three times; a photo without a point is a miss.
 
     Raises:
@@ -50,7 +50,7 @@ def accuracy_by_sources(cases: Sequence[Case], world: World) -> AccuracyBySource
     )
 
 
-def consensus_errors_km(cases: Sequence[Case], world: World, reliability: Reliability | None) -> Floats:
+def consensus_errors_km(cases: Sequence[LabelledCase], world: World, reliability: Reliability | None) -> Floats:
     """(n,) errors of the consensus, NaN without a point; sources are looked at only where a reliability is given."""
     found = []
     for case in cases:
@@ -60,7 +60,7 @@ def consensus_errors_km(cases: Sequence[Case], world: World, reliability: Reliab
     return np.array(found, dtype=np.float64)
 
 
-def errors_by_other_half(cases: Sequence[Case], world: World) -> Floats:
+def errors_by_other_half(cases: Sequence[LabelledCase], world: World) -> Floats:
     """(n,) errors; each photo is judged with a reliability from the true places of the half that it is not in."""
     half = np.random.default_rng(0).permutation(len(cases)) % 2
     found = np.full(len(half), np.nan)
@@ -75,7 +75,7 @@ def _percent(errors_km: Floats) -> tuple[float, ...]:
     return tuple(round(share, 2) for share in accuracy_percent(errors_km, PAPER_KM))
 
 
-def reliability_from(cases: Sequence[Case], *, labels: bool) -> Reliability:
+def reliability_from(cases: Sequence[LabelledCase], *, labels: bool) -> Reliability:
     """The reliability of each source. A source with several rollouts on a photo counts by their medoid.
 
     Raises:
@@ -96,7 +96,7 @@ def reliability_from(cases: Sequence[Case], *, labels: bool) -> Reliability:
     return from_agreement(names, km)
 
 
-def _answer(case: Case, source: str) -> LatLon | None:
+def _answer(case: LabelledCase, source: str) -> LatLon | None:
     best = [one.best for one in case.trajectories if one.source == source]
     return medoid_of([hypothesis.point if hypothesis is not None else None for hypothesis in best])
 

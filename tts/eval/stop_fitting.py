@@ -21,7 +21,7 @@ from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTab
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
-from tts.eval.labelled_cases import Case, fitted_kind_of_cases
+from tts.eval.labelled_cases import LabelledCase, fitted_kind_of_cases
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
@@ -48,13 +48,18 @@ class _Step:
 class _Ending:
     """The rollouts of one photo in the order in which they end, with the error of the answer over the first so many."""
 
-    case: Case
+    case: LabelledCase
     order: tuple[int, ...]
     errors_km: tuple[float, ...]
 
 
 def fit_stop(
-    families: Mapping[str, Sequence[Case]], world: World, guesses: TownGuess, *, command: str = "", seed: int = 0
+    families: Mapping[str, Sequence[LabelledCase]],
+    world: World,
+    guesses: TownGuess,
+    *,
+    command: str = "",
+    seed: int = 0,
 ) -> StopTable:
     """The table of the families together: in every place the largest loss, and the largest worth, of any of them.
 
@@ -70,7 +75,7 @@ def fit_stop(
     return StopTable(origin=photos, command=command, kind_of_n=kind, bands=bands)
 
 
-def _endings(cases: Sequence[Case], world: World, seed: int) -> Iterator[_Ending]:
+def _endings(cases: Sequence[LabelledCase], world: World, seed: int) -> Iterator[_Ending]:
     rng = random.Random(seed)
     for case in cases:
         n = len(case.trajectories)
@@ -86,7 +91,7 @@ def _endings(cases: Sequence[Case], world: World, seed: int) -> Iterator[_Ending
             yield _Ending(case, order, tuple(known[chosen] for chosen in sets))
 
 
-def _error_km(case: Case, chosen: frozenset[int], world: World) -> float:
+def _error_km(case: LabelledCase, chosen: frozenset[int], world: World) -> float:
     clusters = judge([case.trajectories[i] for i in sorted(chosen)], (), world).clusters
     return distance_km(clusters[0].centre, case.truth) if clusters else float("inf")
 

@@ -48,7 +48,7 @@ def source_versions() -> dict[str, str]:
     return {"format": str(FORMAT_VERSION)} | {name: importlib.metadata.version(name) for name in packages}
 
 
-def build_gazetteer(folder: Path, progress: Progress = lambda stage, share: None) -> None:
+def build_gazetteer(folder: Path, progress: Progress = lambda step, share: None) -> None:
     """Write the gazetteer into an existing, empty `folder`. Deterministic: the same packages give the same bytes."""
     with _without_collector():
         names = _write_all_but_grams(folder, progress)

@@ -80,7 +80,7 @@ def source_versions() -> dict[str, str]:
     return {"format": str(FORMAT_VERSION), "wordfreq": importlib.metadata.version("wordfreq")}
 
 
-def build_lexicon(folder: Path, progress: Callable[[str, float], None] = lambda stage, share: None) -> None:
+def build_lexicon(folder: Path, progress: Callable[[str, float], None] = lambda step, share: None) -> None:
     """Write the lexicon into an existing, empty folder. About 10 s and 400 MB of memory."""
     import wordfreq  # noqa: PLC0415 - takes half a second, and only this build reads its lists
 

@@ -99,7 +99,7 @@ class DataStore:
         """State of every data set; `deep` compares every checksum (0.2 s), otherwise sizes only."""
         return tuple(self._status(data_set, deep=deep) for data_set in self._data_sets)
 
-    def ensure(self, progress: Progress = lambda stage, share: None, *, force: bool = False) -> tuple[DataStatus, ...]:
+    def ensure(self, progress: Progress = lambda step, share: None, *, force: bool = False) -> tuple[DataStatus, ...]:
         """Build what is missing, outdated or corrupt; returns the states afterwards. Safe from many processes."""
         for data_set in self._data_sets:
             if force or self._status(data_set, deep=True).state != "ready":

@@ -25,7 +25,7 @@ from tts.gen_ai import traced_generation
 from tts.inference.token_estimate import prompt_tokens_about
 from tts.ports.engine_offers import DrawsTogether
 from tts.ports.model_client import ModelClient, ModelRequest
-from tts.rollout.budget import Budget
+from tts.rollout.budget import RolloutBudget
 
 _TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws
 _TEMPERATURE = 0.7  # of the draws of a rollout that is greedy: it would write the same answer again
@@ -50,7 +50,7 @@ async def draw_answers(
     model: ModelClient,
     dialect: Dialect,
     answered: ModelRequest,
-    budget: Budget,
+    budget: RolloutBudget,
     deadline: Deadline,
     *,
     written_tokens: int | None = None,
@@ -59,7 +59,7 @@ async def draw_answers(
 
     `written_tokens` is the length of the answer; None while it is being written. A draw may have as many tokens as the
     turn of the answer, but at most twice as many as the answer, if its length is known (and at least
-    `Budget.answer_tokens`).
+    `RolloutBudget.answer_tokens`).
 
     A draw that fails, is cut off or comes late is left out: the rollout has its answer without it. There are only as
     many as tokens and money pay for. An engine that gives several answers to one prompt is asked for them at once.
@@ -82,20 +82,20 @@ async def draw_answers(
     return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), draws.usage)
 
 
-def all_are_paid(answered: ModelRequest, budget: Budget) -> bool:
+def all_are_paid(answered: ModelRequest, budget: RolloutBudget) -> bool:
     """Whether tokens and money are enough for the longest answer to `answered` and for all its draws, as long as it."""
     count = budget.limits.answer_draws or 1
     return _affordable_tokens(count, answered, budget) >= count * answered.sampling.max_tokens
 
 
-def _max_tokens_per_draw(answered_request: ModelRequest, budget: Budget, written_tokens: int | None) -> int:
+def _max_tokens_per_draw(answered_request: ModelRequest, budget: RolloutBudget, written_tokens: int | None) -> int:
     most = answered_request.sampling.max_tokens
     if written_tokens is not None:
         most = min(most, max(budget.answer_tokens, _MOST_ANSWER_LENGTHS * written_tokens))
     return max(1, most)
 
 
-def _affordable_tokens(prompt_count: int, answered_request: ModelRequest, budget: Budget) -> int:
+def _affordable_tokens(prompt_count: int, answered_request: ModelRequest, budget: RolloutBudget) -> int:
     """Tokens that may be written after the prompt has been read so many times."""
     prompt_tokens = prompt_tokens_about(
         answered_request.messages, answered_request.listed_tools or answered_request.tools

@@ -18,7 +18,7 @@ _ANSWER_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RolloutBudget:
     """Limits against usage so far; immutable, so a checkpoint carries its whole state.
 
     `observed_tokens` are those of tool results and other turns than the model's, for dialects whose token limit covers
@@ -31,17 +31,17 @@ class Budget:
     observed_tokens: int = 0
     price: Price | None = None
 
-    def spend(self, more: Usage) -> Budget:
+    def spend(self, more: Usage) -> RolloutBudget:
         """A budget with this usage added."""
         usage = self.usage + more
         return self if usage is self.usage else replace(self, usage=usage)
 
-    def resume(self, saved: Checkpoint) -> Budget:
+    def resume(self, saved: Checkpoint) -> RolloutBudget:
         """A budget with what a rollout had used at its checkpoint."""
         spent = self.spend(saved.usage)
         return replace(spent, prompt_tokens=saved.prompt_tokens, observed_tokens=saved.observed_tokens)
 
-    def observe(self, turn: Usage) -> Budget:
+    def observe(self, turn: Usage) -> RolloutBudget:
         """Take the length of the trajectory from the number of prompt tokens that the engine reports after a
         generation."""
         first = self.prompt_tokens or turn.prompt_tokens

@@ -17,7 +17,7 @@ from tts.inference.token_estimate import usage_about
 from tts.ports.engine_offers import ForksPrompts
 from tts.ports.model_client import ModelClient, ModelRequest
 from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
-from tts.rollout.budget import Budget
+from tts.rollout.budget import RolloutBudget
 
 
 class AnswerDrawing:
@@ -39,7 +39,7 @@ class AnswerDrawing:
         """Of the draws that were taken."""
         return self._draws.points
 
-    def observe(self, request: ModelRequest, budget: Budget, *, last: bool) -> None:
+    def observe(self, request: ModelRequest, budget: RolloutBudget, *, last: bool) -> None:
         """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one."""
         if request is self._answered_request:
             return
@@ -50,7 +50,7 @@ class AnswerDrawing:
             self._drawing_task = spawn(work, name=f"draws of {request.session_id}")
             self._prompt_usage = _estimate_prompt_usage(request, budget)
 
-    async def take(self, stop: StopReason, budget: Budget) -> Usage:
+    async def take(self, stop: StopReason, budget: RolloutBudget) -> Usage:
         """Have the draws of a rollout that ends so. Returns what they used; nothing is drawn for one that did not
         answer.
         """
@@ -76,14 +76,14 @@ class AnswerDrawing:
         is_complete = not self._drawing_task.cancelled() and self._drawing_task.exception() is None
         return self._drawing_task.result().usage if is_complete else self._prompt_usage
 
-    def _may_fork(self, request: ModelRequest, budget: Budget) -> bool:
+    def _may_fork(self, request: ModelRequest, budget: RolloutBudget) -> bool:
         if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
             return False
         forks = isinstance(self._model, ForksPrompts) and self._model.forks_prompts
         return forks and self._deadline.remaining_s() >= self._reserve_s and all_are_paid(request, budget)
 
 
-def _estimate_prompt_usage(request: ModelRequest, budget: Budget) -> Usage:
+def _estimate_prompt_usage(request: ModelRequest, budget: RolloutBudget) -> Usage:
     """About what an engine reads that is asked once for all draws: the prompt counts for each."""
     count = (budget.limits.answer_draws or 1) - 1
     one = usage_about(request.messages, request.tools, "", budget.price)

@@ -40,7 +40,7 @@ from tts.ports.toolbox import ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import are_wanted
 from tts.rollout.answer_geocoding import answer_at_place
-from tts.rollout.budget import Budget
+from tts.rollout.budget import RolloutBudget
 from tts.rollout.draw_timing import AnswerDrawing
 from tts.rollout.first_turn import first_cues
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
@@ -71,7 +71,7 @@ class _Rollout:
         self._id = task.rollout_id
         self._deadline = Deadline(group.context.remaining_s)
         self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
-        self._budget = Budget(brief.limits, price=getattr(agent.model, "price", None))
+        self._budget = RolloutBudget(brief.limits, price=getattr(agent.model, "price", None))
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)
         self._corrections = 0

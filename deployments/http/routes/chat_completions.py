@@ -18,10 +18,11 @@ from deployments.gateway.continued_request import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
 from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
+from deployments.http.event_stream import AttendedStream
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
-from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.http.replies import JSON, NO_STORE, SSE, no_answer
 from deployments.http.request_body import (
     addition_from,
     few_photos,
@@ -38,7 +39,7 @@ from deployments.runstore.stored_values import event_of
 from geotts_client.continue_options import ContinueOptions
 from tts.aio import closing
 from tts.api.chat_completions import MODELS, ChatRequest, Completion, FollowUp
-from tts.api.sse import HEARTBEAT
+from tts.api.sse_frame import HEARTBEAT
 from tts.domain.claim import CheckOptions
 from tts.domain.events import Done, Event, Failed
 from tts.domain.request import LocateOptions

@@ -15,10 +15,11 @@ from deployments.gateway.continued_request import Continuation
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import choose_media_type
 from deployments.http.disconnect import while_connected
+from deployments.http.event_stream import event_stream
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
-from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, event_stream, reply
+from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, reply
 from deployments.http.request_body import read_request
 from deployments.http.service import Service
 from deployments.http.trace_headers import trace_of

@@ -20,10 +20,11 @@ from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
+from deployments.http.event_stream import AttendedStream
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
-from deployments.http.replies import JSON, NO_STORE, SSE, AttendedStream, no_answer
+from deployments.http.replies import JSON, NO_STORE, SSE, no_answer
 from deployments.http.request_body import (
     addition_from,
     few_photos,
@@ -39,7 +40,7 @@ from deployments.runstore import RunMeta
 from deployments.runstore.stored_values import event_of
 from tts.aio import closing, spawn
 from tts.api.responses import ResponseFold, ResponsesRequest, request_id
-from tts.api.sse import HEARTBEAT
+from tts.api.sse_frame import HEARTBEAT
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError

@@ -13,8 +13,9 @@ from fastapi import Path as InPath
 from starlette.responses import Response
 
 from deployments.http.accept_header import choose_media_type, require_acceptable
+from deployments.http.event_stream import event_stream
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
-from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include, event_stream
+from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include
 from deployments.http.request_body import Malformed
 from deployments.http.routes.locate import preferences
 from deployments.http.service import Service

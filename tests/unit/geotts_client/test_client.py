@@ -7,7 +7,7 @@ import pytest
 
 from geotts_client import SyncClient
 from tts.api.client import Client, ServerUnreachable, form_fields
-from tts.api.sse import HEARTBEAT, sse_frame
+from tts.api.sse_frame import HEARTBEAT, sse_frame
 from tts.domain.events import Accepted, Done
 from tts.domain.geo import BBox, Circle, Countries, LatLon
 from tts.domain.request import LocateOptions

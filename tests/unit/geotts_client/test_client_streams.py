@@ -13,7 +13,7 @@ from support.cutting_network import CuttingTransport
 from support.service import PHOTO, an_app, idle, serving
 
 from tts.api.client import Client
-from tts.api.sse import sse_frame
+from tts.api.sse_frame import sse_frame
 from tts.api.sync_client import SyncClient
 from tts.config import ScriptedEngine
 from tts.domain.events import Accepted, Done

@@ -19,7 +19,7 @@ from support.service import PHOTO, serving
 from deployments.config import AppArgs, GatewayConfig
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.api.sync_client import SyncClient
 from tts.config import EngineShare, OpenAIEngine, RoutingConfig, VerifierConfig
 from tts.domain.events import parse_event

@@ -111,8 +111,8 @@ def answer_in_block(block: str) -> StatedAnswer | None:
     if where is None and "lat" not in labels:
         return None
     point = point_in(where) if where is not None else point_from(labels.get("lat"), labels.get("lon"))
-    said_unknown = not known_name(where if where is not None else labels.get("lat"))
-    if point is None and not said_unknown:
+    point_is_unknown = not known_name(where if where is not None else labels.get("lat"))
+    if point is None and not point_is_unknown:
         return None
     return labelled_statement(
         known_name(labels.get("country")),

@@ -12,7 +12,7 @@ from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
 from tts.eval.calibration_fitting import CalibrationQuality, held_out, mean_of, verdict_columns, with_regions
-from tts.eval.labelled_cases import Case, fitted_kind_of_cases, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, fitted_kind_of_cases, thin_out_cases
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
 from tts.verify.consensus.installed_calibrations import install, installed_calibration
@@ -64,7 +64,9 @@ def fit_and_install(
         DataError: when the folder of calibrations cannot be written.
     """
     cases = [
-        Case(record.sample, record.truth.point, record.run.trajectories, (readings or {}).get(record.sample, ()))
+        LabelledCase(
+            record.sample, record.truth.point, record.run.trajectories, (readings or {}).get(record.sample, ())
+        )
         for record in records
         if record.run is not None and not record.failure
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from tts.domain.geo import CITY_KM, LatLon, distance_km
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
-from tts.eval.labelled_cases import Case, cases_of
+from tts.eval.labelled_cases import LabelledCase, cases_of
 from tts.eval.runs.kind_of_n import RolloutsOfAnswer, rollouts_of
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
@@ -132,7 +132,7 @@ def _rollout_costs(trajectories: Sequence[Trajectory]) -> tuple[RolloutCost, ...
     )
 
 
-def _row_from_case(case: Case, world: World, calibration: Calibration) -> CardRow:
+def _row_from_case(case: LabelledCase, world: World, calibration: Calibration) -> CardRow:
     rollouts = rollouts_of([str(number) for number in range(len(case.trajectories))])  # one log each
     row = CardRow(continent=_continent(case.truth, world), target_km=_LOGS_TARGET_KM, rollouts=rollouts)
     verdict = judge(case.trajectories, case.readings, world)

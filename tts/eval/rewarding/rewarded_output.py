@@ -1,6 +1,7 @@
 """One output to reward: what a model wrote in one rollout, and the truth of its photo.
 
-Cases come from a run file (one case a rollout) or from a file of rows (one case a row, as in `geotts eval score`).
+The outputs come from a run file (one for each rollout) or from a file of rows (one for each row, as in
+`geotts eval score`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _RECORD_KEYS = frozenset({"schema_version", "sample", "truth", "options"})
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RewardedOutput:
     """`text` is the whole response, tool results included, as the released trainers decode it; `turns` has its parts.
 
     `names` holds the true `country`, `state` and `city`, those that are known. `given` is the row of a file of rows.
@@ -36,7 +37,7 @@ class Case:
     photos: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
 
-    def with_given(self, more: Mapping[str, Any]) -> Case:
+    def with_given(self, more: Mapping[str, Any]) -> RewardedOutput:
         """With further fields of a row; what its own row states stays."""
         return replace(self, given={**more, **self.given})
 
@@ -49,8 +50,8 @@ class Case:
         return "; ".join(name for level in ("country", "state", "city") if (name := self.names.get(level)))
 
 
-def cases_of(path: Path) -> Iterator[Case]:
-    """The cases of a run file or of a file of rows, told apart by the keys of the first row.
+def outputs_of(path: Path) -> Iterator[RewardedOutput]:
+    """The outputs of a run file or of a file of rows, told apart by the keys of the first row.
 
     Raises:
         DataError: when the file cannot be read or a row has no truth or no answer.
@@ -60,10 +61,10 @@ def cases_of(path: Path) -> Iterator[Case]:
         raise DataError(f"{path} has no rows")
     if first.keys() >= _RECORD_KEYS:
         for record in read_records(path):
-            yield from _cases_of_record(record)
+            yield from _outputs_of_record(record)
         return
     for number, row in enumerate(read_rows(path)):
-        yield _case_of_row(row, number, f"{path}, row {number + 1}")
+        yield _output_of_row(row, number, f"{path}, row {number + 1}")
 
 
 def whole_text(trajectory: Trajectory) -> str:
@@ -75,7 +76,7 @@ def whole_text(trajectory: Trajectory) -> str:
     return "".join(pieces)
 
 
-def _cases_of_record(record: Record) -> Iterator[Case]:
+def _outputs_of_record(record: Record) -> Iterator[RewardedOutput]:
     if record.run is None:
         return
     truth = record.truth
@@ -84,14 +85,14 @@ def _cases_of_record(record: Record) -> Iterator[Case]:
     photos = tuple(photo.sha256 for photo in accepted.photos) if accepted is not None else ()
     for trajectory in record.run.trajectories:
         text, turns = whole_text(trajectory), trajectory.turns
-        yield Case(record.sample, trajectory.rollout_id, text, truth.point, names, turns, photos)
+        yield RewardedOutput(record.sample, trajectory.rollout_id, text, truth.point, names, turns, photos)
 
 
-def _case_of_row(row: Row, number: int, where: str) -> Case:
+def _output_of_row(row: Row, number: int, where: str) -> RewardedOutput:
     sample = str(row.get("id", row.get("index", number)))
     if "shares" in row:
-        return Case(sample, 0, "", given=row)
+        return RewardedOutput(sample, 0, "", given=row)
     answer = answer_of(row, where)
     if answer.text is None:
         raise DataError(f"{where} has a position and no text; rewards are given to what a model wrote")
-    return Case(sample, 0, answer.text, truth_of(row, where).point, names_of(row), given=row)
+    return RewardedOutput(sample, 0, answer.text, truth_of(row, where).point, names_of(row), given=row)

@@ -13,7 +13,7 @@ from tts.aio import closing
 from tts.domain.messages import text_message
 from tts.domain.request import RequestContext
 from tts.errors import GeoTTSError
-from tts.eval.rewarding.rewarded_output import Case
+from tts.eval.rewarding.rewarded_output import RewardedOutput
 from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.rewards.released.geoagent_chain import Question, conclusion_of, questions, read_chain
 
@@ -34,10 +34,10 @@ def _new_id() -> str:
 
 
 async def second_reading(
-    case: Case, model: ModelClient, *, prompt: str = OWN_WORDS, new_id: Callable[[], str] = _new_id
+    output: RewardedOutput, model: ModelClient, *, prompt: str = OWN_WORDS, new_id: Callable[[], str] = _new_id
 ) -> list[str | None] | None:
-    """What the reader concludes at the three stages; None for a case without a readable chain."""
-    chain = read_chain(case.text)
+    """What the reader concludes at the three stages; None for an output without a readable chain."""
+    chain = read_chain(output.text)
     if chain is None:
         return None
     return [await _ask_reader(question, model, prompt, new_id()) for question in questions(chain)]

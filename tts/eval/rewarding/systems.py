@@ -1,4 +1,4 @@
-"""The reward of one case in each system: a number, or None with what is missing, and the parts it is made of."""
+"""The reward of one output in each system: a number, or None with what is missing, and the parts it is made of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tts.eval.answer_parsers import PARSERS
 from tts.eval.rewarding.papers import Made, distance_km, geoagent_paper, reverse_paper, thinking_with_map_paper
 from tts.eval.rewarding.process_reward import tool_rewards
 from tts.eval.rewarding.reward_inputs import PAIR_SEPARATOR, RewardInputs
-from tts.eval.rewarding.rewarded_output import Case
+from tts.eval.rewarding.rewarded_output import RewardedOutput
 from tts.rewards.papers import geo_adapt_reward, spotagent_reward
 from tts.rewards.released import (
     geoagent_answer,
@@ -41,13 +41,15 @@ class RewardResult(Value):
     missing: tuple[str, ...] = ()
 
 
-def compute_reward(case: Case, system: System, inputs: RewardInputs, form: Form = "released") -> RewardResult:
-    """The reward of `case` as the authors' code gives it, or as their paper states it where that differs."""
+def compute_reward(
+    output: RewardedOutput, system: System, inputs: RewardInputs, form: Form = "released"
+) -> RewardResult:
+    """The reward of `output` as the authors' code gives it, or as their paper states it where that differs."""
     make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
-    reward, parts, missing = make(case, inputs)
+    reward, parts, missing = make(output, inputs)
     return RewardResult(
-        sample=case.sample,
-        rollout=case.rollout,
+        sample=output.sample,
+        rollout=output.rollout,
         system=system,
         reward=None if missing else reward,
         parts=parts,
@@ -55,20 +57,20 @@ def compute_reward(case: Case, system: System, inputs: RewardInputs, form: Form 
     )
 
 
-def _reward_thinking_with_map(case: Case, inputs: RewardInputs) -> Made:
-    if case.truth is None:
+def _reward_thinking_with_map(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    if output.truth is None:
         return 0.0, {}, ["the true position"]
-    truth = {"lat": case.truth.lat, "lon": case.truth.lon}
-    found = thinking_with_map_reward.score(thinking_with_map_reward.read_answer(case.text), truth)
-    penalty = sum((call_penalty(result) for turn in case.turns for result in turn.results), 0.0)
+    truth = {"lat": output.truth.lat, "lon": output.truth.lon}
+    found = thinking_with_map_reward.score(thinking_with_map_reward.read_answer(output.text), truth)
+    penalty = sum((call_penalty(result) for turn in output.turns for result in turn.results), 0.0)
     return found.score, {**found.within, "call_penalty": penalty}, []
 
 
-def _reward_reverse(case: Case, inputs: RewardInputs) -> Made:
-    if case.truth is None:
+def _reward_reverse(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    if output.truth is None:
         return 0.0, {}, ["the true position"]
-    placed = reverse_reward.place(case.text, f"{case.truth.lat!r}, {case.truth.lon!r}")
-    tools = _tool_rewards(case, inputs)
+    placed = reverse_reward.place(output.text, f"{output.truth.lat!r}, {output.truth.lon!r}")
+    tools = _tool_rewards(output, inputs)
     total = reverse_reward.total(placed, tools)
     parts = {
         "place": placed.place,
@@ -82,24 +84,24 @@ def _reward_reverse(case: Case, inputs: RewardInputs) -> Made:
     return total.value, parts, []
 
 
-def _tool_rewards(case: Case, inputs: RewardInputs) -> Sequence[float]:
+def _tool_rewards(output: RewardedOutput, inputs: RewardInputs) -> Sequence[float]:
     """As a row states them, else from labels; without either nothing was earned."""
-    stated = case.given.get("tool_rewards")
+    stated = output.given.get("tool_rewards")
     if isinstance(stated, list):
         return [float(value) for value in stated]
-    if inputs.labels is None or not case.photos:
+    if inputs.labels is None or not output.photos:
         return []
-    return tool_rewards(case.turns, inputs.labels, case.photos[0])
+    return tool_rewards(output.turns, inputs.labels, output.photos[0])
 
 
-def _reward_geoagent(case: Case, inputs: RewardInputs) -> Made:
+def _reward_geoagent(output: RewardedOutput, inputs: RewardInputs) -> Made:
     missing: list[str] = []
     parts: dict[str, Any] = {
-        "format": geoagent_reward.format_reward(case.text),
-        "geo_format": geoagent_reward.geo_format_reward(case.text),
-        "names": _names(case, inputs, missing),
-        "consistency": _consistency(case, inputs, missing),
-        "spatial": _spatial(case, inputs, missing),
+        "format": geoagent_reward.format_reward(output.text),
+        "geo_format": geoagent_reward.geo_format_reward(output.text),
+        "names": _names(output, inputs, missing),
+        "consistency": _consistency(output, inputs, missing),
+        "spatial": _spatial(output, inputs, missing),
     }
     known = {name: 0.0 if value is None else float(value) for name, value in parts.items()}
     total = geoagent_reward.total_reward(
@@ -112,8 +114,8 @@ def _reward_geoagent(case: Case, inputs: RewardInputs) -> Made:
     return total, parts, missing
 
 
-def _names(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    if not case.solution:
+def _names(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+    if not output.solution:
         missing.append("the true names")
         return None
     table = inputs.similarities
@@ -128,69 +130,69 @@ def _names(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None
             unknown.append(pair)
         return table.get(pair, 0.0)
 
-    value = geoagent_reward.names_reward(case.text, case.solution, similarity).value
+    value = geoagent_reward.names_reward(output.text, output.solution, similarity).value
     missing += [f"the similarity of {pair}" for pair in unknown]
     return None if unknown else value
 
 
-def _spatial(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    answer = geoagent_answer.answer_for_geocoding(case.text)
+def _spatial(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+    answer = geoagent_answer.answer_for_geocoding(output.text)
     if not answer:
         return 0.0
     if answer not in inputs.geocoded:
         missing.append(f"the position of {answer!r} (--geocoded)")
         return None
-    points = (inputs.geocoded[answer], inputs.geocoded.get(case.solution, case.truth))
+    points = (inputs.geocoded[answer], inputs.geocoded.get(output.solution, output.truth))
     guess, true = (None if point is None else (point.lat, point.lon) for point in points)
     return geoagent_reward.spatial_reward_between(guess, true)
 
 
-def _consistency(case: Case, inputs: RewardInputs, missing: list[str]) -> float | None:
-    stages = geoagent_chain.read_chain(case.text)
+def _consistency(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+    stages = geoagent_chain.read_chain(output.text)
     if stages is None:
         return 0.0
-    reread = inputs.conclusions.get((case.sample, case.rollout))
+    reread = inputs.conclusions.get((output.sample, output.rollout))
     if reread is None:
         missing.append("the second reader's conclusions (--conclusions)")
         return None
     return geoagent_chain.reward_of(stages, reread)
 
 
-def _reward_geovista(case: Case, inputs: RewardInputs) -> Made:
-    if not case.names:
+def _reward_geovista(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    if not output.names:
         return 0.0, {}, ["the true names"]
-    levels = geovista_reward.names_by_rule(case.text.split("assistant")[-1].strip(), case.names)
+    levels = geovista_reward.names_by_rule(output.text.split("assistant")[-1].strip(), output.names)
     parts: dict[str, Any] = levels._asdict()
-    if isinstance(judgement := case.given.get("judge_says"), Mapping):
+    if isinstance(judgement := output.given.get("judge_says"), Mapping):
         parts["judged"] = geovista_reward.names_by_judge(judgement)._asdict()
-    found = inputs.geocoded.get(geovista_reward.place_of(case.text))
-    if found is not None and case.truth is not None:
-        parts["km"] = geovista_reward.distance_km(found.model_dump(), case.truth.model_dump())
+    found = inputs.geocoded.get(geovista_reward.place_of(output.text))
+    if found is not None and output.truth is not None:
+        parts["km"] = geovista_reward.distance_km(found.model_dump(), output.truth.model_dump())
     return geovista_reward.training_reward(levels), parts, []
 
 
-def _reward_spotagent(case: Case, inputs: RewardInputs) -> Made:
-    away_km, missing = distance_km(case, "spotagent")
-    results = [result.ok for turn in case.turns for result in turn.results]
+def _reward_spotagent(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    away_km, missing = distance_km(output, "spotagent")
+    results = [result.ok for turn in output.turns for result in turn.results]
     kept = spotagent_reward.keep_trajectory(away_km, all_calls_valid=all(results))
     return spotagent_reward.distance_reward(away_km), {"km": away_km, "worth_training_on": kept}, missing
 
 
-def _reward_geo_adapt(case: Case, inputs: RewardInputs) -> Made:
-    away_km, missing = distance_km(case, "geo_adapt")
-    if "country" not in case.names:
+def _reward_geo_adapt(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    away_km, missing = distance_km(output, "geo_adapt")
+    if "country" not in output.names:
         missing.append("the true country")
-    guess = PARSERS["geo_adapt"](case.text)
+    guess = PARSERS["geo_adapt"](output.text)
     names = "" if guess is None else f"{guess.country}; {guess.city}"
-    levels = geovista_reward.names_by_rule(names, case.names)
+    levels = geovista_reward.names_by_rule(names, output.names)
     reward = geo_adapt_reward.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
-    return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(case)}, missing
+    return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(output)}, missing
 
 
-def _reasoning(case: Case) -> dict[str, float | None]:
+def _reasoning(output: RewardedOutput) -> dict[str, float | None]:
     """Geo-ADAPT's reward of the reasoning, from fields of the row; None for what they do not give."""
-    given = case.given
-    reason_km, retrieval_km, chose = given.get("reason_km"), given.get("retrieval_km"), depth_flag(case.text)
+    given = output.given
+    reason_km, retrieval_km, chose = given.get("reason_km"), given.get("retrieval_km"), depth_flag(output.text)
     depth = grounding = None
     if chose is not None and isinstance(reason_km, int | float) and isinstance(retrieval_km, int | float):
         label = geo_adapt_reward.needs_depth(reason_km, retrieval_km)
@@ -203,8 +205,8 @@ def _reasoning(case: Case) -> dict[str, float | None]:
     return {"depth": depth, "grounding": grounding, "reasoning": both}
 
 
-def _reward_georeasoner(case: Case, inputs: RewardInputs) -> Made:
-    shares = case.given.get("shares")
+def _reward_georeasoner(output: RewardedOutput, inputs: RewardInputs) -> Made:
+    shares = output.given.get("shares")
     if not isinstance(shares, Mapping):
         return 0.0, {}, ["`shares`: the area of each ADE20K class, by its number from 0"]
     names, weights = class_weights()
@@ -214,7 +216,7 @@ def _reward_georeasoner(case: Case, inputs: RewardInputs) -> Made:
     return geo_adapt_reward.visual_locatability(list(areas.values()), list(weighed.values())), parts, []
 
 
-_SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
+_SYSTEMS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
     "thinking_with_map": _reward_thinking_with_map,
     "reverse": _reward_reverse,
     "geoagent": _reward_geoagent,
@@ -223,7 +225,7 @@ _SYSTEMS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
     "geo_adapt": _reward_geo_adapt,
     "georeasoner": _reward_georeasoner,
 }
-_PAPERS: Mapping[System, Callable[[Case, RewardInputs], Made]] = {
+_PAPERS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
     "thinking_with_map": thinking_with_map_paper,
     "reverse": reverse_paper,
     "geoagent": geoagent_paper,

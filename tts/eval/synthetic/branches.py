@@ -18,7 +18,7 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
@@ -102,7 +102,7 @@ def _misread_towns(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
 
 def _hasty_rollout(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branch) -> Trajectory:
     """Reads the big name only, and takes what a search for it lists first."""
-    tape = Tape()
+    writer = RolloutWriter()
     listed = [theirs] if theirs.name != ours.name else [theirs, ours]
     query = theirs.name
     facts: Sequence[PlaceFact | WebFact]
@@ -111,41 +111,41 @@ def _hasty_rollout(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branc
     else:
         tool, query = "web_search", f"{query} {rng.choice(('address', 'opening hours', 'map', 'town'))}"
         facts = [page_of(branch, i + 1, query) for i, branch in enumerate(listed)]
-    call = tape.call(f"The sign clearly says “{theirs.name}”.", tool, {"query": query}, facts)
+    call = writer.call(f"The sign clearly says “{theirs.name}”.", tool, {"query": query}, facts)
     reason = f"the sign says {theirs.name}, which is in {atlas.countries.name(theirs.town.country_code)}"
     claims = [Claim(text=reason, call_id=call, quote=theirs.name)]
     answer = belief(
         atlas, theirs.town, point_near(rng, theirs.town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=claims
     )
-    return tape.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
+    return writer.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
 
 
 def _map_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
-    tape = Tape()
-    return tape.end("The small print fits this one.", _belief(atlas, rng, ours, [_map_lookup(tape, ours)]))
+    writer = RolloutWriter()
+    return writer.end("The small print fits this one.", _belief(atlas, rng, ours, [_map_lookup(writer, ours)]))
 
 
 def _page_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
-    tape = Tape()
-    return tape.end("This page has the very line.", _belief(atlas, rng, ours, [_web_lookup(tape, ours)]))
+    writer = RolloutWriter()
+    return writer.end("This page has the very line.", _belief(atlas, rng, ours, [_web_lookup(writer, ours)]))
 
 
 def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Both facts in one rollout."""
-    tape = Tape()
-    claims = [_web_lookup(tape, ours), _map_lookup(tape, ours)]
-    return tape.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
+    writer = RolloutWriter()
+    claims = [_web_lookup(writer, ours), _map_lookup(writer, ours)]
+    return writer.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
 
 
-def _map_lookup(tape: Tape, ours: Branch) -> Claim:
+def _map_lookup(writer: RolloutWriter, ours: Branch) -> Claim:
     arguments = {"query": ours.name, "country": ours.town.country_code}
-    call = tape.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [place_of(ours)])
+    call = writer.call(f"It also says “{ours.small_print}”.", "poi_keyword_search", {**arguments}, [place_of(ours)])
     return Claim(text=f"{ours.name} at {ours.address} is on the map", call_id=call, quote=ours.small_print)
 
 
-def _web_lookup(tape: Tape, ours: Branch) -> Claim:
+def _web_lookup(writer: RolloutWriter, ours: Branch) -> Claim:
     query = f"{ours.name} {ours.small_print}"
-    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
+    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
     return Claim(text=f"a page of {ours.town.name} gives “{ours.small_print}”", call_id=call, quote=ours.small_print)
 
 

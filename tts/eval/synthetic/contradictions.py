@@ -12,7 +12,7 @@ from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import SIGNS, Atlas
 from tts.eval.synthetic.cast import Cast, Family
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, guesser, point_near
 from tts.geodata.gazetteer import Place
 
@@ -95,7 +95,7 @@ def _linguist_rollout(atlas: Atlas, rng: random.Random, town: Place, language: s
     claim = Claim(text=f"the sign is written in {language}")
     stated = point_near(rng, town.point, 6.0)
     answer = belief(atlas, town, stated, confidence=rng.uniform(0.7, 0.95), claims=[claim])
-    return Tape().end(f"The sign is written in {language}. This is {town.name}.", answer)
+    return RolloutWriter().end(f"The sign is written in {language}. This is {town.name}.", answer)
 
 
 def _third_country_point(atlas: Atlas, rng: random.Random, truth: Place, wrong: Place) -> LatLon:

@@ -15,7 +15,7 @@ from tts.domain.tooling import WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, guesser, point_near, reader, searcher
 from tts.geodata.gazetteer import Place
 
@@ -78,8 +78,8 @@ def _copy_page(rng: random.Random, page: WebFact, address: str, generic: str) ->
 
 
 def _follower_rollout(atlas: Atlas, rng: random.Random, wrong: Place, generic: str, page: WebFact) -> Trajectory:
-    tape = Tape()
-    call = tape.call(f"Searching for “{generic}”.", "web_search", {"query": page.query}, [page])
+    writer = RolloutWriter()
+    call = writer.call(f"Searching for “{generic}”.", "web_search", {"query": page.query}, [page])
     claim = Claim(text=f"a page places {generic} in {wrong.name}", call_id=call, quote=wrong.name)
     answer = belief(atlas, wrong, point_near(rng, wrong.point, 0.5), confidence=rng.uniform(0.85, 0.99), claims=[claim])
-    return tape.end(f"The page settles it: {wrong.name}.", answer)
+    return writer.end(f"The page settles it: {wrong.name}.", answer)

@@ -15,7 +15,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 
@@ -39,16 +39,16 @@ def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     right, crowd = (3, 2) if easy else (rng.randint(1, 2), rng.randint(3, 4))
     trajectories: list[Trajectory] = []
     for number in range(right + crowd):
-        tape, good = Tape(), number < right
+        writer, good = RolloutWriter(), number < right
         if kind in ("correction", "stale"):
-            first = tape.call("A name at last.", "web_search", {"query": generic}, [page])
+            first = writer.call("A name at last.", "web_search", {"query": generic}, [page])
             guess = _cited_hypothesis(atlas, rng, wrong, wrong.point, first)
             if kind == "correction" and not good:
-                trajectories.append(tape.end(f"So this is {wrong.name}.", guess))
+                trajectories.append(writer.end(f"So this is {wrong.name}.", guess))
                 continue
-            tape.believe(f"For now: {wrong.name}.", guess)
+            writer.believe(f"For now: {wrong.name}.", guess)
         trajectories.append(
-            _lookup_rollout(atlas, rng, tape, truth, None if good else slipped or wrong.point, kind, wrong)
+            _lookup_rollout(atlas, rng, writer, truth, None if good else slipped or wrong.point, kind, wrong)
         )
     return Cast(
         truth.point, trajectories, [truth.name, *([generic] if kind in ("correction", "stale") else [])], kind=kind
@@ -56,21 +56,27 @@ def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
 
 
 def _lookup_rollout(
-    atlas: Atlas, rng: random.Random, tape: Tape, truth: Place, slipped: LatLon | None, kind: str, wrong: Place
+    atlas: Atlas,
+    rng: random.Random,
+    writer: RolloutWriter,
+    truth: Place,
+    slipped: LatLon | None,
+    kind: str,
+    wrong: Place,
 ) -> Trajectory:
     """Finds the town on the sign; ends there, or with `slipped` for its coordinates, or on a whim elsewhere."""
     facts = atlas.search(truth.name)
-    call = tape.call(f"The sign reads “{truth.name}”.", "poi_keyword_search", {"query": truth.name}, facts)
+    call = writer.call(f"The sign reads “{truth.name}”.", "poi_keyword_search", {"query": truth.name}, facts)
     answer = _cited_hypothesis(atlas, rng, truth, truth.point, call)
     if slipped is None:
-        return tape.end(f"{truth.name} it is.", answer)
+        return writer.end(f"{truth.name} it is.", answer)
     if kind == "whim":
-        tape.believe(f"{truth.name}, then.", answer)
+        writer.believe(f"{truth.name}, then.", answer)
         text = rng.choice(_WHIMS).format(town=wrong.name)
         stated = point_near(rng, wrong.point, 4.0)
         revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=text)
-        return tape.end(text, revised)
-    return tape.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))
+        return writer.end(text, revised)
+    return writer.end(f"{truth.name} it is.", answer.model_copy(update={"point": slipped}))
 
 
 def _cited_hypothesis(atlas: Atlas, rng: random.Random, town: Place, point: LatLon, call: str) -> Hypothesis:

@@ -20,7 +20,7 @@ from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 
 _THOROUGH_ONE_IN = 4
@@ -68,33 +68,33 @@ def _further_rollout(atlas: Atlas, rng: random.Random, ours: Branch, theirs: Bra
 
 def _hasty_rollout(atlas: Atlas, rng: random.Random, taken: Branch, listed: Sequence[Branch]) -> Trajectory:
     """Looks up the big name and takes the first hit."""
-    tape = Tape()
+    writer = RolloutWriter()
     if rng.random() < 0.5:
         facts: Sequence[Fact] = [place_of(one) for one in listed]
-        call = tape.call(f"The sign says “{taken.name}”.", "poi_keyword_search", {"query": taken.name}, facts)
+        call = writer.call(f"The sign says “{taken.name}”.", "poi_keyword_search", {"query": taken.name}, facts)
     else:
         query = f"{taken.name} {rng.choice(('address', 'opening hours', 'map'))}"
         facts = [page_of(one, i + 1, query) for i, one in enumerate(listed)]
-        call = tape.call(f"The sign says “{taken.name}”.", "web_search", {"query": query}, facts)
-    return tape.end(f"So this is in {taken.town.name}.", _cited_hypothesis(atlas, rng, taken, call))
+        call = writer.call(f"The sign says “{taken.name}”.", "web_search", {"query": query}, facts)
+    return writer.end(f"So this is in {taken.town.name}.", _cited_hypothesis(atlas, rng, taken, call))
 
 
 def _wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Branch) -> Trajectory:
     """Finds one branch, believes it for a turn, and takes another in the end."""
-    tape = Tape()
+    writer = RolloutWriter()
     query = f"{seen.name} {seen.small_print}"
-    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
-    tape.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
-    last = tape.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
-    return tape.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last))
+    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
+    writer.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
+    last = writer.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
+    return writer.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last))
 
 
 def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Looks up both lines, and stays with what it found."""
-    tape = Tape()
+    writer = RolloutWriter()
     query = f"{ours.name} {ours.small_print}"
-    call = tape.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
-    return tape.end("This page has the very line.", _cited_hypothesis(atlas, rng, ours, call))
+    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
+    return writer.end("This page has the very line.", _cited_hypothesis(atlas, rng, ours, call))
 
 
 def _cited_hypothesis(atlas: Atlas, rng: random.Random, branch: Branch, call: str) -> Hypothesis:

@@ -13,7 +13,7 @@ from tts.domain.hypothesis import Claim
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 from tts.geodata.place_facts import place_fact
@@ -43,23 +43,23 @@ def _namesake_pair(atlas: Atlas, rng: random.Random) -> tuple[Place, Place, str]
 
 
 def _hasty_rollout(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
-    tape = Tape()
+    writer = RolloutWriter()
     facts = atlas.search(town.name)
-    call = tape.call(f"The sign says {town.name}.", "poi_keyword_search", {"query": town.name}, facts)
+    call = writer.call(f"The sign says {town.name}.", "poi_keyword_search", {"query": town.name}, facts)
     claim = Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name)
     answer = belief(atlas, town, point_near(rng, town.point, 1.0), confidence=rng.uniform(0.8, 0.98), claims=[claim])
-    return tape.end(f"The search finds {town.name}, {atlas.countries.name(town.country_code)}.", answer)
+    return writer.end(f"The search finds {town.name}, {atlas.countries.name(town.country_code)}.", answer)
 
 
 def _careful_rollout(atlas: Atlas, rng: random.Random, town: Place, second_line: str) -> Trajectory:
-    tape = Tape()
+    writer = RolloutWriter()
     code = town.country_code
     facts = [place_fact(m.place, m.score) for m in atlas.gazetteer.search(town.name, countries=[code], limit=5)]
     arguments = {"query": town.name, "country": code}
-    call = tape.call(f"“{second_line}” belongs to {code}.", "poi_keyword_search", {**arguments}, facts)
+    call = writer.call(f"“{second_line}” belongs to {code}.", "poi_keyword_search", {**arguments}, facts)
     claims = [
         Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name),
         Claim(text="the second line tells the country", quote=second_line),
     ]
     answer = belief(atlas, town, town.point, confidence=rng.uniform(0.5, 0.8), claims=claims)
-    return tape.end(f"{town.name} in {atlas.countries.name(code)}.", answer)
+    return writer.end(f"{town.name} in {atlas.countries.name(code)}.", answer)

@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterator
 
 from tts.domain.trajectory import Trajectory
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import LabelledCase
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.rollout_kinds import follower, guesser
@@ -27,7 +27,7 @@ _SHARPNESS = 0.4  # of the Dirichlet distribution that the posterior is drawn fr
 _SILENT_ONE_IN = 4
 
 
-def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws: int = 0) -> Iterator[Case]:
+def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws: int = 0) -> Iterator[LabelledCase]:
     """`count` photos with `n` samples each. Photo k is the same for every ρ; the samples are not.
 
     The answer of each sample is drawn again `draws` times; the samples are the same for every number of draws.
@@ -43,7 +43,7 @@ def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws:
         samples = [_policy_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
         again = random.Random(f"{key}/{rho}/draws")
         samples = [_with_answer_draws(again, run, towns, weights, rho, draws) for run in samples]
-        yield Case(f"{rho}/{key}", truth.point, tuple(samples))
+        yield LabelledCase(f"{rho}/{key}", truth.point, tuple(samples))
 
 
 def _with_answer_draws(

@@ -30,7 +30,7 @@ _RETRIEVED_AT = "2026-01-05T09:00:00Z"
 WHOLE = Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0)
 
 
-class Tape:
+class RolloutWriter:
     """One rollout under way; `end` closes it."""
 
     def __init__(self) -> None:

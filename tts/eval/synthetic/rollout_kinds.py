@@ -10,7 +10,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import CountryFact, Fact, PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.rollout_events import Tape
+from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.geodata.gazetteer import Place
 
 _SURE = (
@@ -45,35 +45,35 @@ def belief(
 
 def searcher(atlas: Atlas, rng: random.Random, town: Place, *, query: str = "") -> Trajectory:
     """Reads a name, looks it up, takes the town that was found, and cites it."""
-    tape = Tape()
+    writer = RolloutWriter()
     query = query or town.name
     facts = atlas.search(query)
-    call = tape.call(f"A sign reads “{query}”.", "poi_keyword_search", {"query": query}, facts)
+    call = writer.call(f"A sign reads “{query}”.", "poi_keyword_search", {"query": query}, facts)
     claim = Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name)
-    return tape.end(
+    return writer.end(
         f"{town.name} it is.", belief(atlas, town, town.point, confidence=rng.uniform(0.3, 0.7), claims=[claim])
     )
 
 
 def reader(atlas: Atlas, rng: random.Random, town: Place, *, page: WebFact | None = None) -> Trajectory:
     """Searches the web and follows a page that names the town."""
-    tape = Tape()
+    writer = RolloutWriter()
     found = page or atlas.page(rng, town)
-    call = tape.call("Let me look this up.", "web_search", {"query": found.query}, [found])
+    call = writer.call("Let me look this up.", "web_search", {"query": found.query}, [found])
     claim = Claim(text=f"a page about {town.name} fits", call_id=call, quote=town.name)
     answer = belief(atlas, town, point_near(rng, town.point, 5.0), confidence=rng.uniform(0.3, 0.7), claims=[claim])
-    return tape.end(f"The page is about {town.name}.", answer)
+    return writer.end(f"The page is about {town.name}.", answer)
 
 
 def follower(atlas: Atlas, rng: random.Random, town: Place, query: str, facts: Sequence[Fact]) -> Trajectory:
     """Takes what a search returned for a wall of generic text, because others would too."""
-    tape = Tape()
+    writer = RolloutWriter()
     name = "web_search" if isinstance(facts[0], WebFact) else "poi_keyword_search"
-    call = tape.call(f"Searching for “{query}”.", name, {"query": query}, facts)
+    call = writer.call(f"Searching for “{query}”.", name, {"query": query}, facts)
     stated = facts[0].point if isinstance(facts[0], PlaceFact) and facts[0].point is not None else town.point
     claim = Claim(text=f"the search for {query} returns {town.name}", call_id=call, quote=town.name)
     answer = belief(atlas, town, stated, confidence=rng.uniform(0.6, 0.95), claims=[claim])
-    return tape.end(f"The search says {town.name}.", answer)
+    return writer.end(f"The search says {town.name}.", answer)
 
 
 def guesser(
@@ -82,12 +82,12 @@ def guesser(
     """Sounds sure and has looked nothing up; with `phantom` it claims that it has."""
     text = rng.choice(_PHANTOM if phantom else _SURE).format(town=town.name)
     stated = point or point_near(rng, town.point, 6.0)
-    return Tape().end(text, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=text))
+    return RolloutWriter().end(text, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=text))
 
 
 def echoer(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     """Guesses, asks the tools about its own guess, and takes their answer for proof."""
-    tape = Tape()
+    writer = RolloutWriter()
     point = point_near(rng, town.point, 4.0)
     arguments = {"latitude": round(point.lat, 5), "longitude": round(point.lon, 5)}
     place = PlaceFact(
@@ -99,12 +99,12 @@ def echoer(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
         admin1=town.admin1,
         source="GeoNames (offline)",
     )
-    call = tape.call(f"This must be {town.name}. Let me verify.", "reverse_geocode", {**arguments}, [place])
+    call = writer.call(f"This must be {town.name}. Let me verify.", "reverse_geocode", {**arguments}, [place])
     name = atlas.countries.name(town.country_code)
     country = CountryFact(point=point, country_code=town.country_code, country=name, source="borders")
-    tape.call("And the country?", "country_at", {**arguments}, [country])
+    writer.call("And the country?", "country_at", {**arguments}, [country])
     claim = Claim(text=f"the reverse geocode gives {town.name}", call_id=call, quote=town.name)
-    return tape.end("Verified.", belief(atlas, town, point, confidence=rng.uniform(0.8, 0.99), claims=[claim]))
+    return writer.end("Verified.", belief(atlas, town, point, confidence=rng.uniform(0.8, 0.99), claims=[claim]))
 
 
 def point_near(rng: random.Random, point: LatLon, km: float) -> LatLon:

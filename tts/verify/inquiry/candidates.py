@@ -59,7 +59,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class CandidateInputs:
     """What candidates are made from: the rollouts of a request, what was read, and where an answer may lie."""
 
     trajectories: tuple[Trajectory, ...]
@@ -79,14 +79,14 @@ def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> li
     return found
 
 
-def passed_by(scene: Scene, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
+def passed_by(inputs: CandidateInputs, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
     leader = stated.borne_at(beside[0].is_named_in)
     candidates: list[Candidate] = []
-    for rollout_id, hypothesis in [*_believed_places(scene), *_named_places(scene, stated, leader)]:
+    for rollout_id, hypothesis in [*_believed_places(inputs), *_named_places(inputs, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *candidates]):
-            candidate = _candidate(scene, stated, rollout_id, hypothesis)
+            candidate = _candidate(inputs, stated, rollout_id, hypothesis)
             candidates += [candidate] if candidate is not None else []
     candidates.sort(key=lambda one: (-len(stated.borne_at(one.is_named_in) - leader), -one.votes[0].weight, one.name))
     return candidates[:_MOST_PASSED_BY]
@@ -125,35 +125,39 @@ def _town_of_page(page: Statement, world: World) -> Place | None:
     return min(towns, key=lambda found: found[0], default=(True, None))[1]
 
 
-def _believed_places(scene: Scene) -> Iterator[tuple[int, Hypothesis]]:
+def _believed_places(inputs: CandidateInputs) -> Iterator[tuple[int, Hypothesis]]:
     """What rollouts believed in a turn and left."""
-    for trajectory in scene.trajectories:
+    for trajectory in inputs.trajectories:
         for turn in trajectory.turns:
             for hypothesis in turn.hypotheses:
                 if hypothesis.point is not None and hypothesis != trajectory.best:
                     yield trajectory.rollout_id, hypothesis
 
 
-def _named_places(scene: Scene, stated: Statements, leader: frozenset[str]) -> Iterator[tuple[int, Hypothesis]]:
+def _named_places(
+    inputs: CandidateInputs, stated: Statements, leader: frozenset[str]
+) -> Iterator[tuple[int, Hypothesis]]:
     """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
     statements = [one for one in stated.every if one.lines - leader]
     for one in sorted(statements, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):
-        for hypothesis in places_of(one, scene.world):
+        for hypothesis in places_of(one, inputs.world):
             yield one.rollout_id, hypothesis
 
 
-def _candidate(scene: Scene, stated: Statements, rollout_id: int, hypothesis: Hypothesis) -> Candidate | None:
+def _candidate(
+    inputs: CandidateInputs, stated: Statements, rollout_id: int, hypothesis: Hypothesis
+) -> Candidate | None:
     """With the ledger that its rollout would have had, had it answered this; None outside the caller's
     area, and in a place that the caller ruled out."""
-    turns = next((t.turns for t in scene.trajectories if t.rollout_id == rollout_id), ())
+    turns = next((t.turns for t in inputs.trajectories if t.rollout_id == rollout_id), ())
     trajectory = Trajectory(rollout_id=rollout_id, turns=turns, answer=hypothesis)
-    ledger = build_ledger(trajectory, scene.readings, scene.world)
-    if ledger is None or not lies_inside(ledger, scene.within, scene.world):
+    ledger = build_ledger(trajectory, inputs.readings, inputs.world)
+    if ledger is None or not lies_inside(ledger, inputs.within, inputs.world):
         return None
-    if held_by(ledger, scene.ruled_out, scene.world) is not None:
+    if held_by(ledger, inputs.ruled_out, inputs.world) is not None:
         return None
-    vote = votes_from([ledger.model_copy(update={"passed_by": True})], scene.world)[0]
-    city, code = _town_and_country_code(vote.point, hypothesis.city, hypothesis.country_code, scene.world)
+    vote = votes_from([ledger.model_copy(update={"passed_by": True})], inputs.world)[0]
+    city, code = _town_and_country_code(vote.point, hypothesis.city, hypothesis.country_code, inputs.world)
     return _with_found_by(Candidate(vote.point, city, code, (vote,), passed_by=True), stated)
 
 

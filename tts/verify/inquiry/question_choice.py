@@ -19,7 +19,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.evidence.grounding import NEAR_KM
-from tts.verify.inquiry.candidates import Candidate, Scene, answers, passed_by
+from tts.verify.inquiry.candidates import Candidate, CandidateInputs, answers, passed_by
 from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCalls, key_of
 from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
 from tts.verify.inquiry.rounds import ADMITS, PASSED_BY
@@ -41,12 +41,14 @@ class OpenSearch:
 class Inquiry(Comparison[Candidate]):
     """One request's questions. `offered` are the tools that may be called, `budget` is how many calls there may be."""
 
-    def __init__(self, scene: Scene, clusters: Sequence[Cluster], offered: Sequence[str], budget: int) -> None:
-        self._scene = scene
-        self._rollouts = scene.trajectories
-        stated = Statements.from_trajectories(scene.trajectories, scene.readings)
-        self._final_answers = answers(clusters, stated, scene.world)
-        passed_by_places = passed_by(scene, stated, self._final_answers)
+    def __init__(
+        self, inputs: CandidateInputs, clusters: Sequence[Cluster], offered: Sequence[str], budget: int
+    ) -> None:
+        self._inputs = inputs
+        self._rollouts = inputs.trajectories
+        stated = Statements.from_trajectories(inputs.trajectories, inputs.readings)
+        self._final_answers = answers(clusters, stated, inputs.world)
+        passed_by_places = passed_by(inputs, stated, self._final_answers)
         super().__init__(
             [*self._final_answers[: MOST_PLACES - len(passed_by_places)], *passed_by_places], stated, offered, budget
         )
@@ -118,10 +120,10 @@ class Inquiry(Comparison[Candidate]):
         results = tuple(result for _, result in replies)
         self._open_turns.append(Turn(index=len(self._open_turns), text=text, calls=calls, results=results))
         open_trajectory = Trajectory(rollout_id=ASKER, turns=tuple(self._open_turns))
-        self._scene = replace(self._scene, trajectories=(*self._rollouts, open_trajectory))
-        self._statements = Statements.from_trajectories(self._scene.trajectories, self._scene.readings)
+        self._inputs = replace(self._inputs, trajectories=(*self._rollouts, open_trajectory))
+        self._statements = Statements.from_trajectories(self._inputs.trajectories, self._inputs.readings)
         known_count = len(self.candidates)
-        for new in passed_by(self._scene, self._statements, self._final_answers):
+        for new in passed_by(self._inputs, self._statements, self._final_answers):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):
                 self.candidates.append(new)
         found = tuple(one.name for one in self.candidates[known_count:])

@@ -29,7 +29,7 @@ from tts.ports.toolbox import Toolbox, ToolContext
 from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
 from tts.toolkit.toolbox import failure_outcome
 from tts.verify.evidence.world import World
-from tts.verify.inquiry.candidates import Scene
+from tts.verify.inquiry.candidates import CandidateInputs
 from tts.verify.inquiry.comparison import Comparison, PlaceT
 from tts.verify.inquiry.ledger_entries import with_entries, with_undecided
 from tts.verify.inquiry.question import FORMS
@@ -108,8 +108,8 @@ class Questioner:
     def _make_inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
         ruled_out = RuledOut.from_options(options)
-        scene = Scene(request.trajectories, request.readings, self._world, options.within, ruled_out)
-        return Inquiry(scene, judged.clusters, offered, self.budget(request))
+        inputs = CandidateInputs(request.trajectories, request.readings, self._world, options.within, ruled_out)
+        return Inquiry(inputs, judged.clusters, offered, self.budget(request))
 
     async def _get_toolbox(self) -> Toolbox | None:
         """None where there are no tools, or where they cannot be reached."""

@@ -19,7 +19,7 @@ from tts.domain.trajectory import Turn
 from tts.errors import ToolErrorKind
 from tts.eval.datasets import load_dataset
 from tts.eval.rewarding.reward_inputs import RewardInputs
-from tts.eval.rewarding.rewarded_output import Case
+from tts.eval.rewarding.rewarded_output import RewardedOutput
 from tts.eval.rewarding.systems import SYSTEMS, compute_reward
 
 TRUTH = {"lat": 10.0, "lon": 20.0, "city": "Town", "country": "Land"}
@@ -255,8 +255,8 @@ def test_thinking_with_map_states_what_unusable_boxes_cost():
         ToolResult(call_id="4", name="amap_input_tips", text="bad box", failure=refusal),
     )
     turns = (Turn(index=0, results=results[:1]), Turn(index=1, results=results[1:]))
-    case = Case("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
-    made = compute_reward(case, "thinking_with_map", RewardInputs())
+    output = RewardedOutput("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
+    made = compute_reward(output, "thinking_with_map", RewardInputs())
     assert made.parts["call_penalty"] == pytest.approx(0.1)
-    without = compute_reward(replace(case, turns=()), "thinking_with_map", RewardInputs())
+    without = compute_reward(replace(output, turns=()), "thinking_with_map", RewardInputs())
     assert (without.parts["call_penalty"], without.reward) == (0.0, made.reward)

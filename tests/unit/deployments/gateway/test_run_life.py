@@ -11,9 +11,9 @@ from support.service import PHOTO, a_gateway, an_app, talking_to
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller
 from deployments.http.app import create_app
-from deployments.runstore import Claim, MemoryRunStore, StoreUnavailable
+from deployments.runstore import IdempotencyClaim, MemoryRunStore, StoreUnavailable
 from deployments.runstore.sqlite import SQLiteRunStore
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.config import ScriptedEngine
 from tts.domain.events import Failed, parse_event
 from tts.domain.request import LocateOptions
@@ -196,7 +196,7 @@ async def test_a_request_that_was_not_accepted_gives_its_key_back(data_store):
 async def test_a_key_whose_request_never_came_to_be_is_taken_over(data_store, monkeypatch):
     monkeypatch.setattr("deployments.gateway.idempotency._OPENING_S", 0.1)
     store = MemoryRunStore(3600)
-    await store.claim("\nk", Claim(request_id="loc_" + "0" * 20, fingerprint="of a gateway that was lost"))
+    await store.claim("\nk", IdempotencyClaim(request_id="loc_" + "0" * 20, fingerprint="of a gateway that was lost"))
     async with talking_to(an_app(), store) as http:
         reply = await http.post("/locate", **FORM, headers={"Idempotency-Key": "k"})
         assert reply.status_code == 200

@@ -12,7 +12,7 @@ from support.basics import sign_bytes
 from support.service import an_app, talking_to
 
 from geotts_client import CheckOptions, Client, LocateOptions, RequestError, SyncClient
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.package_files import sample_photos
 
 SIGN = sample_photos()["town-sign-latin.jpg"].read_bytes()  # Bellinzona

@@ -12,7 +12,7 @@ from deployments.config import AppArgs, GatewayConfig
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
 from deployments.wiring.local import local_ports
-from tts.api.sse import parse_sse
+from tts.api.sse_frame import parse_sse
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import parse_event

@@ -19,7 +19,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.errors import ConfigError
-from tts.eval.labelled_cases import Case
+from tts.eval.labelled_cases import LabelledCase
 from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
 
@@ -137,7 +137,7 @@ def scattered_point(i, truth):
 def cases():
     """Two wrong rollouts that do not agree, two right ones that do; in every order."""
     truths = [LatLon(lat=45.76 + 0.05 * i, lon=4.84) for i in range(40)]
-    return [Case(str(t), t, tuple(rollout_at(i, scattered_point(i, t)) for i in range(4))) for t in truths]
+    return [LabelledCase(str(t), t, tuple(rollout_at(i, scattered_point(i, t)) for i in range(4))) for t in truths]
 
 
 def test_the_table_gives_the_value_of_a_change_in_the_worst_of_several_families(cases, gazetteer, countries):
@@ -146,7 +146,7 @@ def test_the_table_gives_the_value_of_a_change_in_the_worst_of_several_families(
     assert made.worth[1] > 0.4  # two agree at last, and they are right
     assert made.loss(PAIR, 1) == made.loss(PAIR, 2) == 0.0
     assert made.loss(Cell(1, 1, False), 2) > 0.15
-    same = [Case(c.key, c.truth, (c.trajectories[2], c.trajectories[3]) * 2) for c in cases]
+    same = [LabelledCase(c.key, c.truth, (c.trajectories[2], c.trajectories[3]) * 2) for c in cases]
     both = fit_stop({"mine": cases, "same": same}, world, names_no_town_centre).bands[Band.TOWN]
     assert both.loss(Cell(1, 1, False), 2) == pytest.approx(made.loss(Cell(1, 1, False), 2))
 

@@ -18,7 +18,7 @@ from tts.domain.trajectory import Run, Trajectory
 from tts.errors import DataError
 from tts.eval.acceptance import fitting
 from tts.eval.acceptance.fitting import fit_and_install
-from tts.eval.labelled_cases import Case, cases_of, thin_out_cases
+from tts.eval.labelled_cases import LabelledCase, cases_of, thin_out_cases
 from tts.eval.runs.record import Record, read_records
 from tts.eval.sample import Truth
 from tts.eval.source_reliability import reliability_from
@@ -40,7 +40,7 @@ def cases(count=60):
             km = 1.0 if luck.random() < right else float(luck.uniform(3000, 9000))
             point = destination(truth, bearing_deg=float(luck.uniform(0, 360)), distance_km=km)
             rollouts.append(Trajectory(rollout_id=i, source=source, answer=Hypothesis(point=point)))
-        made.append(Case(str(number), truth, tuple(rollouts)))
+        made.append(LabelledCase(str(number), truth, tuple(rollouts)))
     return made
 
 
@@ -54,7 +54,9 @@ def test_sources_are_ranked_with_the_true_places_and_without(labels):
 
 def test_runs_of_one_model_have_no_sources():
     with pytest.raises(DataError, match="not of several models"):
-        reliability_from([Case("a", LatLon(lat=0, lon=0), (Trajectory(rollout_id=0, source="one"),))], labels=True)
+        reliability_from(
+            [LabelledCase("a", LatLon(lat=0, lon=0), (Trajectory(rollout_id=0, source="one"),))], labels=True
+        )
 
 
 def test_the_command_writes_a_file_that_the_verifier_reads(tmp_path, data_store):

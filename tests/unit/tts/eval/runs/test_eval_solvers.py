@@ -6,7 +6,7 @@ import pytest
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
 from tts.api.client import Client
-from tts.api.sse import sse_frame
+from tts.api.sse_frame import sse_frame
 from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Failed

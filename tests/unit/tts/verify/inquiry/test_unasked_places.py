@@ -16,7 +16,7 @@ from tts.eval.synthetic.families import generate
 from tts.ports.verification import VerifyRequest
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
-from tts.verify.inquiry.candidates import Scene
+from tts.verify.inquiry.candidates import CandidateInputs
 from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
@@ -113,7 +113,7 @@ def judgement(gazetteer, countries, world):
 @given(number=st.integers(0, 23), calls=st.integers(1, 10), data=st.data())
 def test_an_answer_not_asked_about_never_overtakes_one_where_the_line_was_found(judgement, world, number, calls, data):
     scenario, judged = judgement(number)
-    inquiry = Inquiry(Scene(scenario.trajectories, scenario.readings, world), judged.clusters, FORMS, calls)
+    inquiry = Inquiry(CandidateInputs(scenario.trajectories, scenario.readings, world), judged.clusters, FORMS, calls)
     elsewhere = st.sampled_from(["Lisbon", "Nairobi", "Osaka", "Lima"])
     made = answer_all(inquiry, lambda: data.draw(st.booleans()), lambda: data.draw(elsewhere))
     assert made <= calls
