@@ -15,7 +15,7 @@ from tts.domain.geo import LatLon
 from tts.domain.usage import Usage
 from tts.inference.token_estimate import usage_about
 from tts.ports.engine_offers import ForksPrompts
-from tts.ports.model_client import ModelClient, ModelRequest
+from tts.ports.model_client import Delta, ModelClient, ModelRequest
 from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
 from tts.rollout.budget import RolloutBudget
 
@@ -39,9 +39,11 @@ class AnswerDrawing:
         """Of the draws that were taken."""
         return self._draws.points
 
-    def observe(self, request: ModelRequest, budget: RolloutBudget, *, last: bool) -> None:
-        """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one."""
-        if request is self._answered_request:
+    def observe(self, delta: Delta, request: ModelRequest, budget: RolloutBudget, *, last: bool) -> None:
+        """Take note that the engine writes the reply to `request`; fork it if no turn comes after this one. What an
+        observer does before the reply is no part of it.
+        """
+        if request is self._answered_request or delta.described or delta.spent is not None:
             return
         self._answered_request = request
         self._tokens_before = budget.usage.completion_tokens

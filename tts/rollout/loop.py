@@ -256,7 +256,7 @@ class _Rollout:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(traced_generation(self._agent.model, request)) as deltas:
                     async for delta in deltas:
-                        self._drawing.observe(request, self._budget, last=final)
+                        self._drawing.observe(delta, request, self._budget, last=final)
                         for description in delta.described:
                             await send(description)
                             coalescer.pause()

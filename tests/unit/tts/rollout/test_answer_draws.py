@@ -148,6 +148,26 @@ async def test_an_engine_that_forks_prompts_draws_beside_the_answer_of_the_last_
     assert (end.usage.model_calls, end.usage.turns, end.usage.completion_tokens) == (2, 1, 4 * 20)
 
 
+class ForkingWithObserver(Forking):
+    """Has an observer at work for three seconds before it writes."""
+
+    async def generate(self, request):
+        yield Delta(spent=Usage(model_calls=1))
+        await asyncio.sleep(3.0)
+        async for delta in super().generate(request):
+            yield delta
+
+
+@virtual_time
+async def test_draws_do_not_begin_while_an_observer_still_describes_pictures(sign_photo):
+    model = ForkingWithObserver(OTARU, OTARU, SAPPORO, None)
+    started = asyncio.get_running_loop().time()
+    end = await play_rollout(sign_photo, model, max_turns=1)
+    ((_, drawn_at),) = model.drawn
+    assert drawn_at - started == pytest.approx(3.0)
+    assert len(end.answer_draws) == 3
+
+
 @virtual_time
 async def test_an_answer_before_the_last_turn_is_drawn_again_after_its_end(sign_photo):
     model = Forking(OTARU, OTARU, SAPPORO, OTARU)
