@@ -25,6 +25,7 @@ from tts.config import RoutingConfig, ScriptedEngine
 from tts.ports.request_ports import Ports
 
 PHOTO = sign_bytes("Rue de Rivoli")
+SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)  # each rollout takes half a minute
 
 
 def an_app(engine: ScriptedEngine | None = None, **gateway: Any) -> AppArgs:

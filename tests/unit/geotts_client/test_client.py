@@ -4,14 +4,16 @@ import json
 
 import httpx
 import pytest
+from support.sse_frames import HEARTBEAT, sse_frame
 
 from geotts_client import SyncClient
-from tts.api.client import Client, ServerUnreachable, form_fields
-from tts.api.sse_frame import HEARTBEAT, sse_frame
-from tts.domain.events import Accepted, Done
-from tts.domain.geo import BBox, Circle, Countries, LatLon
-from tts.domain.request import LocateOptions
-from tts.errors import GeoTTSError, Overloaded, RequestError
+from geotts_client.area import BBox, Circle, Countries
+from geotts_client.client import Client
+from geotts_client.errors import GeoTTSError, Overloaded, RequestError, ServerUnreachable
+from geotts_client.events import Accepted, Done
+from geotts_client.form_fields import form_fields
+from geotts_client.latlon import LatLon
+from geotts_client.options import LocateOptions
 
 EVENTS = (
     Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto"),

@@ -6,9 +6,8 @@ import httpx
 import pytest
 
 from geotts_client import Client, NotFound
-from geotts_client.answer import RunCount, Timing
+from geotts_client.answer import Answer, RunCount, StopReason, Timing
 from geotts_client.events import Answered, Done
-from tts.domain.answer import Answer, StopReason
 
 ANSWER = Answer(
     lat=46.19,

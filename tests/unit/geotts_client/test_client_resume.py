@@ -7,20 +7,18 @@ import httpx
 import pytest
 from support.cutting_network import CuttingTransport
 from support.ports import free_port
-from support.service import PHOTO, an_app, idle, serving
+from support.service import PHOTO, SLOW, an_app, idle, serving
 
-from tts.api.client import Client, ServerUnreachable
-from tts.api.sync_client import SyncClient
-from tts.config import ScriptedEngine
-from tts.domain.geo import Countries
-from tts.domain.request import LocateOptions
-from tts.domain.trajectory import fold
-from tts.errors import DeadlineExceeded, NotFound, RequestError
+from geotts_client.area import Countries
+from geotts_client.client import Client
+from geotts_client.errors import DeadlineExceeded, NotFound, RequestError, ServerUnreachable
+from geotts_client.options import LocateOptions
+from geotts_client.sync_client import SyncClient
+from geotts_client.trajectory import fold
 
 pytestmark = pytest.mark.slow
 
 OPTIONS = LocateOptions(n_parallel=2)
-SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
 
 
 @pytest.fixture

@@ -10,20 +10,18 @@ from contextlib import aclosing
 import httpx
 import pytest
 from support.cutting_network import CuttingTransport
-from support.service import PHOTO, an_app, idle, serving
+from support.service import PHOTO, SLOW, an_app, idle, serving
+from support.sse_frames import sse_frame
 
-from tts.api.client import Client
-from tts.api.sse_frame import sse_frame
-from tts.api.sync_client import SyncClient
-from tts.config import ScriptedEngine
-from tts.domain.events import Accepted, Done
-from tts.domain.request import LocateOptions
-from tts.errors import DeadlineExceeded, Overloaded
+from geotts_client.client import Client
+from geotts_client.errors import DeadlineExceeded, Overloaded
+from geotts_client.events import Accepted, Done
+from geotts_client.options import LocateOptions
+from geotts_client.sync_client import SyncClient
 
 pytestmark = pytest.mark.slow
 
 OPTIONS = LocateOptions(n_parallel=2)
-SLOW = ScriptedEngine(turns=3, tokens_per_turn=50, turn_s=10.0)
 ACCEPTED = Accepted(seq=1, request_id="loc_1", photos=(), n_parallel=2, depth="auto")
 DONE = Done(seq=2, stop_reason="answered")
 
@@ -144,8 +142,8 @@ async def test_waiting_for_the_end_is_longer_than_silence_may_be():
 INTERRUPTED = """
 import signal, sys
 from pathlib import Path
-from tts.api.sync_client import SyncClient
-from tts.domain.request import LocateOptions
+from geotts_client.sync_client import SyncClient
+from geotts_client.options import LocateOptions
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 url, photo, how = sys.argv[1:]
