@@ -8,12 +8,11 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-import deployments.web
 import tts
 from tts.clues.clue_tables import HandSetTable, TableSources, tables
 from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import FittedWeight, HandSet, WeightsFile, weights, weights_file
-from tts.domain.geo import EARTH_RADIUS_KM, EQUATOR_KM, TABLE_KM
+from tts.domain.geo import EQUATOR_KM, TABLE_KM
 
 FOLDER = Path(tts.__file__).parent
 FILES = sorted(path.stem for path in (FOLDER / "data" / "weights").glob("*.yaml"))
@@ -112,14 +111,6 @@ def test_a_distance_that_published_tables_have_is_one_of_theirs():
 
 def test_the_equator_is_that_of_the_ellipsoid():
     assert pytest.approx(2 * math.pi * 6378.137, abs=1e-6) == EQUATOR_KM
-
-
-def test_the_page_computes_the_radius_of_the_earth_from_the_ellipsoid_that_utm_needs():
-    scripts = {path.name: path.read_text() for path in (Path(deployments.web.__file__).parent / "static").glob("*.js")}
-    assert [name for name, text in scripts.items() if re.search(r"6371|6378\.?1", text)] == ["notations.js"]
-    constants = dict(re.findall(r"const (\w+) = ([\d.]+);", scripts["notations.js"]))
-    axis_m, eccentricity2 = (float(constants[name]) for name in ("A", "E2"))
-    assert axis_m * (2 + math.sqrt(1 - eccentricity2)) / 3000 == pytest.approx(EARTH_RADIUS_KM, abs=1e-4)
 
 
 def test_forms_of_number_plates_have_a_source_and_are_for_known_countries(countries):

@@ -2,25 +2,16 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 from support.endpoint import serving as an_endpoint
 from support.endpoint import text_chunks
 
 from deployments.cli.eval import command
 from tts.dialects.released.imported_texts import ImportedTexts
-from tts.domain.geo import LatLon
-from tts.domain.tooling import ToolFailure, ToolResult
-from tts.domain.trajectory import Turn
-from tts.errors import ToolErrorKind
-from tts.eval.datasets import load_dataset
-from tts.eval.rewarding.reward_inputs import RewardInputs
-from tts.eval.rewarding.rewarded_output import RewardedOutput
-from tts.eval.rewarding.systems import SYSTEMS, compute_reward
+from tts.eval.rewarding.systems import SYSTEMS
 
 TRUTH = {"lat": 10.0, "lon": 20.0, "city": "Town", "country": "Land"}
 REASON = "r" * 250
@@ -133,15 +124,6 @@ def test_difficulty_is_read_from_zero_shot_logs(tmp_path):
     assert [json.loads(line)["part"] for line in done.stdout.splitlines()] == ["easy"] * 3
 
 
-def test_mapbench_reads_the_parts_beside_its_table(tmp_path):
-    Image.new("RGB", (64, 64), "red").save(tmp_path / "one.jpg")
-    row = {"index": 4, "ground_truth": {"lat": 31.2, "lon": 121.5}, "image": "one.jpg"}
-    (tmp_path / "mapbench.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "parts.jsonl").write_text(json.dumps({"index": 4, "part": "hard"}) + "\n")
-    (sample,) = load_dataset("mapbench", tmp_path)
-    assert sample.tags == ("hard",)
-
-
 async def test_a_second_reader_concludes_stage_by_stage(tmp_path, monkeypatch):
     """It gets the reasoning and the conclusions before, and has to echo the id."""
     asked, prompts = [], set()
@@ -244,19 +226,3 @@ def test_photos_worth_training_on_are_those_that_only_some_rollouts_place(tmp_pa
 
 def _spot(lat, lon):
     return f"<answer>\nCountry: Land\nCity: Town\nLatitude: {lat}\nLongitude: {lon}\n</answer>"
-
-
-def test_thinking_with_map_states_what_unusable_boxes_cost():
-    refusal = ToolFailure(kind=ToolErrorKind.INVALID_ARGUMENTS, detail="bad box")
-    results = (
-        ToolResult(call_id="1", name="image_zoom_in_tool", text="bad box", failure=refusal),
-        ToolResult(call_id="2", name="image_zoom_in_tool", text="bad box", failure=refusal),
-        ToolResult(call_id="3", name="image_zoom_in_tool", text="a picture"),
-        ToolResult(call_id="4", name="amap_input_tips", text="bad box", failure=refusal),
-    )
-    turns = (Turn(index=0, results=results[:1]), Turn(index=1, results=results[1:]))
-    output = RewardedOutput("a", 0, '{"lat": 10, "lon": 20}', truth=LatLon(lat=10.0, lon=20.0), turns=turns)
-    made = compute_reward(output, "thinking_with_map", RewardInputs())
-    assert made.parts["call_penalty"] == pytest.approx(0.1)
-    without = compute_reward(replace(output, turns=()), "thinking_with_map", RewardInputs())
-    assert (without.parts["call_penalty"], without.reward) == (0.0, made.reward)

@@ -17,8 +17,6 @@ from deployments.wiring.parts import _configured_dialect, make_dialect
 from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.released.importing import IMPORTERS
-from tts.dialects.released.importing.checkout import licence_of
-from tts.dialects.released.importing.known_texts import KNOWN_COMMITS, KNOWN_TEXTS
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.profiles import load_profile
 
@@ -107,11 +105,6 @@ def test_an_import_reads_a_checkout_and_the_profile_uses_its_texts(checkout, fol
     assert (kept["commit"], kept["licence"]) == (COMMIT, "Apache License, Version 2.0")
 
 
-def test_only_the_title_of_a_licence_that_begins_with_a_long_sentence_is_shown(tmp_path):
-    (tmp_path / "LICENSE").write_text("Attribution 4.0\n\n=====\n\n" + "A corporation is no law firm. " * 5)
-    assert licence_of(tmp_path) == "Attribution 4.0"
-
-
 def test_the_texts_of_the_notebook_are_imported_beside_the_others(checkout, folder):
     texts = IMPORTERS["thinking_with_map"](checkout)["demo"]
     assert (texts.system, texts.task) == ("Use it.", "<image>Where is this?")
@@ -184,20 +177,6 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     assert first[0]["content"].startswith("Words of a paper: where?\n")
     assert ("maps_geocode" in first[0]["content"]) is (name == "spotagent")
     assert first[1]["content"][-1]["text"] == "Beside the photo. by the sea"
-
-
-def test_the_texts_in_the_loop_of_geovista_are_imported_by_their_role(tmp_path):
-    loop = tmp_path / "eval" / "inference_agent_tool_mode.py"
-    loop.parent.mkdir()
-    loop.write_text(
-        'SYSTEM_PROMPT = """\nMade up.\n"""\ndef run_inference_for_image(path):\n'
-        '    first = [{"type": "text", "text": f"Where?"}]\n    again = [{"type": "text", "text": f"Where?"}]\n'
-        '    error = {"type": "text", "text": err_text}\n'
-        '    a = {"type": "text", "text": "Answer now."}\n    b = {"type": "text", "text": "Search now."}\n'
-    )
-    texts = IMPORTERS["geovista"](tmp_path)["eval"]
-    assert (texts.system, texts.task) == ("\nMade up.\n", "Where?")
-    assert texts.texts == {"answer_demand": "Answer now.", "search_hint": "Search now."}
 
 
 REVERSE_FILES = {
@@ -277,12 +256,6 @@ def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
     assert dialect.texts == {"training_system": "Think first.\n", "consistency_system": "Read again."}
     assert "licence  Made-up licence, Of nobody" in lines
     assert "! geoagent system: differs from the published text" in lines
-
-
-def test_every_importer_has_its_published_hashes():
-    loops = {path.partition("/")[0] for path in KNOWN_TEXTS}
-    assert loops == set(IMPORTERS) == set(KNOWN_COMMITS)
-    assert all(len(sha256) == 64 for texts in KNOWN_TEXTS.values() for sha256 in texts.values())
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ import pytest
 from pydantic import ValidationError
 from support.basics import a_context
 from support.provider_server import answer_with_samples, config_for
+from support.released_reverse import recorded_cache
 from support.rude_server import rude_server
 
 from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
 from deployments.wiring.toolbox_assembly import make_tooling, refuse_file_across_nodes
-from tts.config import ToolsConfig
+from tts.config import ProviderSettings, ToolsConfig
+from tts.dialects.settings import DialectSettings
 from tts.domain.tooling import ToolCall
 from tts.errors import ConfigError
 from tts.ports.toolbox import ToolContext
@@ -68,3 +70,16 @@ def test_several_tools_replicas_with_network_providers_need_a_shared_cache():
     with pytest.raises(ConfigError, match="redis"):
         refuse_file_across_nodes(args, nodes=3)
     AppArgs(deployments=TWO)  # offline results cost nothing: every replica may keep its own
+
+
+def test_configured_as_released_the_tools_are_in_the_toolbox(tmp_path):
+    from tts.toolkit.reverse_cache.tables import write_tables
+
+    write_tables(recorded_cache(), tmp_path)
+    settings = {"tape": ProviderSettings(path=str(tmp_path), matching="reverse")}
+    tools = ToolsConfig(providers=("tape", "offline"), settings=settings)
+    for path, system in ((None, "reverse"), ("rl", "reverse_rl")):
+        spoken = DialectSettings(behaviour="released", released_path=path)
+        args = AppArgs(tools=tools, dialect="reverse", dialect_settings=spoken)
+        names = {schema.name for schema in make_tooling(args, {}).toolbox.schemas()}
+        assert {f"image_search.{system}.image_search_tool", f"web_search.{system}.text_search_tool"} <= names

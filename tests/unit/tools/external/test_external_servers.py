@@ -10,12 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 from support.basics import a_context
-from support.service import an_app, serving
 
-from deployments.wiring.local import local_tools
 from tools.external.catalog import external_tools
 from tools.external.schema import arguments_of
-from tts.config import McpServerConfig, ToolsConfig
+from tts.config import McpServerConfig
 from tts.domain.tooling import ToolCall, ToolErrorKind
 from tts.net.egress import EGRESS
 from tts.ports.toolbox import ToolContext
@@ -105,25 +103,6 @@ async def test_a_server_that_does_not_answer_or_is_not_there_is_left_out():
     assert time.monotonic() - started < 15
     assert (await asyncio.to_thread(a_broker, "good", command=("/no/such/program",))).schemas() == ()
     assert (await asyncio.to_thread(a_broker, "good", command=(), url="http://127.0.0.1:9/mcp")).schemas() == ()
-
-
-@pytest.mark.slow
-async def test_another_service_of_geotts_is_asked_over_http(data_store):
-    toolbox = local_tools(an_app()).toolbox
-    async with serving(an_app(), toolbox=toolbox) as (url, _):
-        config = McpServerConfig(url=f"{url}/mcp", allow=("country_at",))
-        args = an_app().model_copy(update={"tools": ToolsConfig(mcp={"far": config})})
-        tools = await asyncio.to_thread(local_tools, args)
-        assert args.tools.needs_network
-        call = ToolCall(id="c", name="far__country_at", arguments={"latitude": 46.19, "longitude": 9.02})
-        EGRESS.take("loc_test")
-        result = (await tools.toolbox.call(call, CONTEXT)).result
-        assert "CH" in result.text
-        [departure] = EGRESS.take("loc_test")
-        assert departure.outgoing.url == f"{url}/mcp"
-        small = config.model_copy(update={"max_bytes": 1024})
-        assert external_tools({}, environment={}) == []
-        assert await asyncio.to_thread(external_tools, {"far": small}, environment={}) == []
 
 
 def test_any_schema_of_an_external_tool_becomes_a_valid_object_schema():

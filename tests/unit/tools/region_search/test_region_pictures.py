@@ -15,14 +15,13 @@ from support.made_detectors import detector, no_detector
 from support.provider_server import KEYS, PUBLIC_URL
 from support.rude_server import rude_server
 
-from deployments.config import AppArgs, GatewayConfig
 from tools.region_search.blur import Blur
 from tools.region_search.picture import RegionPicture, cut_region, encode_picture
 from tools.region_search.picture_addresses import HeaderPlaces, S3Places
 from tools.region_search.picture_store import StoredRegions
 from tools.region_search.presigned_urls import S3Keys, presign_url
 from tools.region_search.served_pictures import RegionShelf
-from tts.config import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload, ToolsConfig
+from tts.config import BlurConfig, S3Upload, StoreUpload
 from tts.domain.outgoing_request import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
@@ -278,23 +277,3 @@ async def test_a_picture_lent_by_the_gateway_expires():
         now[0] = 30.0
         assert shelf.take(name, "somebody") is None
     assert len(shelf) == 0
-
-
-def test_region_search_without_a_way_to_lend_pictures_is_refused_at_the_start():
-    lens = ToolsConfig(providers=("serper_lens",), region_search=RegionSearchConfig(allowed=True))
-    with pytest.raises(
-        ValueError, match=r"Set gateway\.public_url, or set tools\.region_search\.upload to a picture store"
-    ):
-        AppArgs(tools=lens)
-    AppArgs(tools=lens, gateway=GatewayConfig(public_url=PUBLIC_URL))
-    AppArgs(tools=lens.model_copy(update={"region_search": RegionSearchConfig()}))
-    AppArgs(tools=lens.model_copy(update={"providers": ("google_vision",)}))
-    store = RegionSearchConfig(allowed=True, upload=StoreUpload(put_url="https://store.example/{name}"))
-    AppArgs(tools=lens.model_copy(update={"region_search": store}))
-    with pytest.raises(ValueError, match="http"):
-        AppArgs(gateway=GatewayConfig(public_url="photos.example"))
-    for wrong in ("https://store.example/regions", "ftp://store.example/{name}"):
-        with pytest.raises(ValueError, match="name"):
-            StoreUpload(put_url=wrong)
-    with pytest.raises(ValueError, match="greater"):
-        GatewayUpload(expires_s=0)

@@ -6,9 +6,8 @@ import json
 import pytest
 from support.basics import a_request, leftover_tasks, virtual_time
 
-from deployments.config import AppArgs
 from tts.aio import closing
-from tts.config import OpenAIEngine, ScriptedEngine
+from tts.config import ScriptedEngine
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
 from tts.dialects.served.generic import GenericDialect
@@ -369,11 +368,3 @@ def test_the_cues_of_a_first_turn_have_the_level_of_the_place_it_looks_up(blank_
     text = f"The sign says Hefei.\n{call}"
     found = first_cues(dialect, dialect.parse(Completion(text), turn=0), text, (blank_photo,))
     assert (found.explicit, found.level, found.wants_tool) == (("text",), Level.CITY, True)
-
-
-def test_the_default_routing_method_follows_from_the_engine():
-    assert AppArgs().routing_method == "cues"
-    assert AppArgs(engine=OpenAIEngine()).routing_method == "leader"
-    assert AppArgs(engine=OpenAIEngine(sees_pictures=False)).routing_method == "cues"
-    with pytest.raises(ValueError, match="needs an engine that sees pictures"):
-        AppArgs(routing={"method": "leader"})

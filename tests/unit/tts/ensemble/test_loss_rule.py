@@ -1,24 +1,18 @@
 """The stop policy `loss`: it stops where little is lost, never spends more than it was allowed, and learns from
 rollouts that were seen to their end whether these rollouts change their answer."""
 
-import json
 import math
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.voters import LYON, OSAKA, point_east, rollout_at
 
-from deployments.cli import cli
-from deployments.config import AppArgs
-from deployments.wiring.parts import make_watch
 from tts.domain.geo import LatLon
 from tts.domain.stop_experience import StopExperience, StopState
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_table import Band, BandTable, Cell, CellLoss, StopTable, shipped_stop_table
 from tts.ensemble.consensus_watch import ConsensusWatch
-from tts.errors import ConfigError
 from tts.eval.labelled_cases import LabelledCase
 from tts.eval.stop_fitting import fit_stop
 from tts.verify.evidence.world import World
@@ -49,12 +43,6 @@ def in_region(loss, *, votes=2):
     row = CellLoss(votes=votes, against=0, left=1, loss=loss, runs=100)
     bands = dict.fromkeys(Band, BandTable(worth=(0.05, 0.3, 0.6), cells=(row,)))
     return StopTable(origin="test", bands=bands)
-
-
-def test_the_default_stop_policy_allows_a_loss_of_one_point():
-    assert AppArgs().routing.stop == "loss:1.0"
-    assert StopPolicy.parse("loss").loss_points == 1.0
-    assert StopPolicy.parse("loss:.5").loss_points == 0.5
 
 
 @pytest.mark.parametrize("text", ["loss:", "loss:100", "loss:-1", "loss:1.234", "loss:x"])
@@ -149,23 +137,3 @@ def test_the_table_gives_the_value_of_a_change_in_the_worst_of_several_families(
     same = [LabelledCase(c.key, c.truth, (c.trajectories[2], c.trajectories[3]) * 2) for c in cases]
     both = fit_stop({"mine": cases, "same": same}, world, names_no_town_centre).bands[Band.TOWN]
     assert both.loss(Cell(1, 1, False), 2) == pytest.approx(made.loss(Cell(1, 1, False), 2))
-
-
-def test_the_service_starts_from_a_table_fitted_by_the_command_line(tmp_path, data_store):
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    for system, lat in (("a", 45.76), ("b", 45.77), ("c", 34.7)):
-        stated, truth = json.dumps({"lat": lat, "lon": 4.84}), {"lat": 45.76, "lon": 4.84}
-        rows = [{"index": i, "ground_truth": truth, "solution_str": stated} for i in range(12)]
-        (logs / f"{system}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    out = tmp_path / "stop.yaml"
-    done = CliRunner().invoke(cli, ["calibrate-stop", str(logs), "--out", str(out), "--origin", "mine"])
-    assert done.exit_code == 0, done.output
-    assert "logs: kind of N: a mixture of models, 3 a photo" in done.output
-    args = AppArgs.model_validate({"routing": {"stop_calibration": str(out)}})
-    assert make_watch(args).experience.table == StopTable.read(out)
-    assert StopTable.read(out).origin == "mine"
-    assert StopTable.read(out).kind_of_n == "a mixture of models"
-    assert "mine (kind of N: a mixture of models)" in done.output
-    with pytest.raises(ConfigError, match="stop_calibration"):
-        make_watch(AppArgs.model_validate({"routing": {"stop_calibration": str(logs / "a.jsonl")}}))

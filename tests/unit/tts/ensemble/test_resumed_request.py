@@ -6,9 +6,9 @@ import pytest
 from support.basics import a_request, sign_bytes
 from support.service import an_app, ports_of
 
-from deployments.wiring.parts import clue_reader
 from geotts_client.check_options import checking
 from tts.clues.claimed_places import claimed_place
+from tts.clues.clue_reader import ClueReader
 from tts.config import ScriptedEngine
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import fold
@@ -43,19 +43,23 @@ def lost_after(items, count):
     return events_in(kept), ResumedRequest.from_log(events_in(kept), checkpoints, files)
 
 
-def as_check(request):
+def as_check(request, reader):
     """The same request as the check of a claim: the last rollouts test it."""
-    claimed = claimed_place("Bellinzona", clue_reader(None))
+    claimed = claimed_place("Bellinzona", reader)
     return replace(request, options=checking("Bellinzona", request.options), claimed=(claimed,))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", [False, True], ids=["located", "checked"])
 @pytest.mark.parametrize("sees_pictures", [False, True], ids=["reads", "sees"])
-async def test_a_request_lost_anywhere_resumes_to_one_answer_and_repeats_no_turn(data_store, sees_pictures, claim):
+async def test_a_request_lost_anywhere_resumes_to_one_answer_and_repeats_no_turn(
+    data_store, countries, sees_pictures, claim
+):
     ports = ports_of(an_app(ENGINE.model_copy(update={"sees_pictures": sees_pictures})))
     request = a_request(load_photo(sign_bytes("Bellinzona")), n_parallel=3, depth="deep", stop="none", seed=1)
-    request = as_check(request) if claim else request
+    request = (
+        as_check(request, ClueReader(data_store.gazetteer(), data_store.lexicon(), countries)) if claim else request
+    )
     uncut = await items_of(request, ports)
     whole = fold(events_in(uncut))
     for count in range(1, len(uncut), 3):

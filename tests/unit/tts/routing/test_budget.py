@@ -1,60 +1,25 @@
 """A budget decides what a request does: by recorded runs, never above what it allows."""
 
-import json
-
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from support.made_answers import an_answer
+from support.budget_tables import MADE_IN_TWO_SESSIONS, PRICE, SOMETHING, TABLE, a_run, row
 
-from deployments.cli import cli
 from tts.domain.abilities import Abilities
 from tts.domain.budget import Budget, budget_of
-from tts.domain.geo import LatLon, destination
 from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
 from tts.domain.request import LocateOptions
 from tts.domain.stop_table import Band
-from tts.domain.token_price import Price
-from tts.domain.trajectory import Run, Trajectory
-from tts.domain.usage import Usage
 from tts.errors import DataError
 from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import best_rows, frontier_svg
-from tts.eval.runs.record import Record
-from tts.eval.sample import Truth
 from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetPlanner
-from tts.routing.budget_table import POLICY, Amount, BudgetRow, BudgetTable, RightShare, shipped_budget_table
+from tts.routing.budget_table import POLICY, BudgetTable, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
 
-HERE = LatLon(lat=48.8566, lon=2.3522)
-PRICE = Price(input=1.0, output=10.0)
-SOMETHING = Routing(Locatability(score=0.5, method="cues", parts={"text": 0.3, "content": 0.9}))
 NOTHING = Routing(Locatability(score=0.0, method="cues", parts={"text": 0.0, "content": 0.1}))
-
-
-def row(n, right, tokens, seconds, **more):
-    share = RightShare(value=right, low=right - 5, high=right + 5)
-    return BudgetRow(
-        n=n, photos=100, right=dict.fromkeys(Band, share), tokens=Amount(mean=0.8 * tokens, p90=tokens),
-        prompt_tokens=Amount(mean=2 * tokens, p90=3 * tokens), seconds=Amount(mean=0.8 * seconds, p90=seconds),
-        **{"turns": 8, **more},
-    )  # fmt: skip
-
-
-TABLE = BudgetTable(
-    origin="made up",
-    engine="clues",
-    rows=(
-        row(1, 30, 100, 1, turns=1),
-        row(1, 50, 500, 3),
-        row(4, 60, 2000, 4),
-        row(4, 60.3, 2500, 5, answer_draws=3),
-        row(8, 70, 4000, 6, questions=4, stop="loss:1.0"),
-    ),
-)
 PLANNER = BudgetPlanner(TABLE, "clues", PRICE)
 
 
@@ -94,21 +59,11 @@ def test_a_larger_budget_is_never_expected_to_be_less_right(small, more):
     assert choose_row(tokens=small + more).right.value >= choose_row(tokens=small).right.value - 0.5
 
 
-def test_more_work_that_was_recorded_in_a_faster_session_is_not_faster(tmp_path):
-    """The rows differ in nothing but their times: the one with questions was recorded while nothing else ran."""
-    plain, small = row(4, 60, 2000, 4), row(2, 60, 1000, 3)
-    asking, drawing = row(4, 60, 2000, 1, questions=4), row(4, 60, 2500, 1, answer_draws=3)
-    stopped = row(8, 60, 4000, 1, stop="loss:1.0")
-    table = BudgetTable(origin="made up", engine="clues", rows=(small, plain, asking, drawing, stopped))
+def test_more_work_that_was_recorded_in_a_faster_session_is_not_faster():
+    table = MADE_IN_TWO_SESSIONS
     planner = BudgetPlanner(table, "clues", PRICE)
     assert [planner.cost(one).seconds.p90 for one in table.rows] == [3, 4, 4, 4, 1]
     assert [planner.cost(one).seconds.mean for one in table.rows] == pytest.approx([2.4, 3.2, 3.2, 3.2, 0.8])
-    own = tmp_path / "table.yaml"
-    table.model_copy(update={"rows": table.rows[:4]}).write(own)
-    shown = plan("--budget", "60s", "--set", f"routing.budget_table={own}")
-    assert "2 rollouts of up to 8 turns, samples of one policy; stop none" in shown
-    (questions,) = (line for line in shown.splitlines() if "4 questions" in line)
-    assert questions.endswith("4.0 s")
 
 
 def test_the_shipped_table_never_counts_more_work_as_faster():
@@ -215,25 +170,6 @@ def test_an_invalid_budget_is_refused_with_the_reason(text):
         LocateOptions(budget=text)
 
 
-def a_run(errors_km, *, n, tokens, **options):
-    """Records of photos that were missed by so many km; each rollout wrote so many tokens."""
-    found = []
-    asked = LocateOptions(n_parallel=n, **{"depth": Depth.DEEP, "stop": "none", **options})
-    for number, error_km in enumerate(errors_km):
-        point = destination(HERE, bearing_deg=90, distance_km=error_km)
-        routed = {"locatability": SOMETHING.locatability, "plan": DepthRouter(Limits()).plan(asked, SOMETHING)}
-        rollouts = {i: Trajectory(rollout_id=i, usage=Usage(completion_tokens=tokens)) for i in range(n)}
-        run = Run.model_validate({"routed": {"type": "routed", **routed}, "rollouts": rollouts})
-        answer = an_answer(lat=point.lat, lon=point.lon, usage=Usage(prompt_tokens=10 * tokens))
-        truth = Truth(point=HERE, country="France", city="Paris")
-        found.append(
-            Record(
-                dataset="made", sample=str(number), truth=truth, options=asked, elapsed_s=n, answer=answer, run=run
-            )
-        )  # fmt: skip
-    return found
-
-
 def test_a_table_says_of_each_run_what_was_recorded():
     runs = {"one": a_run([5, 50, 500, 5000], n=1, tokens=100), "four": a_run([5, 5, 5, 5000], n=4, tokens=100)}
     table = fit_budget(runs, command="geotts plan")
@@ -258,41 +194,6 @@ def test_the_frontier_joins_what_nothing_else_beats():
     assert frontier_svg(BudgetPlanner(TABLE, "clues")).count("<circle") == 2 * len(TABLE.rows)
 
 
-def plan(*arguments):
-    done = CliRunner().invoke(cli, ["plan", *arguments], standalone_mode=False)
-    assert done.exception is None, done.exception
-    return done.stdout
-
-
-def test_geotts_plan_fits_a_table_draws_the_frontier_and_plans_a_budget(tmp_path):
-    for n in (1, 4):
-        lines = [record.json_line() for record in a_run([5] * n + [9000] * (8 - n), n=n, tokens=1000)]
-        (tmp_path / f"{n}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    runs = ("--runs", str(tmp_path / "1.jsonl"), "--runs", str(tmp_path / "4.jsonl"))
-    table, picture = tmp_path / "table.yaml", tmp_path / "frontier.svg"
-    plan(*runs, "--out", str(table), "--plot", str(picture))
-    assert [one.n for one in BudgetTable.read(table).rows] == [1, 4]
-    assert picture.read_text().startswith("<svg")
-    own = ("--set", f"routing.budget_table={table}")
-    assert "4 rollouts of up to 8 turns" in plan("--budget", "20k-tokens", *own)
-    assert json.loads(plan("--budget", "2000 tokens", "--json", *own))["row"]["n"] == 1
-    assert plan(*own).count("tokens") == 3
-
-
-def test_the_frontier_is_drawn_with_the_budget_and_the_plan(tmp_path):
-    own = tmp_path / "table.yaml"
-    BudgetTable.write(TABLE, own)
-    picture = tmp_path / "frontier.svg"
-    shown = plan("--budget", "250 tokens", "--set", f"routing.budget_table={own}", "--plot", str(picture))
-    chart = [line for line in shown.splitlines() if "░" in line or "█" in line]
-    assert len(chart) == len(TABLE.rows)
-    (chosen,) = (line for line in chart if line.startswith("→"))
-    assert f"n = {BudgetPlanner(TABLE).choose(Budget(tokens=250), 25.0).row.n}," in chosen
-    assert any(line[2] == "●" for line in chart)
-    assert picture.read_text().count("<title>the plan</title>") == 2  # tokens and seconds
-    assert picture.read_text().count("<title>the budget</title>") == 1
-
-
 def test_runs_are_compared_on_the_photos_that_all_of_them_have():
     runs = {"one": a_run([5, 5000, 5], n=1, tokens=100), "four": a_run([5, 5000], n=4, tokens=100)}
     assert [one.photos for one in fit_budget(runs).rows] == [2, 2]
@@ -306,23 +207,3 @@ def test_a_shipped_table_says_where_it_is_from(engine):
     assert table.engine == engine
     assert table.command.startswith("geotts plan")
     assert len({one.n for one in table.rows}) >= 4
-
-
-def test_an_engine_without_recorded_runs_goes_by_made_up_ones():
-    small, large = (json.loads(plan("--budget", text, "--set", "engine.name=openai", "--json"))
-                    for text in ("4k-tokens", "500k-tokens"))  # fmt: skip
-    assert (small["row"]["n"], large["row"]["n"]) == (1, 16)
-    made_up = plan("--budget", "500k-tokens", "--set", "engine.name=openai")
-    assert "in made-up runs" in made_up
-    assert "within 25 km, in 400 answers of made-up runs" in made_up
-    assert "recorded requests" not in made_up
-    recorded = plan("--budget", "30s")
-    assert "in recorded runs" in recorded
-    assert " answers of recorded runs (kind of N: samples of one policy)\n" in recorded
-
-
-def test_geotts_plan_makes_a_table_from_samples_of_a_scripted_policy(tmp_path):
-    out = tmp_path / "policy.yaml"
-    plan("--policy", "2", "--out", str(out))
-    table = BudgetTable.read(out)
-    assert [(one.n, one.photos, one.seconds) for one in table.rows] == [(n, 8, None) for n in (1, 2, 4, 8, 16)]

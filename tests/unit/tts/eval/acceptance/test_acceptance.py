@@ -3,26 +3,20 @@
 import math
 
 import pytest
+from support.acceptance_records import ENGINES, TRUTH, assess_records, call, record, result, rollout, run_of, turn
 from support.made_answers import EVIL, an_answer
 
-from deployments.cli.photo_readings import photo_readings
-from deployments.config import AppArgs
-from tts.domain.answer import RolloutStatus, RunCount, StopReason
-from tts.domain.calibration import CalibrationState
-from tts.domain.events import Routed
+from tts.config import PipelineConfig
+from tts.domain.answer import RolloutStatus, StopReason
 from tts.domain.failure import RolloutFailure
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Hypothesis
-from tts.domain.plan import Locatability, Plan, PlanDepth
-from tts.domain.request import LocateOptions
-from tts.domain.tooling import ToolCall, ToolErrorKind, ToolFailure, ToolResult
-from tts.domain.trajectory import Run, Trajectory, Turn
+from tts.domain.tooling import ToolCall, ToolErrorKind
 from tts.domain.usage import Usage
-from tts.eval.acceptance.acceptance import OWN, SAMPLE, assess
+from tts.eval.acceptance.acceptance import OWN, SAMPLE
 from tts.eval.acceptance.allowance import Allowance
 from tts.eval.acceptance.costs import costs
 from tts.eval.acceptance.faults import fault_rates
-from tts.eval.acceptance.fitting import CalibrationFit, fit_and_install
+from tts.eval.acceptance.fitting import fit_and_install
 from tts.eval.acceptance.photos import acceptance_photos
 from tts.eval.acceptance.published_comparison import compare_with_published
 from tts.eval.acceptance.rate import Rate
@@ -30,20 +24,11 @@ from tts.eval.acceptance.report import acceptance_markdown, acceptance_page
 from tts.eval.datasets import load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.configuration import config_digest
-from tts.eval.runs.record import Record
 from tts.eval.runs.run_metrics import measure
-from tts.eval.sample import Truth
 from tts.package_files import SAMPLES
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.consensus.installed_calibrations import install
 from tts.verify.evidence.world import World
-
-TRUTH = LatLon(lat=46.19278, lon=9.01703)
-ENGINES = (
-    {"name": "openai", "model": "m"},
-    {"name": "vllm", "model": "m"},
-    {"name": "scripted"},
-)
 
 
 @pytest.fixture
@@ -55,47 +40,6 @@ def calibrations(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def names(countries):
     return PlaceNames(countries)
-
-
-def call(number, query="x", name="poi_keyword_search"):
-    return ToolCall(id=f"c{number}", name=name, arguments={"query": query, "country": "CH"})
-
-
-def result(number, kind=None):
-    failure = None if kind is None else ToolFailure(kind=kind, detail="no")
-    return ToolResult(call_id=f"c{number}", name="poi_keyword_search", text="", failure=failure)
-
-
-def turn(index, calls=(), results=(), **more):
-    return Turn(index=index, calls=tuple(calls), results=tuple(results), finished=True, **more)
-
-
-def rollout(number, turns=(), point=TRUTH, stop=StopReason.ANSWERED, **more):
-    answer = None if point is None else Hypothesis(point=point)
-    return Trajectory(rollout_id=number, turns=tuple(turns), stop_reason=stop, answer=answer, **more)
-
-
-def run_of(*rollouts, tools=True):
-    plan = Plan(depth=PlanDepth.DEEP, n_asked=8, n_planned=8, use_tools=tools)
-    routed = Routed(locatability=Locatability(score=0.5, method="fixed"), plan=plan)
-    return Run(routed=routed, rollouts={one.rollout_id: one for one in rollouts})
-
-
-def record(number=0, *rollouts, tag=OWN, failure="", answer=None, seconds=2.0, **usage):
-    made = (
-        None
-        if failure
-        else answer or an_answer(n=RunCount(asked=2, planned=2, run=2, answered=2), usage=Usage(**usage))
-    )
-    return Record(
-        dataset="accept", sample=f"s{number}", tags=(tag,), truth=Truth(point=TRUTH, country_code="CH"),
-        options=LocateOptions(), elapsed_s=seconds, failure=failure, answer=made, run=run_of(*rollouts),
-    )  # fmt: skip
-
-
-def assess_records(records, args, names, **more):
-    given = {"dataset": "folder", "rollouts": 2, "left": 0, "offers_tools": True, "run_file": "r.jsonl", **more}
-    return assess(records, args, names, CalibrationFit(photos=0, why="nothing was fitted"), **given)
 
 
 def test_each_kind_of_fault_is_counted_over_its_own_total():
@@ -136,7 +80,7 @@ def test_a_rate_without_cases_has_no_value():
 
 
 def test_a_single_bad_turn_is_no_finding_and_many_bad_turns_are_one(names):
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
 
     def faults(bad, good):
         turns = [turn(i, problem="no JSON" if i < bad else "") for i in range(bad + good)]
@@ -152,53 +96,11 @@ def test_a_single_bad_turn_is_no_finding_and_many_bad_turns_are_one(names):
 
 def test_a_finding_on_invalid_calls_quotes_the_toolbox_and_names_the_set_of_tools(names):
     calls = [turn(i, [call(i)], [result(i, ToolErrorKind.UNKNOWN_TOOL)]) for i in range(30)]
-    args = AppArgs.model_validate({"engine": ENGINES[0], "dialect_settings": {"tool_set": "place"}})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0], "dialect_settings": {"tool_set": "place"}})
     found = assess_records([record(0, rollout(0, calls))], args, names).findings
     (finding,) = [one for one in found if one.about == "invalid_calls"]
     assert finding.text.endswith("most often: no")
     assert "dialect_settings.tool_set" in finding.change
-
-
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine["name"])
-def test_every_setting_that_is_named_exists_and_stands_in_the_sentence(engine, names):
-    args = AppArgs.model_validate({"engine": engine})
-    overflow = RolloutFailure(code="model", detail="too long", about="context")
-    away = RolloutFailure(code="model", detail="away")
-    bad = [turn(i, problem="no JSON") for i in range(20)] + [turn(20 + i, cut=True) for i in range(20)]
-    calls = [
-        turn(0, [call(i) for i in range(30)], [result(i, ToolErrorKind.INVALID_ARGUMENTS) for i in range(30)]),
-        turn(1, [call(i) for i in range(30)], [result(i, ToolErrorKind.TIMEOUT) for i in range(30)]),
-    ]
-    rollouts = (
-        *(rollout(i, bad, point=TRUTH) for i in range(100)),
-        *(rollout(100 + i, stop=StopReason.FAILED, point=None, failure=overflow) for i in range(30)),
-        *(rollout(130 + i, stop=StopReason.FAILED, point=None, failure=away) for i in range(30)),
-        *(rollout(160 + i, stop=StopReason.DEADLINE) for i in range(60)),
-        rollout(220, calls),
-    )
-    answer = an_answer(
-        lat=None, lon=None, radius_km=None, abstained=True, usage=Usage(prompt_tokens=100),
-        n=RunCount(asked=2, planned=2, run=2, answered=2),
-    )  # fmt: skip
-    wrong = an_answer(lat=0.0, lon=0.0, calibration=CalibrationState(state="transferred"), usage=Usage(prompt_tokens=9))
-    silent = [record(i, *rollouts, answer=answer) for i in range(2)]
-    abstained = [record(10 + i, rollout(0), answer=answer) for i in range(20)]
-    lost = [record(40 + i, rollout(0), answer=wrong) for i in range(18)]
-    found = assess_records([*silent, *abstained, *lost], args, names, rollouts=1)
-    expected = {
-        "cut_contexts", "broken_rollouts", "late_rollouts", "parse_failures", "cut_turns", "invalid_calls",
-        "repeated_calls", "failed_calls", "rollouts_without_calls", "verifier", "radius_cover",
-    }  # fmt: skip
-    assert expected <= {finding.about for finding in found.findings}
-    assert ("cached_tokens" in {finding.about for finding in found.findings}) == (engine["name"] != "scripted")
-    assert found.has_faults
-    for finding in found.findings:
-        for setting in finding.settings:
-            node = args
-            for part in setting.split("."):
-                assert part in type(node).model_fields, f"{finding.about} names {setting}"
-                node = getattr(node, part)
-            assert setting in finding.change
 
 
 def test_means_come_with_intervals_and_an_unpriced_model_has_no_cost():
@@ -218,7 +120,7 @@ def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
     right = [record(i, rollout(0), rollout(1, point=far)) for i in range(3)]
     lost = [record(9, rollout(0, point=far), answer=an_answer(lat=0.0, lon=0.0))]
     drawn = [record(20, rollout(0), tag=SAMPLE)]
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
     found = assess_records([*right, *lost, *drawn], args, names)
     assert (found.quality.photos, found.samples.photos, found.photos) == (4, 1, 5)
     near = next(at for at in found.quality.at if at.threshold_km == 25)
@@ -229,7 +131,7 @@ def test_passes_verifier_and_cover_are_those_of_the_labelled_photos(names):
 
 
 def test_an_acceptance_run_of_one_photo_has_wide_intervals_and_no_fault(names):
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
     lost = record(0, rollout(0), answer=an_answer(lat=0.0, lon=0.0))
     found = assess_records([lost], args, names, rollouts=1)
     near = next(at for at in found.quality.at if at.threshold_km == 25)
@@ -240,7 +142,7 @@ def test_an_acceptance_run_of_one_photo_has_wide_intervals_and_no_fault(names):
 
 
 def test_the_same_far_answer_to_most_photos_is_a_finding(names):
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
 
     def found(places):
         answers = [an_answer(lat=lat, lon=lon) for lat, lon in places]
@@ -268,7 +170,7 @@ def test_the_published_row_of_a_dialect_stands_beside_the_run(names):
 
 
 def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, countries, names):
-    args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
+    args, world = PipelineConfig.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
     made = fit_and_install([record(i, rollout(0)) for i in range(39)], args, world, origin="x", keep=True)
     assert (made.is_installed, made.state, made.needed) == (False, "transferred", 40)
     assert "39 of your 39 labelled photos" in made.why
@@ -280,7 +182,7 @@ def test_a_calibration_needs_forty_answers_and_says_so(calibrations, gazetteer, 
 def test_a_calibration_is_installed_in_place_of_an_earlier_one_and_checked_on_halves(
     calibrations, gazetteer, countries
 ):
-    args, world = AppArgs.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
+    args, world = PipelineConfig.model_validate({"engine": ENGINES[0]}), World(gazetteer, countries)
     install(shipped_calibration("default").model_copy(update={"runs": 41}), args)
     places = [TRUTH.model_copy(update={"lat": 40.0 + i % 9, "lon": 9.0 + i % 7}) for i in range(81)]
     photos = [record(i, rollout(0, point=place), rollout(1, point=place)) for i, place in enumerate(places)]
@@ -291,16 +193,8 @@ def test_a_calibration_is_installed_in_place_of_an_earlier_one_and_checked_on_ha
     assert 50 < made.held.cover90 <= 100
 
 
-def test_the_calibration_is_fitted_to_verdicts_that_know_what_the_photos_say():
-    samples = [sample for sample in acceptance_photos("folder", None) if sample.key == "town-sign-latin.jpg"]
-    (readings,) = photo_readings(AppArgs.model_validate({"engine": ENGINES[0]}), samples).values()
-    assert "bellinzona" in " ".join(line.text.lower() for reading in readings for line in reading.lines)
-    fixed = AppArgs.model_validate({"engine": ENGINES[0], "routing": {"method": "fixed"}})
-    assert photo_readings(fixed, samples) == {}
-
-
 def test_an_installed_calibration_does_not_begin_another_run_file(calibrations):
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
     before, whole = config_digest(args, None, with_installed=False), config_digest(args, None)
     install(shipped_calibration("default"), args)
     assert config_digest(args, None, with_installed=False) == before
@@ -339,7 +233,7 @@ def test_an_acceptance_run_ends_without_time_money_or_usable_results():
     [(("", ""), "samples of one policy, 2 a photo"), (("small", "large"), "a mixture of models, 2 a photo")],
 )
 def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, kind):
-    args = AppArgs.model_validate({"engine": ENGINES[0]})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0]})
     rollouts = tuple(
         RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
         for i, source in enumerate(sources)
@@ -351,7 +245,7 @@ def test_the_report_says_beside_pass_at_n_which_kind_of_n_it_is(names, sources, 
 
 
 def test_the_report_tells_what_is_wrong_first_and_no_text_of_a_model_becomes_markup(names):
-    args = AppArgs.model_validate({"engine": ENGINES[0], "dialect": "reverse"})
+    args = PipelineConfig.model_validate({"engine": ENGINES[0], "dialect": "reverse"})
     bad = [turn(i, problem=EVIL) for i in range(20)]
     found = assess_records([record(0, rollout(0, bad), rollout(1, bad))], args, names, left=3)
     text, html = acceptance_markdown(found), acceptance_page(found)

@@ -191,3 +191,12 @@ def test_every_evaluation_photo_has_a_country_and_some_have_text(eval_photos):
     samples = load_dataset("folder", eval_photos)
     assert {tag for s in samples for tag in s.tags} >= {"text", "notext"}
     assert all(s.truth.country for s in samples)
+
+
+def test_mapbench_reads_the_parts_beside_its_table(tmp_path):
+    Image.new("RGB", (64, 64), "red").save(tmp_path / "one.jpg")
+    row = {"index": 4, "ground_truth": {"lat": 31.2, "lon": 121.5}, "image": "one.jpg"}
+    (tmp_path / "mapbench.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "parts.jsonl").write_text(json.dumps({"index": 4, "part": "hard"}) + "\n")
+    (sample,) = load_dataset("mapbench", tmp_path)
+    assert sample.tags == ("hard",)

@@ -3,16 +3,13 @@ import asyncio
 import httpx
 import pytest
 
-from deployments.config import AppArgs
-from deployments.wiring.local import local_ports
 from tts.api.client import Client
 from tts.api.sse_frame import sse_frame
-from tts.config import RoutingConfig, ScriptedEngine
 from tts.domain.answer import StopReason
 from tts.domain.events import Done, Failed
 from tts.domain.request import LocateOptions
 from tts.errors import Overloaded
-from tts.eval.runs.solvers import LocalSolver, RemoteSolver
+from tts.eval.runs.solvers import RemoteSolver
 
 OPTIONS = LocateOptions(n_parallel=2, seed=3)
 
@@ -56,10 +53,3 @@ async def test_a_busy_server_is_asked_again_and_not_for_ever(monkeypatch):
     with pytest.raises(Overloaded):
         await solver("s_1", b"p", OPTIONS)
     assert len(seen) == 5
-
-
-async def test_the_local_solver_keeps_the_whole_run(data_store, sign_photo):
-    args = AppArgs(engine=ScriptedEngine(turns=2), routing=RoutingConfig(method="fixed"))
-    run = await LocalSolver(local_ports(args), deadline_s=20.0)("s_1", sign_photo.data, OPTIONS)
-    assert run.answer is not None
-    assert [len(t.turns) for t in run.trajectories] == [2, 2]

@@ -1,39 +1,17 @@
-"""`geotts eval report` states how dependent the rollouts of a run were."""
+"""How dependent the rollouts of a recorded run were."""
 
 import pytest
-from click.testing import CliRunner
+from support.policy_runs import recorded_run
 
-from deployments.cli import cli
-from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 from tts.eval.metrics.name_agreement import PlaceNames
-from tts.eval.runs.record import Record
 from tts.eval.runs.report import markdown, report
-from tts.eval.sample import Truth
-from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.policies import policy_cases
 from tts.verify.evidence.world import World
 
 
 @pytest.fixture(scope="module")
 def world(gazetteer, countries):
     return World(gazetteer, countries)
-
-
-def recorded_run(world, rho, *, rollouts=4, photos=40):
-    """A run of a scripted policy with this dependence; its rollouts rest on statements of tools."""
-    atlas = Atlas(world.gazetteer, world.countries)
-    return [
-        Record(
-            dataset="made",
-            sample=str(i),
-            truth=Truth(point=case.truth),
-            options=LocateOptions(),
-            elapsed_s=1.0,
-            run=Run(rollouts=dict(enumerate(case.trajectories[:rollouts]))),
-        )
-        for i, case in enumerate(policy_cases(atlas, rho, photos, 4, seed=3))
-    ]
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.9])
@@ -72,10 +50,3 @@ def test_a_run_of_single_rollouts_has_no_dependence(world):
     found = report(recorded_run(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence is None
     assert "Dependence" not in markdown(found)
-
-
-def test_geotts_eval_report_prints_the_dependence(world, tmp_path, data_store):
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(b"\n".join(one.json_line() for one in recorded_run(world, 0.9, photos=6)) + b"\n")
-    done = CliRunner().invoke(cli, ["eval", "report", str(path)], catch_exceptions=False)
-    assert "Dependence of rollouts of one model: ρ = " in done.stdout

@@ -10,23 +10,16 @@ from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import golden, leftover_tasks
+from support.recorded_answers import HERE, SETUP, a_run, record
 
-from deployments.cli import cli
-from deployments.config import AppArgs
 from tts.config import VllmEngine
+from tts.config.pipeline import PipelineConfig
 from tts.dialects.settings import DialectSettings
-from tts.domain.answer import Answer, Radius, RolloutStatus, RunCount, StopReason, Timing
-from tts.domain.events import Answered, Event, RolloutFinished, RolloutStarted, ToolResulted
-from tts.domain.geo import LatLon, destination
-from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.request import LocateOptions
-from tts.domain.tooling import PlaceFact, ToolResult
-from tts.domain.trajectory import Run, fold
-from tts.domain.usage import Usage
+from tts.domain.trajectory import Run
 from tts.errors import DataError, GeoTTSError
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.published_results import published_for, published_rows
@@ -34,47 +27,12 @@ from tts.eval.runs.compare import compare
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal, lines_of
 from tts.eval.runs.parquet import records_of_parquet, to_parquet
-from tts.eval.runs.record import Record, read_records
+from tts.eval.runs.record import read_records
 from tts.eval.runs.report import markdown, report
 from tts.eval.runs.run_metrics import figures, measure
 from tts.eval.runs.runner import RunSetup, progress_of, run_samples
 from tts.eval.sample import Sample, Truth, sample_id
 from tts.eval.score import ScoreOptions, score_file
-
-HERE = LatLon(lat=48.85, lon=2.35)
-SETUP = RunSetup("made", LocateOptions(seed=1))
-
-
-def an_answer(error_km=0.0, *, confidence=0.5, abstained=False, country="France", city="Paris", radius_km=50.0):
-    point = destination(HERE, bearing_deg=90, distance_km=error_km)
-    return Answer(
-        lat=None if abstained else round(point.lat, 6),
-        lon=None if abstained else round(point.lon, 6),
-        radius_km=None if abstained else Radius(p50=radius_km / 3, p90=radius_km),
-        level=Level.NONE if abstained else Level.CITY,
-        abstained=abstained,
-        country=country,
-        city=city,
-        confidence=confidence,
-        target_radius_km=25.0,
-        n=RunCount(asked=2, planned=2, run=2, answered=2),
-        stop_reason=StopReason.ANSWERED,
-        usage=Usage(tool_calls=4, prompt_tokens=90, completion_tokens=10),
-        timing=Timing(total_s=1.0),
-    )
-
-
-def a_run(error_km=0.0, rollouts_km=(), **answer):
-    events: list[Event] = []
-    for i, km in enumerate(rollouts_km):
-        point = None if km is None else destination(HERE, bearing_deg=0, distance_km=km)
-        fact = PlaceFact(id="gn:1", name="Paris", point=HERE)
-        events += [
-            RolloutStarted(rollout_id=i, seed=i),
-            ToolResulted(rollout_id=i, turn=0, result=ToolResult(call_id="1", name="t", text="x", facts=(fact,))),
-            RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=Hypothesis(point=point)),
-        ]
-    return fold([*events, Answered(answer=an_answer(error_km, **answer))])
 
 
 def samples(n, truth=None):
@@ -189,7 +147,7 @@ def test_the_configuration_is_named_by_the_contents_of_its_files(tmp_path):
     settings = DialectSettings(
         prompt_file=files["prompt.txt"], task_file=files["task.txt"], tool_schema_file=files["tools.json"]
     )
-    args = AppArgs(engine=VllmEngine(model=str(model)), dialect_settings=settings)
+    args = PipelineConfig(engine=VllmEngine(model=str(model)), dialect_settings=settings)
     before = config_digest(args, None)
     assert config_digest(args, None) == before
     seen = {before}
@@ -278,13 +236,6 @@ async def test_a_run_file_can_be_scored_and_converted_without_loss(tmp_path):
         assert score_file(file, ScoreOptions()).acc == (0.0, 100.0, 100.0, 100.0, 100.0, 100.0)
 
 
-def record(sample, run, **more):
-    base = Record(dataset="made", sample=sample, truth=Truth(point=HERE, country="France", city="Paris"),
-                  options=SETUP.options, elapsed_s=1.0)  # fmt: skip
-    answer = run.answer if run else None
-    return base.model_copy(update={"answer": answer, "run": run and run.model_copy(update={"answer": None}), **more})
-
-
 @pytest.fixture(scope="module")
 def names(countries, gazetteer):
     return PlaceNames(countries, gazetteer)
@@ -334,27 +285,6 @@ def test_compared_runs_are_paired(names):
     assert at_25.p < 1e-4
     with pytest.raises(DataError, match="share no sample"):
         compare(first, [record("x", a_run())], names)
-
-
-def test_compared_runs_say_which_kind_of_n_each_has(names, tmp_path, data_store):
-    def with_sources(sample, *sources):
-        rollouts = [
-            RolloutStatus(rollout_id=i, stop_reason=StopReason.ANSWERED, answered=True, source=source)
-            for i, source in enumerate(sources)
-        ]
-        made = record(sample, a_run(1.0))
-        return made.model_copy(update={"answer": made.answer.model_copy(update={"rollouts": tuple(rollouts)})})
-
-    files = {"alike": ("", ""), "mixed": ("small", "large")}
-    for name, sources in files.items():
-        (tmp_path / f"{name}.jsonl").write_bytes(with_sources("a", *sources).json_line() + b"\n")
-    paths = [str(tmp_path / f"{name}.jsonl") for name in files]
-    kinds = ("samples of one policy, 2 a photo", "a mixture of models, 2 a photo")
-    shown = CliRunner().invoke(cli, ["eval", "compare", *paths])
-    assert shown.exit_code == 0, shown.output
-    assert f"Kind of N in alike: {kinds[0]}\nKind of N in mixed: {kinds[1]}\n" in shown.stdout
-    found = orjson.loads(CliRunner().invoke(cli, ["eval", "compare", *paths, "--json"]).stdout)
-    assert tuple(found["kinds_of_n"]) == kinds
 
 
 def test_a_report_stands_beside_the_published_rows(names):

@@ -3,10 +3,7 @@
 import pytest
 from support.basics import a_context
 
-from deployments.config import AppArgs
-from deployments.wiring.parts import make_dialect
 from tts.clues.clue_reader import ClueReader
-from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.inference.clues.notes import notes
@@ -87,14 +84,3 @@ def test_rollouts_ask_differently_by_their_seed_and_repeat_with_the_same_one(kno
 
     assert asked(3) == asked(3)
     assert len({asked(seed) for seed in range(8)}) > 4
-
-
-def test_a_lone_rollout_of_the_embedded_engine_is_a_sample_unless_settings_differ():
-    def temperature(args):
-        drawn = make_dialect("generic", args).sampling(rollout_id=0, n=1, seed=1, turn=0, max_tokens=100)
-        return drawn.temperature
-
-    assert temperature(AppArgs()) == 0.7
-    greedy = DialectSettings(alone=SamplingSettings(temperature=0.0))
-    assert temperature(AppArgs(dialect_settings=greedy)) == 0.0
-    assert temperature(AppArgs(engine={"name": "scripted"})) == 0.0

@@ -6,16 +6,12 @@ import json
 import pytest
 from support.basics import a_context
 
-from deployments.config import AppArgs
-from deployments.wiring.parts import make_watch
 from tts.clues.clue_reader import ClueReader
-from tts.config import CluesEngine, OpenAIEngine
+from tts.config import CluesEngine, OpenAIEngine, PipelineConfig
 from tts.config.mixture import EngineShare
 from tts.domain.messages import text_message
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
-from tts.domain.request import LocateOptions
-from tts.ensemble.leader import has_diverse_calls
 from tts.inference.clues.engine import CluesModel
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports.model_client import ModelRequest, Sampling
@@ -98,18 +94,6 @@ def test_every_option_belongs_to_one_sibling():
 def test_the_leader_is_asked_unless_every_engine_divides_the_calls_itself():
     clues = EngineShare(name="a", engine=CluesEngine())
     other = EngineShare(name="b", engine=OpenAIEngine())
-    assert AppArgs().divides_first_calls
-    assert not AppArgs(engine=OpenAIEngine()).divides_first_calls
-    assert not AppArgs(engines=(clues, other)).divides_first_calls
-
-
-def test_first_calls_differ_if_rollouts_divide_them_or_if_that_is_asked_for():
-    assert not make_watch(AppArgs(engine=OpenAIEngine())).diverse_first_calls
-    assert make_watch(AppArgs(engine=OpenAIEngine(), routing={"diverse_first_calls": True})).asks_leader
-    watch = make_watch(AppArgs())
-    assert (watch.diverse_first_calls, watch.asks_leader) == (True, False)
-    assert has_diverse_calls(LocateOptions(), watch)
-    assert not has_diverse_calls(LocateOptions(diverse_first_calls=False), watch)
-    assert has_diverse_calls(
-        LocateOptions(diverse_first_calls=True), make_watch(AppArgs(routing={"diverse_first_calls": False}))
-    )
+    assert PipelineConfig().divides_first_calls
+    assert not PipelineConfig(engine=OpenAIEngine()).divides_first_calls
+    assert not PipelineConfig(engines=(clues, other)).divides_first_calls

@@ -10,19 +10,15 @@ import pytest
 from support.basics import a_context, leftover_tasks, sign_bytes
 from support.endpoint import CUT, Reply, chunk, serving, text_chunks, usage
 
-from deployments.config import AppArgs, load_config
-from deployments.endpoints.watch import EndpointWatch
-from deployments.wiring.parts import make_model
 from tts.config import OpenAIEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.photo_cleaning import load_photo
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError
+from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.pool import EndpointPool
-from tts.ports.closable import Closable
 from tts.ports.model_client import ModelRequest, Sampling
-from tts.profiles import load_profile
 
 PHOTOS = [load_photo(sign_bytes(f"Sign {i}")) for i in range(8)]
 
@@ -97,8 +93,7 @@ async def share_cached(n_endpoints, photos, turns=4, n=4):
         pool, _ = await pool_over(stack, *caches, max_running=4) if n_endpoints > 1 else (None, None)
         if pool is None:
             endpoint = await stack.enter_async_context(serving(caches[0]))
-            pool = make_model(AppArgs(), OpenAIEngine(base_url=endpoint.url, model="m", server="sglang", max_running=8))
-            assert isinstance(pool, Closable)
+            pool = OpenAIModel(OpenAIEngine(base_url=endpoint.url, model="m", server="sglang", max_running=8))
             stack.push_async_callback(pool.aclose)
 
         async def query(photo):
@@ -181,17 +176,6 @@ async def test_abandoning_a_conversation_leaves_nothing_running():
         assert pool.running == 0
         await asyncio.sleep(0.2)
         assert sum(endpoint.streaming for endpoint in endpoints) == 0
-
-
-async def test_the_command_line_takes_several_endpoints_and_readiness_knows_each():
-    tree = load_profile("generic").tree(model="m", endpoint="http://127.0.0.1:9/v1, http://127.0.0.1:19/v1")
-    args = load_config(None, {}, profile=tree)
-    assert args.engine.addresses == ("http://127.0.0.1:9/v1", "http://127.0.0.1:19/v1")
-    assert isinstance(make_model(args), EndpointPool)
-    watch = EndpointWatch(args)
-    states = await watch.states()
-    assert set(states) == {"engine", "engine 2"}
-    assert watch.none_answers()
 
 
 async def test_the_time_left_shrinks_from_endpoint_to_endpoint():

@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from support.basics import a_context
+from support.dialect_rollouts import toolbox
+from support.vllm_seam import SEARCH, Clock, Seam, deltas_of
 
-from deployments.config import AppArgs, DeploymentConfig, DeploymentsConfig
-from deployments.wiring.parts import make_agent_model, make_model, make_verifier
-from tools.zoom import zoom_tool
 from tts.aio import closing
-from tts.config import VerifierConfig, VllmEngine
-from tts.config.setting_names import OF_CONSISTENCY, OF_VERIFIER
+from tts.config import VllmEngine
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -24,80 +22,11 @@ from tts.domain.usage import Usage
 from tts.errors import ConfigError, ModelError
 from tts.inference.constrained_decoding import ANSWER_SCHEMA, forced_calls, turn_schema
 from tts.inference.vllm.engine import VllmModel
-from tts.inference.vllm.seam import EngineStats, Piece, _ChatTokenizer, engine_arguments
-from tts.inference.vllm.shared_time import GPU_TIME, SharedTime
-from tts.inference.with_observer import ModelWithObserver
+from tts.inference.vllm.seam import Piece, _ChatTokenizer, engine_arguments
+from tts.inference.vllm.shared_time import SharedTime
 from tts.ports.closable import close_each
 from tts.ports.engine_offers import ForksPrompts
 from tts.ports.model_client import ModelRequest, Sampling
-from tts.ports.toolbox import ToolSchema
-from tts.toolkit.spec import schema_of
-
-SEARCH = ToolSchema(
-    name="search",
-    description="Search.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string"},
-            "kind": {"anyOf": [{"enum": ["city", "road"], "type": "string"}, {"type": "null"}]},
-            "limit": {"$ref": "#/$defs/Limit"},
-        },
-        "$defs": {"Limit": {"type": "integer", "minimum": 1, "maximum": 9}},
-    },
-)
-
-
-class Letters:
-    end_of_turn = 0
-    lists_tools = True
-
-    def render(self, messages, tools):
-        return f"{len(tools or ())}|" + "|".join(f"{m['role']}:{m['content']}" for m in messages)
-
-    def encode(self, text):
-        return [ord(letter) for letter in text]
-
-
-class Seam:
-    """Plays pieces; keeps what it was given."""
-
-    block_size = 16
-
-    def __init__(self, *texts, finish="stop", preemptions=()):
-        self.texts = texts or ("hello ", "world")
-        self.finish = finish
-        self.preemptions = preemptions or [0] * len(self.texts)
-        self.tokenizer = Letters()
-        self.stats = EngineStats()
-        self.unfinished = 0
-        self.given = []
-        self.gpus = 0
-        self.closed = 0
-
-    async def generate(self, generation):
-        self.given.append(generation)
-        self.unfinished += 1
-        try:
-            for i, text in enumerate(self.texts):
-                last = i + 1 == len(self.texts)
-                ids = tuple(ord(letter) for letter in text)
-                yield Piece(
-                    text,
-                    ids,
-                    self.finish if last else None,
-                    cached_tokens=32,
-                    prompt_tokens=50,
-                    preemptions=self.preemptions[i],
-                )
-        finally:
-            self.unfinished -= 1
-
-    def check(self):
-        return None
-
-    def close(self):
-        self.closed += 1
 
 
 @pytest.fixture
@@ -108,10 +37,6 @@ def request_for(sign_photo):
         return ModelRequest(a_context(), "loc_test/0", messages, Sampling(seed=1), **fields)
 
     return make
-
-
-async def deltas_of(model, request):
-    return [delta async for delta in model.generate(request)]
 
 
 def model_over(seam, **config):
@@ -237,10 +162,11 @@ def test_the_schema_of_a_constrained_call_requires_and_bounds_every_field():
     assert arguments["properties"]["query"]["maxLength"] < 100
     assert arguments["properties"]["kind"] == {"enum": ["city", "road"], "type": "string"}
     assert arguments["properties"]["limit"] == {"type": "integer", "minimum": 1, "maximum": 9}
-    zooming: Any = turn_schema((schema_of(zoom_tool()),))
+    (zoom,) = (schema for schema in toolbox().schemas() if schema.name == "image_zoom")
+    zooming: Any = turn_schema((zoom,))
     bbox = zooming["properties"]["arguments"]["properties"]["bbox"]
     assert (bbox["minItems"], bbox["maxItems"]) == (4, 4)
-    assert len(turn_schema((SEARCH, schema_of(zoom_tool())))["anyOf"]) == 2
+    assert len(turn_schema((SEARCH, zoom))["anyOf"]) == 2
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"x"', '{"arguments": {}}', '{"name": 3}'])
@@ -259,13 +185,6 @@ def test_settings_reach_vllm_under_its_names_and_extra_wins():
     assert (arguments["enable_lora"], arguments["max_loras"]) == (True, 1)
     assert (arguments["dtype"], arguments["seed"]) == ("half", 3)
     assert json.dumps(arguments)
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
 
 
 def test_generations_in_one_batch_share_the_time_of_the_engine():
@@ -294,69 +213,6 @@ async def test_an_engine_on_gpus_says_what_a_generation_cost_of_them(request_for
     last = (await deltas_of(model_over(seam), request_for()))[-1]
     assert last.usage.gpu_s > 0
     assert (await deltas_of(model_over(Seam()), request_for()))[-1].usage.gpu_s == 0
-
-
-@pytest.mark.parametrize(
-    ("deployment", "gpus"),
-    [
-        ({}, 0.0),
-        ({"num_gpus": 0.5}, 0.5),
-        ({"num_gpus": 2}, 2.0),
-        ({"bundles": ({"GPU": 1.0, "CPU": 1.0}, {"GPU": 1.0})}, 2.0),
-    ],
-)
-async def test_gpu_seconds_are_counted_with_the_gpus_that_the_deployment_claims(
-    monkeypatch, request_for, deployment, gpus
-):
-    """Two engines that share a GPU cost one GPU together."""
-    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config, names: Seam())
-    rollout = DeploymentConfig(**deployment)
-    engine = VllmEngine(model="m", gpu_memory=0.45)
-    args = AppArgs(engine=engine, deployments=DeploymentsConfig(rollout=rollout))
-    model = make_model(args)
-    assert isinstance(model, VllmModel)
-    monkeypatch.setattr(model._gpu_time, "charged_s", lambda mark: 3.0)
-    assert (await deltas_of(model, request_for()))[-1].usage.gpu_s == 3.0 * gpus
-
-
-async def test_a_planner_and_its_observer_share_the_time_and_the_gpus_of_their_replica(monkeypatch, request_for):
-    """Both generate for 4 s: together they cost the 4 s of the half GPU that their deployment claims, not 8 s of it."""
-    monkeypatch.setattr("tts.inference.vllm.engine.VllmSeam", lambda config, names: Seam())
-    engine = VllmEngine(model="m", gpu_memory=0.2)
-    rollout = DeploymentConfig(num_gpus=0.5)
-    args = AppArgs(engine=engine, observer=engine, deployments=DeploymentsConfig(rollout=rollout))
-    both = make_agent_model(args)
-    assert isinstance(both, ModelWithObserver)
-    clock = Clock()
-    monkeypatch.setattr(GPU_TIME, "_clock", clock)
-    monkeypatch.setattr(GPU_TIME, "_advanced_at", 0.0)
-    spent = 0.0
-    async with (
-        closing(both._planner.generate(request_for())) as planning,
-        closing(both._observer.generate(request_for())) as observing,
-    ):
-        await anext(planning)
-        await anext(observing)
-        clock.now = 4.0
-        for deltas in (planning, observing):
-            spent += (await anext(deltas)).usage.gpu_s
-    assert spent == pytest.approx(4.0 * 0.5)
-
-
-@pytest.mark.parametrize(("place", "names"), [("engine", OF_VERIFIER), ("consistency", OF_CONSISTENCY)])
-async def test_engines_of_the_verifier_have_the_gpus_and_names_of_its_deployment(monkeypatch, data_store, place, names):
-    claimed = []
-
-    def load(config, claimed_gpus, names):
-        claimed.append((claimed_gpus, names))
-        return object()
-
-    monkeypatch.setattr("deployments.wiring.parts.VllmModel", load)
-    engine = VllmEngine(model="m", gpu_memory=0.2)
-    chosen = {"engine": {"kind": "model", "engine": engine}, "consistency": {"consistency": {"engine": engine}}}[place]
-    deployments = DeploymentsConfig(rollout=DeploymentConfig(num_gpus=2), verifier=DeploymentConfig(num_gpus=0.5))
-    make_verifier(AppArgs(verifier=VerifierConfig(**chosen), deployments=deployments), None, None)
-    assert claimed == [(0.5, names)]
 
 
 async def test_a_generation_that_is_closed_early_stops_costing(request_for):

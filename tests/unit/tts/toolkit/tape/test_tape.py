@@ -1,20 +1,13 @@
 """Tapes: exact replay, likeness where it is asked for, files that survive a kill, the REVERSE layout."""
 
-import asyncio
-
 import orjson
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.basics import a_context
-from support.provider_server import answer_with_samples, config_for
-from support.rude_server import as_json, rude_server
+from support.dialect_rollouts import toolbox
+from support.tape_runs import run
 
-from deployments.cli.tape import command
-from deployments.config import AppArgs
-from deployments.wiring.toolbox_assembly import apply_tape, make_tooling
-from tts.config import ProviderSettings, TapeConfig, ToolsConfig
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.photo import Box
 from tts.domain.tooling import ToolCall, ToolFailure, ToolResult, WebFact
@@ -26,55 +19,6 @@ from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.row import TapeRow
 from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
 from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
-
-KEYS = {"SERPER_API_KEY": "tape-secret-key"}
-
-
-def calls_of_run(i):
-    """Calls of a run: places, maps with pictures, searches of one and several queries, mistakes."""
-    kinds = [
-        ("poi_keyword_search", {"query": f"Coimbra {i % 3}"}),
-        ("web_search", {"query": [f"bakery {i}", "tram stop"]}),
-        ("web_search", {"query": f"bakery {i}"}),
-        ("static_map", {"latitude": 40.0 + i % 2, "longitude": -8.0, "zoom": 6}),
-        ("poi_detail", {"poi_id": "gn:0"}),
-        ("country_at", {"latitude": "north", "longitude": 0}),
-        ("no_such_tool", {}),
-    ]
-    return [ToolCall(id=f"r{i}c{j}", name=name, arguments=arguments) for j, (name, arguments) in enumerate(kinds)]
-
-
-async def run(toolbox, requests=20):
-    """Every outcome of a run of many requests side by side, as bytes."""
-
-    async def one(call, i):
-        context = ToolContext(a_context().model_copy(update={"id": f"loc_{i}"}), photo_sha256=(f"photo{i % 4}",))
-        outcome = await toolbox.call(call, context)
-        return outcome.result.json_bytes(), outcome.attachments
-
-    return await asyncio.gather(*(one(call, i) for i in range(requests) for call in calls_of_run(i)))
-
-
-def with_tape(tools, path, mode, **fields):
-    return tools.model_copy(update={"tape": TapeConfig(path=str(path), mode=mode, **fields)})
-
-
-async def test_a_run_of_twenty_requests_replays_bit_for_bit_without_network_or_key(data_store, tmp_path):
-    path = tmp_path / "run.tape"
-    async with rude_server(answer_with_samples("serper")) as server:
-        tools = config_for(server, "serper", "offline")
-        tooling = make_tooling(AppArgs(tools=tools), KEYS)
-        recorded = await run(apply_tape(tooling.toolbox, with_tape(tools, path, "record")))
-        await tooling.aclose()
-    parquet = tmp_path / "run.parquet"
-    write_tape(read_tape(path), parquet)
-    for tape in (path, parquet):
-        replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), tape, "replay"))
-        assert isinstance(replay, ReplayToolbox)
-        assert replay.schemas() == tooling.toolbox.schemas()
-        assert await run(replay) == recorded
-        assert replay.missed == 0
-    assert b"tape-secret-key" not in path.read_bytes() + parquet.read_bytes()
 
 
 class Counting:
@@ -90,9 +34,9 @@ class Counting:
         return await self.inner.call(call, context)
 
 
-async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path):
+async def test_recording_goes_on_where_a_killed_run_stopped(tmp_path):
     path = tmp_path / "run.tape"
-    inner = Counting(make_tooling(AppArgs(), {}).toolbox)
+    inner = Counting(toolbox())
     first = RecordingToolbox(inner, path)
     whole = await run(first, 3)
     done = inner.calls
@@ -106,41 +50,19 @@ async def test_recording_goes_on_where_a_killed_run_stopped(data_store, tmp_path
     assert len({row.key for row in rows}) == len(rows) == done
 
 
-async def test_a_call_missing_on_the_tape_finds_nothing_or_is_made_live(data_store, tmp_path):
+async def test_a_call_missing_on_the_tape_finds_nothing_or_is_made_live(tmp_path):
     path = tmp_path / "run.tape"
-    live = make_tooling(AppArgs(), {}).toolbox
+    live = toolbox()
     recorder = RecordingToolbox(live, path)
     await recorder.call(
-        ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Faro"}), ToolContext(a_context())
+        ToolCall(id="1", name="poi_keyword_search", arguments={"query": "Otaru"}), ToolContext(a_context())
     )
-    miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Beja"})
-    empty = apply_tape(live, with_tape(ToolsConfig(), path, "replay"))
+    miss = ToolCall(id="2", name="poi_keyword_search", arguments={"query": "Hefei"})
+    empty = ReplayToolbox(read_tape(path))
     assert (await empty.call(miss, ToolContext(a_context()))).result.failure.kind is ToolErrorKind.NOT_FOUND
-    filled = apply_tape(live, with_tape(ToolsConfig(), path, "replay", misses="live"))
-    assert isinstance(filled, ReplayToolbox)
+    filled = ReplayToolbox(read_tape(path), live)
     assert (await filled.call(miss, ToolContext(a_context()))).result.ok
     assert (filled.hits, filled.missed) == (0, 1)
-
-
-async def test_queries_and_boxes_that_are_alike_are_found(tmp_path):
-    hits = (WebFact(number=1, title="Torre", url="https://example.com/torre"),)
-    tape = SearchTape()
-    tape.add_text("clock tower coimbra university portugal", hits)
-    tape.add_picture("p1", Box(x0=0.1, y0=0.1, x1=0.5, y1=0.5), hits)
-    export_reverse(tape, tmp_path)
-    tools = ToolsConfig(providers=("offline", "tape"), settings={"tape": ProviderSettings(path=str(tmp_path))})
-    toolbox = make_tooling(AppArgs(tools=tools), {}).toolbox
-
-    async def ask(name, **arguments):
-        context = ToolContext(a_context(), photo_sha256=("p1",))
-        return (await toolbox.call(ToolCall(id="c", name=name, arguments=arguments), context)).result
-
-    found = await ask("web_search", query=["Clock tower, Coimbra university", "something else"])
-    assert [(fact.number, fact.url) for fact in found.facts] == [(1, "https://example.com/torre")]
-    assert (await ask("web_search", query="tower")).failure.kind is ToolErrorKind.NOT_FOUND
-    assert (await ask("image_search", bbox=[0.12, 0.1, 0.5, 0.52])).ok
-    assert (await ask("image_search", bbox=[0.3, 0.3, 0.9, 0.9])).failure.kind is ToolErrorKind.NOT_FOUND
-    assert (await ask("image_search", bbox=[0, 0, 1, 1], photo=3)).failure.kind is ToolErrorKind.INVALID_ARGUMENTS
 
 
 @pytest.mark.parametrize(
@@ -160,19 +82,6 @@ def an_image_search(bbox, failure=None):
     failed = None if failure is None else ToolFailure(kind=failure, detail="so it was")
     result = ToolResult(call_id="c", name="image_search", text="", failure=failed)
     return TapeRow.from_outcome(call, ToolContext(a_context(), photo_sha256=("p1",)), ToolOutcome(result))
-
-
-async def test_a_replay_finds_searches_that_are_alike(data_store, tmp_path):
-    path = tmp_path / "run.tape"
-    async with rude_server(lambda seen: as_json({"results": [{"url": "https://a.org", "title": "A"}]})) as server:
-        tooling = make_tooling(AppArgs(tools=config_for(server, "searxng", "offline")), {})
-        recorder = RecordingToolbox(tooling.toolbox, path)
-        call = ToolCall(id="1", name="web_search", arguments={"query": ["old red tram lisbon", "x y z"]})
-        await recorder.call(call, ToolContext(a_context()))
-        await tooling.aclose()
-    replay = apply_tape(make_tooling(AppArgs(), {}).toolbox, with_tape(ToolsConfig(), path, "replay"))
-    near = ToolCall(id="2", name="web_search", arguments={"query": "Old red TRAM, Lisbon!"})
-    assert (await replay.call(near, ToolContext(a_context()))).result.facts[0].url == "https://a.org"
 
 
 def test_the_reverse_layout_survives_a_round_trip(tmp_path):
@@ -235,18 +144,6 @@ def test_overlap_and_likeness_equal_values_computed_by_hand():
     assert overlap(Box(x0=0, y0=0, x1=0.1, y1=0.1), Box(x0=0.5, y0=0.5, x1=1, y1=1)) == 0.0
     assert likeness(tokens("red tram lisbon"), tokens("lisbon tram")) == pytest.approx(2 / 3)
     assert likeness(frozenset(), frozenset()) == 0.0
-
-
-async def test_geotts_tape_shows_converts_and_exports_a_tape(data_store, tmp_path):
-    path = tmp_path / "run.tape"
-    recorder = RecordingToolbox(make_tooling(AppArgs(), {}).toolbox, path)
-    await run(recorder, 2)
-    shown = CliRunner().invoke(command, ["show", str(path)])
-    assert '"static_map": 2' in shown.output
-    assert CliRunner().invoke(command, ["convert", str(path), str(tmp_path / "run.parquet")]).exit_code == 0
-    assert read_tape(tmp_path / "run.parquet") == read_tape(path)
-    assert CliRunner().invoke(command, ["export", str(path), str(tmp_path / "cache")]).exit_code == 0
-    assert '"texts":0' in CliRunner().invoke(command, ["check", str(tmp_path / "cache")]).output
 
 
 def test_an_empty_tape_is_a_tape(tmp_path):

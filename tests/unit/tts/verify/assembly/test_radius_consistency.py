@@ -6,14 +6,12 @@ import re
 from itertools import product
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.basics import a_context
 from support.rollouts import answered_rollout, place
 from support.verdict_contradictions import contradictions_of, title_of
 
-from deployments.cli import cli
 from tts.clues.clue_reader import ClueReader
 from tts.config import VerifierConfig
 from tts.domain.answer import Radius, Verdict
@@ -25,7 +23,6 @@ from tts.domain.reach import reach_of
 from tts.domain.reading import Reading, TextLine
 from tts.domain.request import LocateOptions
 from tts.eval.panel import panels_from_logs
-from tts.package_files import SAMPLES
 from tts.ports.model_client import Delta
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import exactness_of, lower_confidence, rough_exactness
@@ -223,30 +220,6 @@ def test_confidence_and_radii_are_of_one_distribution(quantiles, p90, targets):
             for share, reach in ((0.5, radius.p50), (0.9, radius.p90)):
                 assert (one.confidence >= share) is (reach <= km)
                 assert (round(100 * one.confidence) >= 100 * share) is (reach <= km)
-
-
-def test_a_country_stated_where_the_engine_knows_better_keeps_one_distribution(data_store):
-    """The radius was raised to that of a country, and 50 % within 25 km stood beside it."""
-    sample = SAMPLES / "opening-hours-greek.jpg"
-    done = CliRunner().invoke(cli, ["locate", str(sample), "--json", "-n", "3"], standalone_mode=False)
-    answer = json.loads(done.stdout)["answer"]
-    assert answer["level"] == "country"
-    assert 200 < answer["radius_km"]["p50"] < 0.8 * answer["radius_km"]["p90"]
-    assert 0 < answer["confidence"] < 0.5  # within 25 km; which rollouts end first decides how much
-
-
-@pytest.mark.parametrize(
-    ("sample", "town"),
-    [("town-sign-latin", "Bellinzona"), ("station-chinese", "Zaozhuang"), ("station-georgian", "Khoni")],
-)
-def test_a_sign_with_the_name_of_a_town_has_no_smaller_radius_than_a_town(data_store, sample, town):
-    """It was 310 m, as of a spot. Nothing but a name was read, and the radii are fitted to centres of towns."""
-    done = CliRunner().invoke(
-        cli, ["locate", str(SAMPLES / f"{sample}.jpg"), "--json", "-n", "2"], standalone_mode=False
-    )
-    answer = json.loads(done.stdout)["answer"]
-    assert (answer["level"], answer["city"], answer["town_centre"]) == ("city", town, True)
-    assert 3 < answer["radius_km"]["p50"] < answer["radius_km"]["p90"] < 10
 
 
 @pytest.mark.parametrize(

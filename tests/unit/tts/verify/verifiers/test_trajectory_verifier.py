@@ -7,8 +7,6 @@ from support.basics import a_context
 from support.played_rollouts import PlayedModel
 from support.verifier_runs import COIMBRA, OSAKA, even_runs, trajectory
 
-from deployments.config import load_config
-from deployments.wiring.parts import make_verifier, make_watch
 from tts.config import VerifierConfig
 from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimedPlace
@@ -21,13 +19,9 @@ from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
-from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
-from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
 from tts.verify.verifiers.published_verifier import TrajectoryTexts, candidates_text, trajectory_text
-from tts.verify.verifiers.question_limit import QuestionLimitVerifier
-from tts.verify.verifiers.walk import WalkVerifier
 
 
 @pytest.fixture(scope="module")
@@ -210,33 +204,6 @@ def test_text_that_only_begins_like_a_thought_is_let_through(pieces):
 )
 def test_thinking_models_are_known_by_their_name(model, thinks):
     assert thinks_by_name(model) is thinks
-
-
-@pytest.mark.parametrize(
-    ("model", "thinks"),
-    [
-        ({"model": "Qwen/Qwen3-VL-8B-Thinking"}, True),
-        ({"model": "Qwen/Qwen3-VL-8B-Instruct"}, False),
-        ({"model": "house-model", "thinks": True}, True),
-        ({"model": "Qwen/Qwen3-VL-8B-Thinking", "thinks": False}, False),
-    ],
-)
-def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_early(model, thinks, data_store):
-    engine = {"name": "openai", "base_url": "http://127.0.0.1:9/v1", **model}
-    args = load_config(
-        None, {"verifier": {"kind": "model", "mode": "trajectories", "engine": engine}, "routing": {"stop": "quorum:2"}}
-    )
-    assert make_watch(args).stop == "none"
-    checking = make_verifier(args)
-    assert isinstance(checking, ClaimVerifier)
-    verifier = checking._verifier
-    assert isinstance(verifier, CalibrationStateVerifier)
-    limited = verifier._verifier
-    assert isinstance(limited, QuestionLimitVerifier)
-    walking = limited._verifier
-    assert isinstance(walking, WalkVerifier)
-    assert isinstance(walking._verifier, ModelVerifier)
-    assert walking._verifier._config.thinks is thinks
 
 
 def test_a_resize_rule_with_a_longest_side_keeps_the_proportions():

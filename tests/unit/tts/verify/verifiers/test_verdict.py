@@ -1,20 +1,17 @@
-"""The assembled answer: what a person reads, and what a map draws."""
+"""The assembled answer: what a record keeps of it, its warnings, and what a map draws."""
 
 import json
 
 import pytest
-from support.basics import a_context, golden, sign_bytes
+from support.basics import a_context, golden
 from support.rollouts import COIMBRA, OSAKA, answered_rollout, page, place
 
-from deployments.config import AppArgs
-from deployments.wiring.local import local_ports
 from tts.domain.answer import Answer, RunCount, StopReason, Timing
 from tts.domain.geo import Countries, LatLon, distance_km
 from tts.domain.geojson import answer_geojson
 from tts.domain.hypothesis import Claim
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import CountryFact
-from tts.eval.runs.solvers import LocalSolver
 from tts.ports.verification import VerifyRequest
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
@@ -82,13 +79,3 @@ def test_the_radius_is_a_polygon_around_the_answer(verdict):
     for lon, lat in ring:
         away = distance_km(LatLon(lat=lat, lon=lon), verdict.point)
         assert away == pytest.approx(verdict.radius_km.p90, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("tools", "rests_on"), [(None, "results of tools"), ((), "the text in the photo")], ids=["tools", "none"]
-)
-async def test_the_explanation_says_what_the_point_rests_on(data_store, tools, rests_on):
-    solve = LocalSolver(local_ports(AppArgs()), deadline_s=60.0)
-    run = await solve("s_1", sign_bytes("Coimbra", "Baixa"), LocateOptions(n_parallel=2, seed=1, tools=tools))
-    assert f"The point rests on {rests_on}." in run.answer.explanation
-    assert any(evidence.tool for evidence in run.answer.evidence) is (tools is None)

@@ -19,7 +19,7 @@ from tts.toolkit.tape.file import read_tape
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[4]
 REQUESTS = 20
 
 

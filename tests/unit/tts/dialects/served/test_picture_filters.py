@@ -10,10 +10,10 @@ from support.openai_calls import a_model_request, deltas_of, served_model
 from support.played_rollouts import made_photo
 from support.played_rollouts import play_reverse as play
 
-from deployments.config import load_config
-from deployments.wiring.parts import make_dialect
+from tts.dialects import DIALECTS
 from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
+from tts.dialects.settings import DialectSettings
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.inference.vllm.content_pictures import ContentPictures
 from tts.profiles import load_profile
@@ -51,16 +51,22 @@ def request_for(dialect, photo=PHOTO):
     return a_model_request(*opening, photos=(photo,), pictures=dialect.pictures)
 
 
+def profile_dialect():
+    """The dialect as the profile of REVERSE sets it."""
+    tree = load_profile("reverse").tree(model="m", endpoint="http://127.0.0.1:9/v1")
+    return DIALECTS["reverse"].with_settings(DialectSettings.model_validate(tree["dialect_settings"]))
+
+
 @pytest.mark.parametrize("name", BY_NAME)
 async def test_a_picture_is_scaled_by_the_configured_filter(name):
     rule = {"max_pixels": 100_000, "resample": name}
-    args = load_config(None, {"dialect_settings": {"pictures": {"photo": rule}}})
-    got = await picture_sent(request_for(make_dialect("generic", args)))
+    settings = DialectSettings.model_validate({"pictures": {"photo": rule}})
+    got = await picture_sent(request_for(DIALECTS["generic"].with_settings(settings)))
     assert got == as_jpeg(PHOTO, ResizeRule(max_pixels=100_000).size(1600, 1200), BY_NAME[name])
 
 
 async def test_a_rule_that_names_no_filter_is_bicubic():
-    dialect = make_dialect("generic", load_config(None, {}))
+    dialect = GenericDialect()
     small = dialect.pictures.model_copy(update={"photo": ResizeRule(max_pixels=100_000)})
     request = a_model_request(*dialect.opening(Task(photos=(PHOTO,))), photos=(PHOTO,), pictures=small)
     assert await picture_sent(request) == as_jpeg(PHOTO, small.photo.size(1600, 1200), Image.Resampling.BICUBIC)
@@ -91,18 +97,13 @@ async def test_the_same_photo_is_sent_again_under_another_name_for_another_filte
 
 async def test_the_profile_of_reverse_scales_photos_by_lanczos():
     large = made_photo(4000, 3000)
-    args = load_config(None, {}, profile=load_profile("reverse").tree(model="m", endpoint="http://127.0.0.1:9/v1"))
-    dialect = make_dialect("reverse", args)
+    dialect = profile_dialect()
     got = await picture_sent(request_for(dialect, large))
     assert got == as_jpeg(large, dialect.pictures.photo.size(4000, 3000), Image.Resampling.LANCZOS)
 
 
 async def test_a_played_rollout_of_reverse_carries_the_filter():
-    dialect = make_dialect(
-        "reverse",
-        load_config(None, {}, profile=load_profile("reverse").tree(model="m", endpoint="http://127.0.0.1:9/v1")),
-    )
-    played = await play(dialect, "eval", [], (1008, 756), ["<answer>Land, Town, 1.0, 2.0</answer>"])
+    played = await play(profile_dialect(), "eval", [], (1008, 756), ["<answer>Land, Town, 1.0, 2.0</answer>"])
     assert (played.requests[0].pictures.photo.resample, played.requests[0].pictures.crop.resample) == (
         "lanczos",
         "bicubic",

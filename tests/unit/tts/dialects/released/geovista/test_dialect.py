@@ -1,32 +1,8 @@
-"""GeoVista as released: its rounds, its limits, its errors, and the answer in words that is looked up."""
+"""GeoVista as released: its rounds, its limits, and the answer in words that is looked up."""
 
-import asyncio
-import json
-
-from support.played_rollouts import PlayedTransport, as_tavily, made_photo, played_rollout, played_toolbox
+from support.released_geovista import ANSWER, RELEASED, SEARCH, ZOOM, play, written_call
 
 from tts.dialects import DIALECTS
-from tts.dialects.settings import DialectSettings
-
-PAGES = {"reply": [{"title": "A canal", "href": "https://a.example", "body": "In a town."}]}
-RELEASED = DIALECTS["geovista"].with_settings(DialectSettings(behaviour="released"))
-
-
-def call(name, **arguments):
-    return f"<think>x</think><tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
-
-
-def play(*outputs, provider=PAGES, size=(1008, 756)):
-    async def run():
-        async with played_toolbox("geovista", PlayedTransport(as_tavily(provider))) as toolbox:
-            return await played_rollout(RELEASED, toolbox, made_photo(*size), outputs)
-
-    return asyncio.run(run())
-
-
-ZOOM = call("image_zoom_in_tool", bbox_2d=[0, 0, 500, 500])
-SEARCH = call("search_web", query="canal")
-ANSWER = "<answer>Somewhere, Nowhere</answer>"
 
 
 def test_calls_are_rewritten_in_the_transcript_and_results_are_added_as_json():
@@ -35,11 +11,6 @@ def test_calls_are_rewritten_in_the_transcript_and_results_are_added_as_json():
     assert assistant_text.startswith('<think>x</think><tool_call>{\n  "name": "search_web"')
     assert assistant_text.endswith("</tool_call>")
     assert '"href": "https://a.example"' in read
-
-
-def test_boxes_are_pixels_of_the_photo_as_it_is_shown():
-    played = play(call("image_zoom_in_tool", bbox_2d=[0, 0, 1024, 512]), ANSWER, size=(4096, 2048))
-    assert [(image.width, image.height) for image in played.appended_messages()[1].images] == [(2044, 1008)]
 
 
 def test_the_loop_asks_for_a_search_and_then_for_an_answer():
@@ -54,7 +25,7 @@ def test_the_loop_asks_for_a_search_and_then_for_an_answer():
 
 def test_an_answer_ends_the_run_and_an_unknown_tool_does_too():
     assert len(play(ZOOM, ANSWER, ANSWER).requests) == 2
-    assert len(play(call("maps_geocode", address="x"), ANSWER).requests) == 1
+    assert len(play(written_call("maps_geocode", address="x"), ANSWER).requests) == 1
 
 
 def test_the_limit_of_six_rounds_allows_six_calls_in_all():
@@ -71,14 +42,6 @@ def test_two_searches_are_allowed_and_those_that_failed_do_not_count():
     )
     failed = play(SEARCH, SEARCH, SEARCH, ANSWER, provider={"reply": []}).requests[3].messages[-1].text
     assert "Empty search results!!" in failed
-
-
-def test_errors_of_tool_calls_have_the_words_of_python():
-    assert (
-        "not enough values to unpack"
-        in play(call("image_zoom_in_tool", bbox_2d=[1, 2, 3]), "").appended_messages()[1].text
-    )
-    assert "division by zero" in play(call("image_zoom_in_tool", bbox_2d=[5, 5, 5, 5]), "").appended_messages()[1].text
 
 
 def test_the_answer_is_looked_up_finest_name_first():
