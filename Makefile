@@ -54,7 +54,7 @@ quick: setup     ## static checks and the tests that need no cluster, browser, v
 
 # HTTP is tested once more there, because vLLM brings an older FastAPI
 test-vllm: setup ## the vllm engine and MaskFormer on a real vLLM and torch for CPUs, where their wheels can be had
-	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/tts/routing/test_maskformer.py tests/unit/deployments/http/test_http*.py; \
+	@if scripts/vllm-env $(PYTHON); then $(VENV)-vllm/bin/python -m pytest tests/real_vllm tests/unit/tts/routing/test_maskformer.py tests/unit/deployments/http/test_http*.py tests/unit/deployments/http/server/test_http_limits.py; \
 	else [ $$? = 3 ] && echo "tests/real_vllm SKIPPED: vLLM for CPUs cannot be had here, for the reason above"; fi
 
 test-image: setup ## build the image in a scratch root and ask it (as root, with buildah and mmdebstrap; 8 minutes)

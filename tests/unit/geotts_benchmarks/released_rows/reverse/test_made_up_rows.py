@@ -1,11 +1,9 @@
-"""Rows of the project's own in the form of the corpus, about what its rows do not show: odd boxes, replies, points."""
+"""Rows of the project's own about REVERSE, in the form of the corpus: odd boxes, replies and crops."""
 
-import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
-
-from geotts_benchmarks.cli import command
+from support.made_up_rows import differing_rows
 
 LOOK_ALIKE = {"pos": 1, "title": "Pier", "url": "https://pier.example/p", "domain": "pier.example"}
 LENS = "made-up lens"
@@ -13,19 +11,7 @@ LENS = "made-up lens"
 
 @pytest.fixture
 def differing(tmp_path):
-    """Which rows of a system differ and why, as the command says it."""
-
-    def run(system, file, rows, declared=0):
-        folder = tmp_path / system
-        folder.mkdir()
-        (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        done = CliRunner().invoke(command, ["conformance", "--corpus", str(tmp_path), "--show"])
-        assert done.exit_code == 0, done.output
-        found = json.loads(done.stdout.splitlines()[-1])["by_system"][system][file]
-        assert (found["rows"], found["declared"]) == (len(rows), declared)
-        return [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("differ")]
-
-    return run
+    return partial(differing_rows, tmp_path)
 
 
 def tool_response(text):
@@ -90,31 +76,3 @@ def test_a_crop_that_pillow_refuses_is_refused_in_its_words(differing):
         "arguments": {"bbox_2d": [0, 0, 100_000, 100_000]}, "provider": None, "messages": tool_response(text),
     }  # fmt: skip
     assert differing("reverse", "tools", [row]) == []
-
-
-def test_distances_of_geovista_come_as_numbers_or_as_points(differing):
-    rows = [
-        {"id": "geovista/reward/1", "kind": "distance", "value": 111.195079734632, "input": given}
-        for given in (
-            {"lat1": 0, "lon1": 0, "lat2": 0, "lon2": 1},
-            {"p1": {"lat": 0, "lng": 0}, "p2": {"latitude": "0", "longitude": 1}},
-        )
-    ]
-    rows[1]["id"] = "geovista/reward/2"
-    assert differing("geovista", "rewards", rows) == []
-
-
-def test_results_that_no_public_service_gives_are_declared_for_geovista(differing):
-    page = {"title": "Pier", "href": "https://pier.example", "body": "A pier."}
-    call = '<tool_call>{\n  "name": "search_web",\n  "arguments": {\n    "query": "pier"\n  }\n}</tool_call>'
-    found = json.dumps({"name": "search_web", "query": "pier", "result": [page]}, indent=2)
-    text = f"<tool_response>For {call}, the search results are as follows:\n{found}</tool_response>"
-    providers = [{"reply": [page]}, {"reply": [{**page, "score": 1}]}, {"reply": None}, {"fails": "RuntimeError"}]
-    rows = [
-        {
-            "id": f"geovista/search_web/{number}", "path": "eval", "tool": "search_web", "provider": provider,
-            "arguments": {"query": "pier"}, "messages": [{"role": "user", "content": [{"type": "text", "text": text}]}],
-        }
-        for number, provider in enumerate(providers)
-    ]  # fmt: skip
-    assert differing("geovista", "tools", rows, declared=3) == []

@@ -197,7 +197,7 @@ async def test_an_answer_as_a_json_object_is_given(client):
         assert json.loads(reply.choices[0].message.content)["abstained"] is False
 
 
-EXAMPLE = Path(__file__).parents[4] / "examples" / "openai_client.py"
+EXAMPLE = Path(__file__).parents[5] / "examples" / "openai_client.py"
 FOUND = '{"lat": 43.19, "lon": 140.99, "country": "Japan"}'
 NOT_FOUND = '{"lat": null, "lon": null, "level": "none"}'
 
