@@ -12,6 +12,7 @@ from tts.clues.line_languages import LanguageReader
 from tts.clues.line_trust import LineTrust
 from tts.clues.lookups import Lookup, LookupReader
 from tts.clues.mentions import Mention, MentionReader, distinct_mentions, phone_town
+from tts.clues.name_frequencies import NameFrequencies
 from tts.clues.numbers import number_clues
 from tts.clues.rule import RULES, Rule
 from tts.decision_weights import weights
@@ -50,9 +51,10 @@ class ClueReader:
         self.gazetteer = gazetteer
         self._lexicon = lexicon
         self.countries = countries
-        self._languages = LanguageReader(lexicon, countries, rules)
-        self._mentions = MentionReader(gazetteer, lexicon, rules)
         self.weigher = Weigher(gazetteer, countries)
+        names = NameFrequencies(gazetteer, lexicon, countries, self.weigher.priors)
+        self._languages = LanguageReader(lexicon, countries, rules, names.word_share)
+        self._mentions = MentionReader(gazetteer, lexicon, names, rules)
         self.lines = LineTrust(gazetteer, lexicon)
         self._lookups = LookupReader(self._mentions, gazetteer, self.lines.is_familiar)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -121,10 +121,18 @@ class Setting:
 
 
 class LanguageReader:
-    """Turns lines into one clue about countries; deterministic, about 0.3 ms a line."""
+    """Turns lines into one clue about countries; deterministic, about 0.3 ms a line. `word_share` says which share of a
+    word's frequency is not about a town of this name (`NameFrequencies`): the rest says nothing about a language."""
 
-    def __init__(self, lexicon: Lexicon, countries: Countries, rules: frozenset[Rule] = RULES) -> None:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        countries: Countries,
+        rules: frozenset[Rule] = RULES,
+        word_share: Callable[[str], float] = lambda word: 1.0,
+    ) -> None:
         self._lexicon = lexicon
+        self._word_share = word_share
         self._rules = rules
         spoken = {code: spoken_shares(country) for code in countries.codes if (country := countries.get(code))}
         self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
@@ -180,6 +188,8 @@ class LanguageReader:
             weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else _L["short_word"])
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
             mean = sum(values.values()) / len(by_language) + _FLOOR
+            if values and (share := self._word_share(word)) < 1.0:
+                values = {tag: share * values.get(tag, 0.0) + (1.0 - share) * mean for tag in by_language}
             strange += weight * math.log(mean)
             for tag in by_language:
                 by_language[tag] += weight * math.log(values.get(tag, 0.0) + _FLOOR)

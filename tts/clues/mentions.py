@@ -16,6 +16,7 @@ from phonenumbers import NumberParseException, PhoneNumberType, number_type, par
 from rapidfuzz.distance import OSA
 
 from tts.clues.misleading_words import names_a_street, sells_food_or_names_a_shop
+from tts.clues.name_frequencies import NameFrequencies
 from tts.clues.rule import RULES, Rule
 from tts.clues.words_around_names import TOWN_NAMED, about_flying, kilometres_beside, of_an_owner, weight_beside
 from tts.decision_weights import weights
@@ -110,9 +111,12 @@ class MentionReader:
     """Finds mentions. Exact names of up to four words; misspelt ones only where a word is in no language's list.
     `rules` are those that it keeps."""
 
-    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, rules: frozenset[Rule] = RULES) -> None:
+    def __init__(
+        self, gazetteer: Gazetteer, lexicon: Lexicon, names: NameFrequencies, rules: frozenset[Rule] = RULES
+    ) -> None:
         self._gazetteer = gazetteer
         self._lexicon = lexicon
+        self._names = names
         self._rules = rules
         # every rollout and the verifier interpret the same lines of a photo
         self._bearers = lru_cache(_NAMES_KEPT)(self._find_bearers)
@@ -169,7 +173,7 @@ class MentionReader:
         sold = sold and sells_food_or_names_a_shop(text, start, end, lines)
         base = (_chance_of_letters(name) + owner) * _EDIT_CHANCE**edits
         rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
-        words = self._word_frequencies(name)
+        words = self._word_frequencies(name, matches)
         if weight >= TOWN_NAMED:
             words = {language: _NO_WORD_THERE * share for language, share in words.items()}
         km = kilometres_beside(text, start, end)
@@ -191,7 +195,7 @@ class MentionReader:
             kept,
             min(_MOST, rate),
             _chance_of_letters(name) * _EDIT_CHANCE**edits,
-            words=self._word_frequencies(name),
+            words=self._word_frequencies(name, kept),
         )
 
     def _find_bearers(self, name: str) -> tuple[tuple[Match, ...], int]:
@@ -225,15 +229,14 @@ class MentionReader:
             return [], 0
         return [m for m in found if m.score > best - _AS_GOOD], edits
 
-    def _word_frequencies(self, name: str) -> dict[str, float]:
+    def _word_frequencies(self, name: str, matches: Iterable[Match]) -> dict[str, float]:
         """How often signs of a language carry these words without meaning the place."""
         words = name.split()
         rarest = min(words, key=self._lexicon.zipf)
-        known = self._lexicon.frequencies(rarest)
         share = _W["words_a_photo"] * _W["further_word"] ** (len(words) - 1)
-        if len(known) == 1 and self._lexicon.zipf(rarest) < _W["usual_word"]:
-            share *= _W["name_in_lists"]
-        return {language: share * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
+        known = self._lexicon.frequencies(rarest)
+        shares = self._names.word_shares(rarest, [match.place for match in matches])
+        return {language: share * shares[language] * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
 
 
 def _chance_of_letters(name: str) -> float:

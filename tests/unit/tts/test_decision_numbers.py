@@ -32,6 +32,8 @@ ALLOWED = {
     "clues/mentions.py:_NAMES_KEPT": "the size of a cache",
     "clues/mentions.py:_word_frequencies 10": "what a Zipf value means",
     "clues/mentions.py:_word_frequencies 9": "what a Zipf value means",
+    "clues/name_frequencies.py:_KEPT": "the size of a cache",
+    "clues/name_frequencies.py:_LETTERS": "the lengths for which the weights are given",
     "clues/numbers.py:_angle 3600": "seconds of a degree",
     "clues/numbers.py:_angle 60": "minutes of a degree",
     "clues/numbers.py:_position_clues 180": "degrees of the globe",

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tts.clues.belief import Weigher
 from tts.clues.clue import Clue, ClueKind, clue_for_countries
 from tts.clues.clue_reader import ClueReader
 from tts.clues.clue_tables import tables
 from tts.clues.country_words import wording_clues
 from tts.clues.line_languages import LanguageReader, split_words
 from tts.clues.mentions import MentionReader, phone_town
+from tts.clues.name_frequencies import NameFrequencies
 from tts.clues.numbers import number_clues
 from tts.clues.plates import plate_clues
 from tts.domain.geo import LatLon, distance_km
@@ -28,6 +30,12 @@ def lexicon(data_store):
 @pytest.fixture(scope="module")
 def languages(lexicon, countries):
     return LanguageReader(lexicon, countries)
+
+
+@pytest.fixture(scope="module")
+def mention_reader(gazetteer, lexicon, countries):
+    priors = Weigher(gazetteer, countries).priors
+    return MentionReader(gazetteer, lexicon, NameFrequencies(gazetteer, lexicon, countries, priors))
 
 
 @pytest.fixture(scope="module")
@@ -182,11 +190,10 @@ def test_words_that_ocr_ran_together_are_split(lexicon):
     assert split_words("haus", lexicon) == ["haus"]
 
 
-def test_a_name_that_stands_alone_tells_more_than_one_in_a_street(gazetteer, lexicon):
-    mentions = MentionReader(gazetteer, lexicon)
-    alone = {m.name: m for m in mentions.mentions(["Wilhelmsburg"])}["wilhelmsburg"]
-    street = {m.name: m for m in mentions.mentions(["Hotel Wilhelmsburg"])}["wilhelmsburg"]
-    after_code = {m.name: m for m in mentions.mentions(["21107 Wilhelmsburg"])}["wilhelmsburg"]
+def test_a_name_that_stands_alone_tells_more_than_one_in_a_street(mention_reader):
+    alone = {m.name: m for m in mention_reader.mentions(["Wilhelmsburg"])}["wilhelmsburg"]
+    street = {m.name: m for m in mention_reader.mentions(["Hotel Wilhelmsburg"])}["wilhelmsburg"]
+    after_code = {m.name: m for m in mention_reader.mentions(["21107 Wilhelmsburg"])}["wilhelmsburg"]
     assert street.rate < alone.rate < after_code.rate
 
 
@@ -201,14 +208,13 @@ def test_a_name_that_stands_alone_tells_more_than_one_in_a_street(gazetteer, lex
         ("กระบี่", "สถานีรถไฟ"),
     ],
 )
-def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexicon, name, line):
-    mentions = MentionReader(gazetteer, lexicon)
+def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(mention_reader, name, line):
     alone, above, beside = (
         {mention.name: mention for mention in found}[normalise(name)]
         for found in (
-            mentions.mentions([name]),
-            mentions.mentions([name], {name: ("Qwxzkj", line)}),
-            mentions.mentions([f"{line} {name}"]),
+            mention_reader.mentions([name]),
+            mention_reader.mentions([name], {name: ("Qwxzkj", line)}),
+            mention_reader.mentions([f"{line} {name}"]),
         )
     )
     assert above.rate == beside.rate > alone.rate
@@ -219,9 +225,10 @@ def test_a_name_at_a_station_or_a_town_hall_is_that_of_the_town(gazetteer, lexic
 @pytest.mark.parametrize(
     "text", ["Wilhelmsburg & Sohn", "Meier & Wilhelmsburg", "Wilhelmsburg y Hijos", "Wilhelmsburg, Lda"]
 )
-def test_the_name_of_an_owner_tells_less_than_that_of_a_town(gazetteer, lexicon, text):
-    mentions = MentionReader(gazetteer, lexicon)
-    alone, owner = ({m.name: m for m in mentions.mentions([line])}["wilhelmsburg"] for line in ("Wilhelmsburg", text))
+def test_the_name_of_an_owner_tells_less_than_that_of_a_town(mention_reader, text):
+    alone, owner = (
+        {m.name: m for m in mention_reader.mentions([line])}["wilhelmsburg"] for line in ("Wilhelmsburg", text)
+    )
     assert owner.rate / owner.rate_elsewhere < alone.rate / alone.rate_elsewhere / 10
 
 
@@ -250,8 +257,8 @@ def test_a_word_of_three_letters_is_no_airport_without_a_word_of_airports(reader
     assert "airport" not in kinds
 
 
-def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(gazetteer, lexicon):
-    found = {m.name: m for m in MentionReader(gazetteer, lexicon).mentions(["welcome", "Rourkela"])}
+def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(mention_reader):
+    found = {m.name: m for m in mention_reader.mentions(["welcome", "Rourkela"])}
     assert found["rourkela"].rate_elsewhere < 1e-5
     assert found["welcome"].rate_elsewhere > 1e-3
 
@@ -265,8 +272,8 @@ def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(gazetteer
         ("কৃষ্ণনগর 12 km", "Krishnanagar"),
     ],
 )
-def test_a_name_with_vowel_signs_is_one_name(gazetteer, lexicon, text, town):
-    found = MentionReader(gazetteer, lexicon).mentions([text])
+def test_a_name_with_vowel_signs_is_one_name(mention_reader, text, town):
+    found = mention_reader.mentions([text])
     assert town in {match.place.name for match in found[0].matches}
 
 

@@ -1,0 +1,106 @@
+"""How far a word is the name of a town, and not an ordinary word of a language.
+
+“Manchester” is in word lists because people write about the town; “reading” is there because people read. A list has
+only the frequency of a word. This module compares it with the frequency that the name of such a town usually has. A
+word that is hardly more frequent than that is the name; a word that is much more frequent has another meaning, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from tts.clues.line_languages import spoken_shares
+from tts.clues.priors import Priors
+from tts.decision_weights import weights
+from tts.geodata.countries import Countries
+from tts.geodata.gazetteer import Gazetteer, Place
+from tts.geodata.lexicon import Lexicon
+
+_W = weights("name_frequencies")
+_FROM = _W["word_from_zipf"]
+_SCALE = _W["word_scale_zipf"]
+_SHORTEST = int(_W["shortest"])
+_LEFT = _W["left_to_names"]
+_NAMES = NormalDist(0.0, _W["spread_zipf"])
+_LETTERS = (4, 5, 8, 12)
+_WORD_OF = (_W["word_of_4"], _W["word_of_5"], _W["word_of_8"], _W["word_of_12"])
+_KEPT = 20_000
+
+
+class NameFrequencies:
+    """Thread-safe. Words are normalised (`tts.geodata.names.normalise`)."""
+
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries, priors: Priors) -> None:
+        self._gazetteer = gazetteer
+        self._lexicon = lexicon
+        self._countries = countries
+        self._priors = priors
+        self.word_share = lru_cache(_KEPT)(self._word_share)
+
+    def word_shares(self, word: str, places: Iterable[Place]) -> dict[str, float]:
+        """By language, the share of a word's frequency that is not about one of the places, in [0, 1]. `places` are
+        those with this word in their name."""
+        known = self._lexicon.frequencies(word)
+        if len(word) < _SHORTEST:
+            return dict.fromkeys(known, 1.0)
+        expected = self._expected_zipf(places, known)
+        return {
+            tag: _LEFT + (1.0 - _LEFT) * _chance_of_word(len(word), zipf, expected[tag]) for tag, zipf in known.items()
+        }
+
+    def _word_share(self, word: str) -> float:
+        """The share of a word's frequency, in all languages together, that is not about a town of this name, in
+        [0, 1]; 1 if no town has this name."""
+        known = self._lexicon.frequencies(word)
+        if not known or len(word) < _SHORTEST:
+            return 1.0
+        towns = [match.place for match in self._gazetteer.search(word, kinds=("city",), limit=24, fuzzy=False)]
+        if not towns:
+            return 1.0
+        shares = self.word_shares(word, towns)
+        frequencies = {tag: math.pow(10.0, zipf) for tag, zipf in known.items()}
+        about_others = sum(shares[tag] * frequency for tag, frequency in frequencies.items())
+        return about_others / sum(frequencies.values())
+
+    def _expected_zipf(self, places: Iterable[Place], languages: Iterable[str]) -> dict[str, float]:
+        """By language, the usual Zipf value of the name of the town among the places that is written about most."""
+        found = dict.fromkeys(languages, -math.inf)
+        for place in places:
+            if place.kind != "city" or not (share := self._priors.photo_share(place)):
+                continue
+            abroad = _W["abroad_zipf"] + _W["abroad_slope"] * math.log10(share)
+            spoken = self._spoken.get(place.country_code, {})
+            for tag in found:
+                found[tag] = max(found[tag], abroad)
+                if tag in spoken:
+                    local = _W["local_slope"] * math.log10(share / self._photo_shares[tag])
+                    found[tag] = max(found[tag], _W["local_zipf"] + local)
+        return found
+
+    @cached_property
+    def _spoken(self) -> dict[str, dict[str, float]]:
+        facts = (self._countries.get(code) for code in self._countries.codes)
+        return {country.code: spoken_shares(country) for country in facts if country is not None}
+
+    @cached_property
+    def _photo_shares(self) -> Mapping[str, float]:
+        """By language, the share of all photos that are taken among its speakers."""
+        found: dict[str, float] = {}
+        for code, spoken in self._spoken.items():
+            for tag, part in spoken.items():
+                found[tag] = found.get(tag, 0.0) + part * self._priors.country_share(code)
+        return found
+
+
+def _chance_of_word(letters: int, zipf: float, expected: float) -> float:
+    """The chance that a name of so many letters, in a list with this Zipf value, is an ordinary word; `expected` is the
+    usual value for the name of the town."""
+    prior = float(np.interp(letters, _LETTERS, _WORD_OF))
+    as_word = prior * math.exp(-max(0.0, zipf - _FROM) / _SCALE) / _SCALE
+    as_name = (1.0 - prior) * _W["in_list"] * _NAMES.pdf(max(0.0, zipf - expected))
+    return as_word / (as_word + as_name)
