@@ -29,7 +29,7 @@ from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Ensemble, GroupPlan, LeaderPhase, Sink
 from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failed_tools import is_for_tools
-from tts.ensemble.leader import LeaderRule, has_diverse_calls, leading_point
+from tts.ensemble.leader import LeaderRule, decide_first_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.rollout_failures import why_ended, why_nothing_worked
 from tts.errors import GeoTTSError
@@ -104,7 +104,7 @@ class Solution:
         self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
         self._run = Run() if resumed is None else resumed.run
-        self._options = ports.router.within_budget(request.options)
+        self._options = decide_first_calls(ports.router.within_budget(request.options), ports.watch)
         self._request = replace(request, options=self._options)
         self._ports = ports
         self._egress = egress or RequestEgress(ports, request.id)
@@ -330,7 +330,6 @@ class Solution:
             followed=self._request.followed,
             continued=self._request.continued,
             kept=self._request.kept,
-            diverse_first_calls=self._n_blind is None and has_diverse_calls(self._options, self._ports.watch),
             may_begin=self._may_begin,
             when_sent=self._rollouts_started.reach,
         )

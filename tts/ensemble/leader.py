@@ -38,8 +38,8 @@ class LeaderRule:
     def for_request(
         cls, options: LocateOptions, watch: WatchSettings, n: int, deadline: Deadline, width: Width = "full"
     ) -> LeaderRule:
-        """The rule for a request of `n` rollouts. `deadline` is that of the request."""
-        asks = n > 1 and watch.asks_leader and has_diverse_calls(options, watch)
+        """The rule for a request of `n` rollouts. `options` went through `decide_first_calls`."""
+        asks = n > 1 and watch.asks_leader and options.diverse_first_calls
         wait_s = _DIRECTIONS_SHARE * deadline.remaining_s() if asks else None
         return cls(width, options.target_radius_km, watch.prefix_wait_s, wait_s)
 
@@ -79,10 +79,11 @@ class LeaderRule:
         return distance_km(mine, other) > min(self.radius_km, REGION_KM)
 
 
-def has_diverse_calls(options: LocateOptions, watch: WatchSettings) -> bool:
-    """Whether the rollouts of a request begin with different tool calls: as it says, else as the service does."""
-    asked = options.diverse_first_calls
-    return watch.diverse_first_calls if asked is None else asked
+def decide_first_calls(options: LocateOptions, watch: WatchSettings) -> LocateOptions:
+    """The options with `diverse_first_calls` of the service, where the request leaves it open."""
+    if options.diverse_first_calls is not None:
+        return options
+    return options.model_copy(update={"diverse_first_calls": watch.diverse_first_calls})
 
 
 def leading_point(run: Run) -> LatLon | None:

@@ -98,7 +98,6 @@ class GroupRequest:
         testing: the rollouts find out which of these places it is; rollouts of other groups are blind to them.
         continued: what an earlier request found.
         kept: results of the tools of that request, which are not asked again.
-        diverse_first_calls: the rollouts begin with different tool calls.
         may_begin: awaited before each turn in this process, and before the group is sent to another process, where it
             does not go. It waits while the work may be another process's, or raises GivenAway.
         when_sent: called when the group has been sent to another process, where it does not go.
@@ -120,9 +119,13 @@ class GroupRequest:
     testing: tuple[ClaimedPlace, ...] = ()
     continued: EarlierRequest | None = None
     kept: tuple[KeptResult, ...] = ()
-    diverse_first_calls: bool = False
     may_begin: MayBegin | None = None
     when_sent: Callable[[], None] | None = None
+
+    @property
+    def diverse_first_calls(self) -> bool:
+        """Whether the rollouts begin with different tool calls, as the options ask. Those that test a claim do not."""
+        return bool(self.options.diverse_first_calls) and not self.testing
 
 
 class Rollouts(Protocol):

@@ -10,7 +10,7 @@ from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.budget import Budget
 from tts.domain.plan import Locatability
 from tts.domain.request import LocateOptions
-from tts.ensemble.leader import has_diverse_calls
+from tts.ensemble.leader import decide_first_calls
 from tts.inference.scripted.engine import ScriptedModel
 from tts.ports.locator import Routing
 from tts.routing.probe import ProbeLocator
@@ -40,11 +40,13 @@ def test_first_calls_differ_if_rollouts_divide_them_or_if_that_is_asked_for():
     assert make_watch(AppArgs(engine=OpenAIEngine(), routing={"diverse_first_calls": True})).asks_leader
     watch = make_watch(AppArgs())
     assert (watch.diverse_first_calls, watch.asks_leader) == (True, False)
-    assert has_diverse_calls(LocateOptions(), watch)
-    assert not has_diverse_calls(LocateOptions(diverse_first_calls=False), watch)
-    assert has_diverse_calls(
-        LocateOptions(diverse_first_calls=True), make_watch(AppArgs(routing={"diverse_first_calls": False}))
-    )
+    decided = decide_first_calls(LocateOptions(), watch)
+    assert decided.diverse_first_calls
+    assert not decide_first_calls(LocateOptions(diverse_first_calls=False), watch).diverse_first_calls
+    alike = make_watch(AppArgs(routing={"diverse_first_calls": False}))
+    assert decide_first_calls(LocateOptions(), alike).diverse_first_calls is False
+    assert decide_first_calls(decided, alike) is decided
+    assert decide_first_calls(LocateOptions(diverse_first_calls=True), alike).diverse_first_calls
 
 
 def test_a_mixture_that_goes_by_the_table_of_one_policy_says_so_in_its_plan():

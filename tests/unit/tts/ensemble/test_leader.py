@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from support.basics import a_request, leftover_tasks, virtual_time
@@ -12,7 +13,9 @@ from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.abilities import Abilities
+from tts.domain.claim import ClaimedPlace
 from tts.domain.events import RolloutStarted, Routed
+from tts.domain.geo import Circle, LatLon
 from tts.domain.hypothesis import Level
 from tts.domain.identity import Identity
 from tts.domain.plan import Limits, Locatability
@@ -32,6 +35,9 @@ from tts.toolkit.toolbox import LocalToolbox
 from tts.verify.verifiers.fallback import fallback_verdict
 
 PARIS = (48.8566, 2.3522, "Paris", "France")
+RIVAL = ClaimedPlace(
+    place="Rome (Italy)", kind="town", areas=(Circle(centre=LatLon(lat=41.9, lon=12.5), radius_km=20),)
+)
 ROME = (41.9028, 12.4964, "Rome", "Italy")
 
 
@@ -321,6 +327,33 @@ def test_no_rollout_is_asked_for_directions_unless_they_are_configured(blank_pho
         starts, _, _ = await run(blank_photo, [], locator=Slow(0.5), model=model)
         assert starts == {0: 0.0, 1: 0.5, 2: 0.5, 3: 0.5}
         assert all("line of enquiry" not in text and "lines of enquiry" not in text for text in model.asked.values())
+
+    virtually(check)
+
+
+@pytest.mark.parametrize(
+    ("service", "asked", "diverse"), [(True, None, True), (True, False, False), (False, True, True)]
+)
+def test_groups_have_the_first_calls_that_the_request_asks_for_else_those_of_the_service(
+    blank_photo, service, asked, diverse
+):
+    async def check():
+        groups = []
+
+        class Recording(Playing):
+            def run(self, group):
+                groups.append(group)
+                return super().run(group)
+
+        identity = Identity(version="0", engine="fake", model="fake", dialect="generic", verifier="fake")
+        watch = WatchSettings(diverse_first_calls=service)
+        rollouts = Recording(script(*[answer(PARIS)] * 2))
+        ports = Ports(Slow(0.0), DepthRouter(Limits(), Abilities()), rollouts, Unchecked(), identity, watch)
+        request = a_request(blank_photo, n_parallel=2, diverse_first_calls=asked)
+        async with closing(solve(request, ports, deadline_s=100.0)) as items:
+            assert [item async for item in items][-1].type == "done"
+        assert {group.diverse_first_calls for group in groups} == {diverse}
+        assert {replace(group, testing=(RIVAL,)).diverse_first_calls for group in groups} == {False}
 
     virtually(check)
 
