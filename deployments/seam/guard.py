@@ -9,8 +9,7 @@ from pkgutil import resolve_name
 
 WRITTEN_FOR: Mapping[str, str] = {"ray": "2.60", "uvicorn": "0.54"}
 
-# package: the names that `ray.py`, `uvicorn.py` and `deployments.serve.request_router` use, in the form of
-# `pkgutil.resolve_name`
+# package: the names that `ray.py` and `uvicorn.py` use, in the form of `pkgutil.resolve_name`
 NAMES: Mapping[str, Sequence[str]] = {
     "ray": (
         "ray._common.tls_utils:add_port_to_grpc_server",
@@ -37,6 +36,9 @@ NAMES: Mapping[str, Sequence[str]] = {
         "ray.serve.request_router:RequestRouter._fulfill_next_pending_request",
         "ray.serve.request_router:RequestRouter._record_queue_wait_time",
         "ray.serve.request_router:RequestRouter._remove_pending_request_from_indices",
+        "ray.serve.request_router:RequestRouter.choose_replicas",
+        "ray.serve.request_router:RequestRouter.initialize_state",
+        "ray.serve.request_router:RequestRouter.update_replicas",
         "ray.serve.request_router:RunningReplica.replica_id",
         "ray.serve.request_router:RunningReplica.routing_stats",
     ),
@@ -50,8 +52,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
 }
 
-# class: what its objects have, as `deployments.seam.ray`, `deployments.serve.request_router` and
-# `deployments.http.server.head_limits` read and set it
+# class: what its objects have, as `ray.py` and `uvicorn.py` read and set it
 ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "ray._private.node:Node": ("all_processes", "removal_lock"),
     "ray.serve._private.client:ServeControllerClient": ("_http_config",),
@@ -63,10 +64,7 @@ ATTRIBUTES: Mapping[str, Sequence[str]] = {
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
         "client",
         "cycle",
-        "headers",
-        "loop",
         "pipeline",
-        "transport",
         "ws_protocol_class",
     ),
     "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (

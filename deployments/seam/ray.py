@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
@@ -161,8 +161,35 @@ class OwnReplicaRouter(RequestRouter):
     """Serve's request router, in which a call is given the replica that was chosen for it (ADR 0011).
 
     Serve files pending requests under an id that all calls of one incoming request share, so of several parallel calls
-    some would wait for ever; matching the metadata object itself gives each call its own replica.
+    some would wait for ever; matching the metadata object itself gives each call its own replica. A subclass gives
+    `configure`, `keep_reports` and `rank`.
     """
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Called once, with the settings of the router."""
+        raise NotImplementedError
+
+    def keep_reports(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
+        """Called when replicas come, go, or report, with the reports by the name of the replica; may be empty."""
+        raise NotImplementedError
+
+    def rank(self, named: dict[str, Any], session: str) -> list[list[Any]]:
+        """Ranks of the replicas of `named` for a call with a session id; those of a rank are equally good."""
+        raise NotImplementedError
+
+    def initialize_state(self, **kwargs: Any) -> None:
+        """Called by Serve."""
+        self.configure(kwargs)
+
+    def update_replicas(self, replicas: list[Any]) -> None:
+        """Called by Serve when replicas come, go, or report."""
+        self.keep_reports({replica.replica_id.unique_id: replica.routing_stats or {} for replica in replicas})
+        super().update_replicas(replicas)
+
+    async def choose_replicas(self, candidate_replicas: list[Any], pending_request: Any = None) -> list[list[Any]]:
+        """Called by Serve for each call."""
+        session = pending_request.metadata.session_id if pending_request is not None else ""
+        return self.rank({replica.replica_id.unique_id: replica for replica in candidate_replicas}, session)
 
     def _fulfill_next_pending_request(self, replica: Any, request_metadata: Any = None) -> None:
         for pending in self._pending_requests_to_fulfill:

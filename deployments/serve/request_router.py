@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from deployments.seam.ray import OwnReplicaRouter
@@ -24,20 +25,17 @@ class PhotoHashRouter(OwnReplicaRouter):
 
     _spread = DEFAULT_SPREAD
 
-    def initialize_state(self, **kwargs: Any) -> None:
-        """Called by Serve. `spread`: how many replicas a photo has of its own."""
-        self._spread = int(kwargs.get("spread", DEFAULT_SPREAD))
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Read `spread`: how many replicas a photo has of its own."""
+        self._spread = int(settings.get("spread", DEFAULT_SPREAD))
 
-    def update_replicas(self, replicas: list[Any]) -> None:
-        """Called by Serve when replicas come, go, or report."""
-        keep_reports({replica.replica_id.unique_id: replica.routing_stats or {} for replica in replicas})
-        super().update_replicas(replicas)
+    def keep_reports(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
+        """Keep what replicas tell of their room."""
+        keep_reports(reports)
 
-    async def choose_replicas(self, candidate_replicas: list[Any], pending_request: Any = None) -> list[list[Any]]:
+    def rank(self, named: dict[str, Any], session: str) -> list[list[Any]]:
         """Ranks of replicas: the chosen one, the photo's own one by one, then all the others."""
-        session = pending_request.metadata.session_id if pending_request is not None else ""
         photo, _, chosen = session.partition(_CHOSEN_MARK)
-        named = {replica.replica_id.unique_id: replica for replica in candidate_replicas}
         ranks = [[named.pop(chosen)]] if chosen in named else []
         if photo:
             ordered = rendezvous(photo, named)

@@ -17,13 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deployments.config import ConnectionLimits
 from deployments.http.server.connections import Connections, State
-from deployments.seam.uvicorn import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-    default_protocol,
-    set_default_protocol,
-)
+from deployments.seam.uvicorn import STATUS_LINE, HttpConnection, Reply, default_protocol, set_default_protocol
 from tts.api.schema import problem_of
 
 _OWN_PROTOCOL = "deployments.http.server.head_limits:LimitedHttp"
@@ -41,19 +35,22 @@ class _RefusedHead(Exception):
     """Raised in the parser's callbacks: the parser stops, uvicorn asks for a 400."""
 
 
-class LimitedHttp(HttpToolsProtocol):
+class LimitedHttp(HttpConnection):
     """One connection. `_head_bytes` and `_head_fields` count the head that is being read."""
 
     gate: ClassVar[Connections] = Connections(ConnectionLimits())
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.ws_protocol_class = None  # there is no WebSocket here; its own protocol would have no limits
+        self.without_websockets()  # there is none here; its own protocol would have no limits
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport  # from `connection_made` on
         self._gate = self.gate
         self._limits = self.gate.limits
         self._head_timer: asyncio.TimerHandle | None = None
         self._probe_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
+        self._has_begun = False  # a byte of a request was read
         self._in_head = True
         self._has_progress = False
         self._unparsed = 0  # bytes since the parser came to the end of anything
@@ -67,12 +64,13 @@ class LimitedHttp(HttpToolsProtocol):
 
     def drop(self) -> None:
         """Close at once, without a reply: `Connections` calls this to make room."""
-        self.transport.abort()
+        self._transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Close at once unless `Connections` admits it; otherwise start the time limit for a head."""
         super().connection_made(transport)
-        if not self._gate.admit(self, self.client[0] if self.client else ""):
+        self._transport = transport
+        if not self._gate.admit(self, self.peer_host):
             transport.abort()
             return
         self._start_timer()
@@ -93,17 +91,17 @@ class LimitedHttp(HttpToolsProtocol):
         if self._refused:
             self._unparsed += len(data)
             if self._unparsed > _LINGER_BYTES:
-                self.transport.abort()
+                self._transport.abort()
             return
         self._has_progress = False
         super().data_received(data)
-        if self._refused or self.transport.is_closing():
+        if self._refused or self._transport.is_closing():
             return
         # a head, a chunk's size or trailers that do not end; what began in these data counts from the next on
         self._unparsed = 0 if self._has_progress else self._unparsed + len(data)
         if self._unparsed > self._limits.max_head_bytes:
             self._refuse(431 if self._in_head else 400)
-        elif self._in_head or self.cycle.response_complete:
+        elif self._in_head or not self.is_answering:
             self._start_timer()
         elif self._head_timer is not None:
             self._stop_timer()
@@ -111,6 +109,7 @@ class LimitedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Count the bytes and fields of the new head from zero."""
         super().on_message_begin()
+        self._has_begun = True
         self._in_head = True
         self._has_progress = True
         self._head_bytes = 0
@@ -133,7 +132,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Mark the connection as busy; refuse a request while 32 before it wait to be answered."""
-        if len(self.pipeline) >= _MAX_PIPELINED:
+        if self.n_waiting >= _MAX_PIPELINED:
             raise _RefusedHead
         self._in_head = False
         self._has_progress = True
@@ -150,36 +149,33 @@ class LimitedHttp(HttpToolsProtocol):
         self._has_progress = True
         super().on_message_complete()
 
-    def on_response_complete(self) -> None:
+    def reply_ended(self) -> None:
         """Mark the connection as idle, or as busy when a pipelined request follows; linger if it closes early."""
-        self._gate.set_state(self, State.IDLE)
-        super().on_response_complete()
+        self._gate.set_state(self, State.BUSY if self.n_waiting or self.is_answering else State.IDLE)
         if self._closes_early:
             self._linger()
-        if self.pipeline or not self.cycle.response_complete:
-            self._gate.set_state(self, State.BUSY)
 
-    def send_400_response(self, msg: str) -> None:
-        """Send our problem document instead of `msg`, with the status of the limit that was exceeded."""
+    def refuse_malformed(self) -> None:
+        """Send our problem document, with the status of the limit that was exceeded."""
         self._refuse(self._status)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]
         """The client sends no more. Only sending something can show whether it still reads."""
-        cycle = self.cycle
-        if self._in_head or cycle is None or cycle.response_complete or cycle.more_body:
+        reply = self.last_reply
+        if self._in_head or reply is None or reply.is_complete or reply.lacks_body:
             return None
-        if cycle.scope["http_version"] == "1.0":
-            self._probe_timer = self.loop.call_later(_OLD_CLIENT_S, self.transport.close)
+        if reply.is_http_1_0:
+            self._probe_timer = self._loop.call_later(_OLD_CLIENT_S, self._transport.close)
         else:
-            self._send_probe(0)
-        cycle.keep_alive = False
+            self._send_probe(reply, 0)
+        reply.keep_connection(False)
         return True
 
     def pause_writing(self) -> None:
         """Start the time limit of 300 s for a client that takes nothing of its reply."""
         super().pause_writing()
         if self._stall_timer is None:
-            self._stall_timer = self.loop.call_later(_STALLED_S, self.transport.abort)
+            self._stall_timer = self._loop.call_later(_STALLED_S, self._transport.abort)
 
     def resume_writing(self) -> None:
         """Cancel the time limit of `pause_writing`: the client reads again."""
@@ -196,7 +192,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _start_timer(self) -> None:
         if self._head_timer is None:
-            self._head_timer = self.loop.call_later(self._limits.head_timeout_s, self._end_slow_head)
+            self._head_timer = self._loop.call_later(self._limits.head_timeout_s, self._end_slow_head)
 
     def _stop_timer(self) -> None:
         if self._head_timer is not None:
@@ -205,27 +201,27 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _end_slow_head(self) -> None:
         self._head_timer = None
-        if self._in_head and self.headers is not None:
+        if self._in_head and self._has_begun:
             self._refuse(408)
         else:
-            self.transport.abort()  # not a byte of a request, or the rest of one that is answered already
+            self._transport.abort()  # not a byte of a request, or the rest of one that is answered already
 
     def _refuse(self, status: int) -> None:
         """Answer, and close once the client had time to read it: unread data would reset the connection before."""
         self._refused = True
         self._unparsed = 0
         self._stop_timer()
-        if self.transport.is_closing():
+        if self._transport.is_closing():
             return
-        if self.cycle is not None and not self.cycle.response_complete:
-            if self.cycle.response_started:
-                self.transport.abort()
+        reply = self.last_reply
+        if reply is not None and not reply.is_complete:
+            if reply.has_started:
+                self._transport.abort()
                 return
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+            reply.disconnect()
         body = problem_of(_CODES[status], status, self._refusal_text(status)).json_bytes()
         head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
-        self.transport.writelines([STATUS_LINE[status], head, body])
+        self._transport.writelines([STATUS_LINE[status], head, body])
         self._linger()
 
     def _linger(self) -> None:
@@ -233,7 +229,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._refused = True
         self._unparsed = 0
         self._stop_timer()
-        self._head_timer = self.loop.call_later(_LINGER_S, self.transport.abort)
+        self._head_timer = self._loop.call_later(_LINGER_S, self._transport.abort)
 
     def _refusal_text(self, status: int) -> str:
         limits = self._limits
@@ -246,57 +242,51 @@ class LimitedHttp(HttpToolsProtocol):
             )
         return "this is not HTTP/1.1, or not as RFC 9112 writes it"
 
-    def _send_probe(self, number: int) -> None:
+    def _send_probe(self, reply: Reply, number: int) -> None:
         """To a client that is gone the first is answered with a reset, and the second ends the connection."""
-        cycle = self.cycle
-        if cycle.response_complete or self.transport.is_closing():
+        if reply.is_complete or self._transport.is_closing():
             return
-        if not cycle.response_started:
-            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        elif cycle.chunked_encoding and self._probe_bytes is not None:
-            self.transport.write(b"%x\r\n%b\r\n" % (len(self._probe_bytes), self._probe_bytes))
+        if not reply.has_started:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        elif reply.is_chunked and self._probe_bytes is not None:
+            self._transport.write(b"%x\r\n%b\r\n" % (len(self._probe_bytes), self._probe_bytes))
         pause_s = _PROBES_S[min(number, len(_PROBES_S) - 1)]
-        self._probe_timer = self.loop.call_later(pause_s, self._send_probe, number + 1)
+        self._probe_timer = self._loop.call_later(pause_s, self._send_probe, reply, number + 1)
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._gate.set_state(self, State.BUSY)
-        super()._start_asgi_task(cycle, partial(self._serve_request, cycle, app))
-
-    async def _serve_request(
-        self, cycle: RequestResponseCycle, app: ASGIApp, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def serve_request(self, reply: Reply, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve it unless a caller behind a proxy has too many at work."""
         caller = self._caller_behind(scope)
         if not self._gate.begin_request(caller):
             await _refuse_too_many(send)
             return
         self._probe_bytes = None
         try:
-            await app(scope, receive, partial(self._send_message, cycle, send))
+            await app(scope, receive, partial(self._send_message, reply, send))
         finally:
             self._gate.end_request(caller)
 
-    async def _send_message(self, cycle: RequestResponseCycle, send: Send, message: Message) -> None:
+    async def _send_message(self, reply: Reply, send: Send, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = dict(message.get("headers", ()))
             kind = headers.get(b"content-type", b"").partition(b";")[0]
             self._probe_bytes = _PROBES_OF_STREAMS.get(kind)
-            self._lasts_until_close = cycle.scope["http_version"] == "1.0" and b"content-length" not in headers
+            self._lasts_until_close = reply.is_http_1_0 and b"content-length" not in headers
             if self._lasts_until_close:
-                cycle.chunked_encoding = False  # the end of the connection is the end of the reply
+                reply.send_without_chunks()  # the end of the connection is the end of the reply
         elif self._lasts_until_close:
-            cycle.expected_content_length = len(message.get("body", b""))
+            reply.expect_bytes(len(message.get("body", b"")))
         await send(message)
         if message["type"] == "http.response.start":
-            self._closes_early = cycle.more_body and not cycle.keep_alive
+            self._closes_early = reply.lacks_body and not reply.keeps_connection
             if self._closes_early:
-                cycle.keep_alive = True  # uvicorn would close at once, before the client could read the reply
+                reply.keep_connection(True)  # uvicorn would close at once, before the client could read the reply
 
     def _caller_behind(self, scope: Scope) -> str:
         """The caller that a trusted proxy names; empty for everyone else."""
         named = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
         if not named:
             return ""
-        return self._gate.forwarded_for(self.client[0] if self.client else "", named.decode("latin-1"))
+        return self._gate.forwarded_for(self.peer_host, named.decode("latin-1"))
 
 
 def install(limits: ConnectionLimits) -> None:

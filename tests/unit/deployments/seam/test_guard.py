@@ -22,7 +22,9 @@ from deployments.seam.guard import (
     other_versions,
     set_by_constructor,
 )
-from deployments.seam.uvicorn import HttpToolsProtocol
+from deployments.seam.ray import OwnReplicaRouter
+from deployments.seam.uvicorn import HttpConnection
+from deployments.serve.request_router import PhotoHashRouter
 
 ROOT = Path(deployments.__file__).parents[1]
 SCANNED = ["deployments", "tools", "tts", "geotts_benchmarks", "geotts_client", "ray_configs", "scripts", "examples"]
@@ -33,7 +35,7 @@ INTERNALS = ("uvicorn.config", "uvicorn.protocols")
 
 
 def test_ray_and_uvicorn_are_the_versions_that_the_seam_was_written_for():
-    """On a new version read deployments/seam and deployments/http/server/head_limits.py again."""
+    """On a new version read deployments/seam again."""
     assert list(other_versions()) == []
 
 
@@ -59,8 +61,8 @@ UVICORN = "uvicorn.protocols.http.httptools_impl"
 PENDING = "ray.serve.request_router:PendingRequest"
 METADATA = "ray.serve._private.common:RequestMetadata"
 REPLICA_ID = "ray.serve.request_router:ReplicaID"
-HEAD_LIMITS = "deployments/http/server/head_limits.py"
-ROUTER = "deployments/serve/request_router.py"
+SEAM_OF_RAY = "deployments/seam/ray.py"
+SEAM_OF_UVICORN = "deployments/seam/uvicorn.py"
 CALLED_BY_HTTPTOOLS = {
     "on_body", "on_header", "on_headers_complete", "on_message_begin", "on_message_complete", "on_url",
 }  # fmt: skip
@@ -69,12 +71,13 @@ CALLED_BY_HTTPTOOLS = {
 @pytest.mark.parametrize(
     ("name", "owner", "file"),
     [
-        (f"{UVICORN}:HttpToolsProtocol", "self", HEAD_LIMITS),
-        (f"{UVICORN}:RequestResponseCycle", "cycle", HEAD_LIMITS),
-        (PENDING, "pending", "deployments/seam/ray.py"),
-        (PENDING, "pending_request", ROUTER),
-        (METADATA, "pending_request.metadata", ROUTER),
-        (REPLICA_ID, "replica.replica_id", ROUTER),
+        (f"{UVICORN}:HttpToolsProtocol", "self", SEAM_OF_UVICORN),
+        (f"{UVICORN}:RequestResponseCycle", "cycle", SEAM_OF_UVICORN),
+        (f"{UVICORN}:RequestResponseCycle", "_cycle", SEAM_OF_UVICORN),
+        (PENDING, "pending", SEAM_OF_RAY),
+        (PENDING, "pending_request", SEAM_OF_RAY),
+        (METADATA, "pending_request.metadata", SEAM_OF_RAY),
+        (REPLICA_ID, "replica.replica_id", SEAM_OF_RAY),
     ],
 )
 def test_no_attribute_of_uvicorn_and_serve_is_used_that_is_not_guarded(name, owner, file):
@@ -84,7 +87,7 @@ def test_no_attribute_of_uvicorn_and_serve_is_used_that_is_not_guarded(name, own
 
 
 def test_no_property_of_a_replica_is_used_that_is_not_guarded():
-    used = attributes_of("replica", ROUTER)
+    used = attributes_of("replica", SEAM_OF_RAY) - {"start_asgi_http_server", "add_port_to_grpc_server"}
     assert "routing_stats" in used
     assert {f"ray.serve.request_router:RunningReplica.{name}" for name in used} <= set(NAMES["ray"])
 
@@ -98,12 +101,54 @@ def attributes_of(owner, file):
     }
 
 
-def test_every_method_of_uvicorn_that_is_overridden_is_guarded():
-    """A method that asyncio or httptools calls keeps its name; uvicorn may rename its own, and ours is then unused."""
-    own = set(vars(HttpToolsProtocol)) - set(dir(asyncio.Protocol)) - CALLED_BY_HTTPTOOLS
-    overridden = own & set(vars(LimitedHttp))
-    assert "send_400_response" in overridden
-    assert {f"{UVICORN}:HttpToolsProtocol.{name}" for name in overridden} <= set(NAMES["uvicorn"])
+@pytest.mark.parametrize(
+    ("seam", "base", "overridden"),
+    [
+        (HttpConnection, f"{UVICORN}:HttpToolsProtocol", "send_400_response"),
+        (OwnReplicaRouter, "ray.serve.request_router:RequestRouter", "choose_replicas"),
+    ],
+)
+def test_every_method_of_uvicorn_and_serve_that_is_overridden_is_guarded(seam, base, overridden):
+    """A method that asyncio or httptools calls keeps its name; others may be renamed, and ours are then unused."""
+    found = names_of(resolve_name(base)) & set(vars(seam))
+    assert overridden in found
+    assert {f"{base}.{name}" for name in found} <= {name for names in NAMES.values() for name in names}
+
+
+@pytest.mark.parametrize(
+    ("seam", "subclass"), [(HttpConnection, LimitedHttp), (OwnReplicaRouter, PhotoHashRouter)], ids=["uvicorn", "serve"]
+)
+def test_a_class_outside_the_seam_neither_overrides_nor_uses_what_its_base_has_from_uvicorn_or_serve(seam, subclass):
+    """It uses names of the seam, and overrides what asyncio and httptools call by names that they document."""
+    theirs = set().union(*(names_of(base) for base in seam.__mro__[1:]))
+    file = str(Path(inspect.getfile(subclass)).relative_to(ROOT))
+    assert set(vars(subclass)) & theirs == set()
+    assert attributes_of("self", file) & theirs == set()
+    assert attributes_of("super()", file) <= {"__init__", *dir(asyncio.Protocol), *CALLED_BY_HTTPTOOLS}
+    assert theirs
+
+
+def names_of(base):
+    """The methods and attributes of a class of uvicorn or Serve, without those of Python, asyncio and httptools."""
+    if not base.__module__.startswith(("uvicorn.", "ray.serve.")):
+        return set()
+    own = {*vars(base), *(set_by_constructor(base) if "__init__" in vars(base) else ())}
+    of_python = {*dir(asyncio.Protocol), "_abc_impl"}
+    return {name for name in own if not name.startswith("__")} - of_python - CALLED_BY_HTTPTOOLS
+
+
+def test_no_module_outside_the_seam_reads_a_guarded_attribute_that_nothing_else_has():
+    """`future`, `client` and the like are too common to say whose they are; `replica_id` is also in public objects."""
+    private = {name for names in (*NAMES.values(), *ATTRIBUTES.values()) for name in names}
+    private = {name.replace(":", ".").split(".")[-1] for name in private}
+    private = {name for name in private if name.startswith("_")} | {"routing_stats", "ws_protocol_class"}
+    found = {
+        (str(path.relative_to(ROOT)), node.attr)
+        for path in OUTSIDE
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in private
+    }
+    assert found == set()
 
 
 @pytest.mark.parametrize(("name", "field"), [(PENDING, "future"), (METADATA, "session_id"), (REPLICA_ID, "unique_id")])
