@@ -1,4 +1,4 @@
-"""The weights of verdicts, grounding, the watch and beliefs: `tts/data/weights`, one file for each.
+"""The weights of readings, depth, rollouts, the watch, beliefs, grounding and verdicts: files in `tts/data/weights`.
 
 Every weight says where it is from, with the date: `fitted` on a data set that a command measures, or `hand-set` for a
 reason.

@@ -17,6 +17,7 @@ from functools import partial
 
 from tts.aio import Deadline, Milestone, Send, run_beside, stream
 from tts.assembly import answer_from
+from tts.decision_weights import weights
 from tts.domain.answer import Answer, StopReason, Verdict
 from tts.domain.events import Answered, Done, Escalated, Event, Routed, Sequencer, VerifierText
 from tts.domain.plan import Depth, Plan
@@ -47,8 +48,8 @@ from tts.verdict_call import VerifierPiece, ask_verifier
 from tts.verify.claims.places_in_question import in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
-_VERIFIER_SHARE = 0.1
-_VERIFIER_MAX_S = 20.0
+_VERIFIER_SHARE = weights("rollouts")["verifier_time"]
+_VERIFIER_MAX_S = weights("rollouts")["verifier_most_s"]
 _GRACE_S = 0.1
 _LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)

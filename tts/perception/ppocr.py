@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from tts.decision_weights import weights
 from tts.errors import DataError
 from tts.perception.denormals import denormals_as_zero
 
@@ -25,7 +26,7 @@ _MODELS = {
     "Rec.model_path": "PP-OCRv6_rec_small.onnx",
     "Cls.model_path": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
 }
-_DETECT_SIDE = 960
+_DETECT_SIDE = int(weights("reading")["detect_side_px"])
 _MAX_BOXES = 80
 
 

@@ -9,44 +9,47 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from tts.decision_weights import weights
 from tts.geodata.names import script_of
 from tts.perception.alphabets import SCRIPT_OF
 from tts.perception.ppocr import Pixels
 from tts.perception.tesseract import Tesseract
 
-_MAX_PROBED = 3  # lines that go through every reader, on a whole photo …
-_MAX_PROBED_IN_A_BOX = 1  # … and on an enlarged part of one
-_CERTAIN = 0.88  # no other reader has to try after this
-_READ = 14  # lines that go through the readers of the scripts that were found
-_FLOOR = 0.62
+_W = weights("reading")
+_MAX_PROBED = int(_W["probed"])
+_MAX_PROBED_IN_A_BOX = int(_W["probed_in_box"])
+_CERTAIN = _W["certain"]
+_READ = int(_W["lines_read"])
+_FLOOR = _W["floor"]
 _FLOORS = {
-    "ara": 0.45,
-    "fas": 0.5,
-    "urd": 0.5,
-    "khm": 0.5,
-    "mya": 0.5,
-    "ben": 0.55,
+    "ara": _W["floor_ara"],
+    "fas": _W["floor_fas"],
+    "urd": _W["floor_urd"],
+    "khm": _W["floor_khm"],
+    "mya": _W["floor_mya"],
+    "ben": _W["floor_ben"],
 }  # readers that are modest about what they read well
 _HANDICAP = {
-    "tha": 0.14,
-    "rus": 0.02,
-    "ukr": 0.02,
-    "srp": 0.02,
-    "bul": 0.02,
-    "hye": 0.03,
-    "pan": 0.05,
+    "tha": _W["handicap_tha"],
+    "rus": _W["handicap_rus"],
+    "ukr": _W["handicap_ukr"],
+    "srp": _W["handicap_srp"],
+    "bul": _W["handicap_bul"],
+    "hye": _W["handicap_hye"],
+    "pan": _W["handicap_pan"],
 }  # readers that are sure of foreign lettering too
 _UNRATED_LANGUAGES = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
-_THAI_FROM = 0.76  # after its handicap: the Thai reader is surer than that of Thai
-_LAO_FROM = 4  # letters
-_KIN_FROM = 4  # letters from which other alphabets are tried
-_KIN_SHARE = 0.85  # the share of these letters in a line, from which other alphabets are tried
-_MIN_LETTERS = 2
-_MIN_HEIGHT_PX = 12
+_THAI_FROM = _W["thai_from"]
+_LAO_FROM = _W["lao_from"]
+_KIN_FROM = _W["kin_from"]
+_KIN_SHARE = _W["kin_share"]
+_MIN_LETTERS = _W["least_letters"]
+_MIN_HEIGHT_PX = _W["least_height_px"]
+_UNRATED_CONFIDENCE = _FLOOR + _W["unrated_above_floor"]
 
 # Capitals that Cyrillic or Greek share with Latin; a word of only these cannot be told apart by its shape.
 _SHARED_LETTERS = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
-_TWIN_FLOOR = 0.8
+_TWIN_FLOOR = _W["twin_floor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ class ForeignReader:
         """Second readings of Latin-looking capitals in Cyrillic or Greek, where the rest of the photo suggests it."""
         twins: dict[int, ForeignLine] = {}
         scripts = {SCRIPT_OF[language] for language in seen}
-        candidates = [i for i, (_, text) in lines.items() if script_of(text) == "Latn" and len(text) >= 3]
+        candidates = [
+            i for i, (_, text) in lines.items() if script_of(text) == "Latn" and len(text) >= _W["twin_letters"]
+        ]
         for language in ("rus", "ell"):
             wanted = candidates[:_READ] if SCRIPT_OF[language] in scripts else candidates[:1]
             for i in wanted if language in self._tesseract.languages else ():
@@ -150,7 +155,7 @@ class ForeignReader:
         letters = [char for char in text if char.isalpha()]
         strange = any(char.isdigit() or char.isascii() for char in text.replace(" ", ""))
         pure = not strange and all(script_of(char) == "Laoo" for char in letters)
-        return ForeignLine(text, _FLOOR + 0.12, "lao") if pure and len(letters) >= _LAO_FROM else None
+        return ForeignLine(text, _UNRATED_CONFIDENCE, "lao") if pure and len(letters) >= _LAO_FROM else None
 
     def _rated_line(self, text: str, confidence: float, language: str) -> ForeignLine | None:
         """One reader's line, if it is in its own script and the reader is sure enough."""
@@ -161,13 +166,13 @@ class ForeignReader:
         share = own / len(letters)
         if (
             language in _UNRATED_LANGUAGES
-            and share >= 0.9
+            and share >= _W["unrated_share"]
             and len(letters) == len(text.replace(" ", ""))
-            and len(set(letters)) >= 5
+            and len(set(letters)) >= _W["unrated_letters"]
         ):
-            confidence = max(confidence, _FLOOR + 0.12)
+            confidence = max(confidence, _UNRATED_CONFIDENCE)
         confidence = confidence * share - _HANDICAP.get(language, 0.0)
-        floor = _FLOORS.get(language, _FLOOR) + (0.15 if own < 4 else 0.0)
+        floor = _FLOORS.get(language, _FLOOR) + (_W["floor_short"] if own < _W["short_below"] else 0.0)
         return ForeignLine(text, confidence, language) if confidence >= floor else None
 
 
@@ -175,10 +180,11 @@ def _is_distinct(line: ForeignLine) -> bool:
     """Whether a reading has letters that Latin does not have, and few that it shares."""
     letters = [char for char in line.text if char.isalpha()]
     own = sum(char not in _SHARED_LETTERS[SCRIPT_OF[line.language]] for char in letters)
-    return len(letters) >= 4 and own >= 0.4 * len(letters)
+    return len(letters) >= _W["distinct_letters"] and own >= _W["distinct_share"] * len(letters)
 
 
 def _is_varied(text: str, letters: list[str], language: str) -> bool:
     """Whether this can be a word: textures come out as one sign repeated, or as digits with a stray letter."""
     digits = sum(char.isdigit() for char in text)
-    return len(set(letters)) >= (2 if language == "kor" else 3) and digits <= len(letters) + 6
+    least = _W["varied_syllables"] if language == "kor" else _W["varied_letters"]
+    return len(set(letters)) >= least and digits <= len(letters) + _W["varied_digits"]

@@ -15,6 +15,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
+from tts.decision_weights import weights
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import script_of
@@ -24,12 +25,15 @@ from tts.perception.tesseract import Tesseract
 from tts.perception.vietnamese import VietnameseReader
 
 VERSION = "reader-5"
-_MIN_CONFIDENCE = 0.5
-_SURE = 0.85
-_ZOOM_SIDE = 960
-_ASKED_SIDE = 640  # for one line in a known language: it is large enough for its reader, at half the time
-_LINES_AS = 8  # of a box that is read in a language
-_TALL_RATIO = 1.5
+_W = weights("reading")
+_MIN_CONFIDENCE = _W["least_confidence"]
+_SURE = _W["sure"]
+_ZOOM_SIDE = int(_W["zoom_side_px"])
+_ASKED_SIDE = int(_W["asked_side_px"])
+_MOST_ZOOM = _W["most_zoom"]
+_LINES_AS = int(_W["lines_as"])
+_MOST_UNREAD = int(_W["most_unread"])
+_TALL_RATIO = _W["tall_ratio"]
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
 
@@ -88,7 +92,7 @@ class SignReader:
         return Reading(
             photo_sha256=photo.sha256,
             lines=tuple(kept),
-            unread=tuple(line.box for line in unread[:12]),
+            unread=tuple(line.box for line in unread[:_MOST_UNREAD]),
             warnings=self._foreign_reader.warnings,
             version=VERSION,
         )
@@ -145,7 +149,7 @@ def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[
     if box is not None:
         left, top, right, bottom = box.pixels(photo.width, photo.height)
         picture = picture.crop((left, top, right, bottom))
-        scale = min(4.0, max(1.0, side_px / max(picture.size)))
+        scale = min(_MOST_ZOOM, max(1.0, side_px / max(picture.size)))
         if scale > 1.0:
             picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     return np.asarray(cv2.cvtColor(np.asarray(picture), cv2.COLOR_RGB2BGR), dtype=np.uint8), (left, top), scale

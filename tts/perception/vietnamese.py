@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from rapidfuzz.distance import LCSseq
 
+from tts.decision_weights import weights
 from tts.geodata.names import normalise
 from tts.perception.alphabets import VIETNAMESE
 from tts.perception.ppocr import Pixels
@@ -18,11 +19,12 @@ from tts.perception.tesseract import Tesseract
 
 _OWN_LETTERS = frozenset("ơư" + "".join(map(chr, range(0x1EA0, 0x1EFA))))  # Latin letters that no other language has
 _ACCENTED = _OWN_LETTERS | frozenset("àáâãèéêìíòóôõùúýăđĩũ")
-_MAX_PROBED = 2  # lines
-_READ = 14  # lines
-_SURE = 0.85
+_W = weights("reading")
+_MAX_PROBED = int(_W["vietnamese_probed"])
+_READ = int(_W["vietnamese_read"])
+_SURE = _W["vietnamese_sure"]
 _FRAME = " .,:;'|"  # what it makes of the edges of a sign
-_KEPT_SHARE = 0.7  # share of PP-OCR's letters that a reading has to have, in their order
+_KEPT_SHARE = _W["vietnamese_kept"]
 
 
 class VietnameseReader:

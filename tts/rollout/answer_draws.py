@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tts.aio import Deadline, closing, run_all
+from tts.decision_weights import weights
 from tts.dialects.base import Completion, Dialect
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
@@ -27,10 +28,11 @@ from tts.ports.engine_offers import DrawsTogether
 from tts.ports.model_client import ModelClient, ModelRequest
 from tts.rollout.budget import RolloutBudget
 
-_TIME_SHARE = 0.5  # of what is left: the answer is there, and must not miss the deadline for its draws
-_TEMPERATURE = 0.7  # of the draws of a rollout that is greedy: it would write the same answer again
+_W = weights("rollouts")
+_TIME_SHARE = _W["draw_time"]
+_TEMPERATURE = _W["draw_temperature"]
 _SEEDS_APART = 7919  # a rollout counts its turns up from its seed
-_MOST_ANSWER_LENGTHS = 2  # how much longer than the answer a draw may be; drawn texts differ in length
+_MOST_ANSWER_LENGTHS = int(_W["draw_lengths"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tts.decision_weights import weights
 from tts.domain.plan import Limits
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
@@ -12,9 +13,11 @@ from tts.ports.rollout_groups import Checkpoint
 
 Spent = Literal["turn budget", "tool budget", "token budget", "money budget"]
 
-# What the tokens keep back so that the answer that is demanded in the end can be written.
-_ANSWER_TOKENS = 512
-_ANSWER_SHARE = 4
+_W = weights("rollouts")
+_ANSWER_TOKENS = int(_W["answer_tokens"])
+_ANSWER_SHARE = int(_W["answer_parts"])
+_FINAL_TURN_SHARE = _W["final_turn_time"]
+_FINAL_TURN_MAX_S = _W["final_turn_most_s"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +94,8 @@ class RolloutBudget:
         if self.limits.max_cost_usd is not None and self.usage.cost_usd >= self.limits.max_cost_usd > 0:
             return "money budget"
         return None
+
+
+def final_turn_s(remaining_s: float) -> float:
+    """Seconds kept for the last turn of a rollout that begins with `remaining_s` left."""
+    return min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * remaining_s)

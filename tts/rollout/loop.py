@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tts.aio import Deadline, Send, closing
+from tts.decision_weights import weights
 from tts.dialects.base import Completion, FinishedTurn, ParsedTurn
 from tts.dialects.prose_abstention import is_abstention
 from tts.dialects.released.written_call import as_plain_call
@@ -40,7 +41,7 @@ from tts.ports.toolbox import ToolOutcome
 from tts.rollout.agent import Agent, Brief, opening_of
 from tts.rollout.answer_draws import are_wanted
 from tts.rollout.answer_geocoding import answer_at_place
-from tts.rollout.budget import RolloutBudget
+from tts.rollout.budget import RolloutBudget, final_turn_s
 from tts.rollout.draw_timing import AnswerDrawing
 from tts.rollout.first_turn import first_cues
 from tts.rollout.text_coalescer import RolloutOutput, TextCoalescer
@@ -48,10 +49,8 @@ from tts.rollout.tool_runner import ToolRunner
 from tts.rollout.usable_turn import problem_of
 from tts.telemetry import current_trace, span
 
-_MAX_CORRECTIONS = 2
+_MAX_CORRECTIONS = int(weights("rollouts")["most_corrections"])
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
-_FINAL_TURN_SHARE = 0.2
-_FINAL_TURN_MAX_S = 15.0
 
 
 async def roll_out(
@@ -70,7 +69,7 @@ class _Rollout:
         self._dialect = brief.dialect
         self._id = task.rollout_id
         self._deadline = Deadline(group.context.remaining_s)
-        self._reserve_s = min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * group.context.remaining_s)
+        self._reserve_s = final_turn_s(group.context.remaining_s)
         self._budget = RolloutBudget(brief.limits, price=getattr(agent.model, "price", None))
         self._best: Hypothesis | None = None
         self._files: dict[str, bytes] = dict(group.files)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tts.decision_weights import weights
 from tts.domain.budget import Budget
 from tts.domain.kind_of_n import FittedKind, KindOfN, kind_of_n
 from tts.domain.plan import Limits, PlanDepth
@@ -18,11 +19,10 @@ from tts.domain.value import Value
 from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
 from tts.routing.usual_cost import USUAL_PROMPT_TOKENS, predicted_cost
 
-_AS_GOOD = 0.5  # percentage points
-_FEWEST_TOKENS = 16  # that a rollout can be given
-# Of an engine without recorded runs: the 90th percentile against the mean. Hand-set on 2026-11-24: more than on any row
-# of the shipped table.
-_USUAL_SPREAD = 2.0
+_W = weights("depth")
+_AS_GOOD = _W["as_good"]
+_FEWEST_TOKENS = int(_W["fewest_tokens"])
+_USUAL_SPREAD = _W["usual_spread"]
 
 
 class BudgetCost(Value):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tts.decision_weights import weights
 from tts.domain.abilities import Abilities
 from tts.domain.plan import Depth, Limits, Locatability, Plan, PlanDepth
 from tts.domain.request import LocateOptions
@@ -26,15 +27,16 @@ from tts.routing.reasons import NO_DRAWS, SHOWS_NOTHING, plan_sentence, to_reaso
 from tts.routing.usual_cost import predicted_cost
 
 _DIRECT = Limits(max_turns=1, max_tool_calls=0)
-_STANDARD = Limits(max_turns=4)
-_STANDARD_ROLLOUTS = 2
-_MOST_TESTING = 4  # rollouts that test a claim
+_W = weights("depth")
+_STANDARD = Limits(max_turns=int(_W["standard_turns"]))
+_STANDARD_ROLLOUTS = int(_W["standard_rollouts"])
+_MOST_TESTING = int(_W["most_testing"])
+_FEWEST_TOKENS = int(_W["fewest_tokens"])
 _DEEPER = {PlanDepth.DIRECT: PlanDepth.STANDARD, PlanDepth.STANDARD: PlanDepth.DEEP}
-_DEEP_FROM = 0.5  # probability of the deep label above which search is worth its price
-_CLEAR_FROM = 0.8
-_HOPELESS_BELOW = 0.12
-# L_visual above that of any plain surface alone (earth 0.253, tts/data/routing/ade20k_weights.json), roads aside
-_VISUAL_FROM = 0.26
+_DEEP_FROM = _W["deep_from"]
+_CLEAR_FROM = _W["clear_from"]
+_HOPELESS_BELOW = _W["hopeless_below"]
+_VISUAL_FROM = _W["visual_from"]
 
 
 class DialectBudget(Value):
@@ -253,7 +255,7 @@ def _share_limits(limits: Limits, options: LocateOptions, n: int, spent: Usage, 
     """Share what is left of the request's totals evenly among the rollouts."""
     tokens, calls = limits.max_tokens, limits.max_tool_calls
     if options.max_tokens_total is not None:
-        tokens = min(tokens, max(16, (options.max_tokens_total - spent.completion_tokens) // n))
+        tokens = min(tokens, max(_FEWEST_TOKENS, (options.max_tokens_total - spent.completion_tokens) // n))
     if options.max_tool_calls is not None:
         calls = min(calls, max(0, options.max_tool_calls - spent.tool_calls) // n)
     share = None if money is None else max(0.0, money - spent.cost_usd) / n

@@ -17,19 +17,24 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from tts.decision_weights import weights
+
+_W = weights("photo_view")
 # cells along the longer side
-_COARSE = 16
-_MIDDLE = 64
-_FINE = 96
-_CENTRE = 0.4  # autocorrelation above which a shift still belongs to the centre
+_COARSE = int(_W["coarse_cells"])
+_MIDDLE = int(_W["middle_cells"])
+_FINE = int(_W["fine_cells"])
+_CENTRE = _W["centre_from"]
 
 # Measured on 80 photos of places (as they are, darkened to a tenth, faded to a fifth of their contrast, blurred by a
 # hundredth of their side, noisy) and on 44 drawn pictures without content, 2026-11: the least of the photos, the most
 # of the drawn ones that no other measure catches, and a threshold between them.
-_PARTS = 1.0  # photos 1.6, 8-bit shades 0.6
-_LARGENESS = 0.5  # photos 0.57, textures and white noise 0.40
-_CONTOURS = 4.0  # photos 5.1 (blurred 4.3), blurred noise and curved shades 3.9
-_IRREGULAR = 0.15  # photos 0.33, repeated patterns 0.01
+_PARTS = _W["parts_from"]
+_LARGENESS = _W["largeness_from"]
+_CONTOURS = _W["contours_from"]
+_IRREGULAR = _W["irregular_from"]
+CONTENT_FROM = _W["content_from"]
+"""The content below which a picture shows nothing; measured, see docs/routing.md."""
 
 _Numbers = npt.NDArray[np.float32]
 
@@ -45,17 +50,14 @@ class Structure:
 
     @property
     def content(self) -> float:
-        """In [0, 1]; below 0.5 the picture shows nothing. The least of the measures against their thresholds."""
+        """The least of the measures against their thresholds, in [0, 1]: `CONTENT_FROM` where it is at its own."""
         over = (
             self.parts / _PARTS,
             self.largeness / _LARGENESS,
             (self.contours - 3.0) / (_CONTOURS - 3.0),
             self.irregular / _IRREGULAR,
         )
-        return float(np.clip(0.5 * min(over), 0.0, 1.0))
-
-
-CONTENT_FROM = 0.5  # below it a picture shows nothing; measured, see docs/routing.md
+        return float(np.clip(CONTENT_FROM * min(over), 0.0, 1.0))
 
 
 def structure_of(pixels: npt.NDArray[np.uint8]) -> Structure:

@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 
+from tts.decision_weights import weights
 from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.reading import Reading
@@ -21,6 +22,8 @@ from tts.routing.empty_photo import CONTENT_FROM, structure_of
 from tts.routing.photo_measures import image_cues
 from tts.routing.predictor import DepthPredictor
 from tts.routing.small_copy import small_copy
+
+_W = weights("locatability")
 
 
 class CuesLocator:
@@ -66,12 +69,15 @@ def rate_cues(readings: Sequence[Reading]) -> Locatability:
     lines = sum(len(reading.lines) for reading in readings)
     unread = sum(len(reading.unread) for reading in readings)
     scripts = {line.script for reading in readings for line in reading.lines if line.script not in ("", "Zyyy")}
-    text = 1.0 - math.exp(-letters / 40.0)
+    text = 1.0 - math.exp(-letters / _W["telling_letters"])
     telling = 1.0 if scripts - {"Latn"} else 0.0
     view = {name: max((reading.cues.get(name, 0.0) for reading in readings), default=0.0) for name in _VIEW_CUES}
-    outside = view["structure"] * (1.0 - view["indoor"]) * (1.0 - 0.5 * view["blur"])
-    score = 0.05 + 0.6 * text + 0.2 * telling + 0.15 * outside if lines else 0.05 + 0.06 * outside
-    deep = min(0.95, 0.03 * lines + 0.05 * unread) * text
+    outside = view["structure"] * (1.0 - view["indoor"]) * (1.0 - _W["blur_hides"] * view["blur"])
+    if lines:
+        score = _W["least"] + _W["by_text"] * text + _W["by_script"] * telling + _W["by_outside"] * outside
+    else:
+        score = _W["least"] + _W["by_outside_alone"] * outside
+    deep = min(_W["deep_most"], _W["deep_by_line"] * lines + _W["deep_by_unread"] * unread) * text
     shows = max((reading.cues.get("content", 1.0) for reading in readings), default=1.0)
     parts = {"text": text, "telling_script": telling, **view, "content": shows, "deep": deep}
     seen = _view_text(view) if shows >= CONTENT_FROM else "nothing else can be seen"

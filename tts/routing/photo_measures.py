@@ -10,7 +10,25 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from tts.decision_weights import weights
+
 _Bytes = npt.NDArray[np.uint8]
+
+_W = weights("photo_view")
+_SKY_HUE_FROM = int(_W["sky_hue_from"])
+_SKY_HUE_TO = int(_W["sky_hue_to"])
+_SKY_SATURATION = int(_W["sky_saturation"])
+_SKY_VALUE = int(_W["sky_value"])
+_PALE_SATURATION = int(_W["pale_saturation"])
+_PALE_VALUE = int(_W["pale_value"])
+_SMOOTH_BELOW = _W["smooth_below"]
+_GREEN_FROM = _W["green_from"]
+_EDGE_LOW = _W["edge_low"]
+_EDGE_HIGH = _W["edge_high"]
+_LINE_VOTES = int(_W["line_votes"])
+_LINE_PX = _W["line_px"]
+_LINE_GAP_PX = _W["line_gap_px"]
+_TOP_PARTS = int(_W["top_parts"])
 
 
 def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
@@ -26,7 +44,7 @@ def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
         "sky": sky,
         "vegetation": vegetation,
         "structure": structure,
-        "blur": 1.0 - min(1.0, sharpness / 300.0),
+        "blur": 1.0 - min(1.0, sharpness / _W["sharp"]),
         "indoor": _indoor(pixels, sky, vegetation),
     }
     return {name: round(float(np.clip(value, 0.0, 1.0)), 4) for name, value in found.items()}
@@ -35,9 +53,9 @@ def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
 def _sky(hsv: npt.NDArray[np.generic], grey: npt.NDArray[np.generic]) -> float:
     """Share of the photo that is smooth, bright, blue or pale, and hangs together from the top edge."""
     h, s, v = (np.asarray(hsv[..., i], dtype=np.int32) for i in range(3))
-    blue = (h > 90) & (h < 130) & (s > 40) & (v > 90)
-    pale = (s < 40) & (v > 170)
-    edges = np.abs(cv2.Laplacian(np.asarray(grey, dtype=np.uint8), cv2.CV_64F)) < 20
+    blue = (h > _SKY_HUE_FROM) & (h < _SKY_HUE_TO) & (s > _SKY_SATURATION) & (v > _SKY_VALUE)
+    pale = (s < _PALE_SATURATION) & (v > _PALE_VALUE)
+    edges = np.abs(cv2.Laplacian(np.asarray(grey, dtype=np.uint8), cv2.CV_64F)) < _SMOOTH_BELOW
     smooth = ((blue | pale) & edges).astype(np.uint8)
     _, labels = cv2.connectedComponents(smooth)
     top = np.unique(labels[0][smooth[0] > 0])
@@ -47,22 +65,24 @@ def _sky(hsv: npt.NDArray[np.generic], grey: npt.NDArray[np.generic]) -> float:
 def _vegetation(pixels: _Bytes) -> float:
     """Share of pixels that are clearly greener than red and blue (excess green)."""
     r, g, b = (pixels[..., i].astype(np.float64) for i in range(3))
-    return float(((2 * g - r - b) / (r + g + b + 1.0) > 0.10).mean())
+    return float(((2 * g - r - b) / (r + g + b + 1.0) > _GREEN_FROM).mean())
 
 
 def _structure(grey: npt.NDArray[np.generic]) -> float:
     """Length of straight lines against the size of the photo: what people build is straight."""
-    edges = cv2.Canny(np.asarray(grey, dtype=np.uint8), 80, 160)
-    lines = cv2.HoughLinesP(edges, 1, np.pi / 180, 40, minLineLength=25, maxLineGap=4)
+    edges = cv2.Canny(np.asarray(grey, dtype=np.uint8), _EDGE_LOW, _EDGE_HIGH)
+    lines = cv2.HoughLinesP(edges, 1, np.pi / 180, _LINE_VOTES, minLineLength=_LINE_PX, maxLineGap=_LINE_GAP_PX)
     if lines is None:
         return 0.0
     ends = np.asarray(lines, dtype=np.float64).reshape(-1, 4)
-    return float(np.hypot(ends[:, 2] - ends[:, 0], ends[:, 3] - ends[:, 1]).sum() / (12.0 * sum(grey.shape)))
+    length = np.hypot(ends[:, 2] - ends[:, 0], ends[:, 3] - ends[:, 1]).sum()
+    return float(length / (_W["full_lines"] * sum(grey.shape)))
 
 
 def _indoor(pixels: _Bytes, sky: float, vegetation: float) -> float:
     """Warm light, a top that is darker than it would be under a sky, nothing green."""
-    top = pixels[: max(1, pixels.shape[0] // 3)].reshape(-1, 3).mean(axis=0)
-    warm = np.clip((float(top[0]) - float(top[2])) / 80.0, 0.0, 1.0)
-    dark = 1.0 - min(1.0, float(top.mean()) / 160.0)
-    return float((1.0 - min(1.0, 4.0 * sky)) * (1.0 - min(1.0, 3.0 * vegetation)) * (0.4 + 0.4 * warm + 0.2 * dark))
+    top = pixels[: max(1, pixels.shape[0] // _TOP_PARTS)].reshape(-1, 3).mean(axis=0)
+    warm = np.clip((float(top[0]) - float(top[2])) / _W["warm_by"], 0.0, 1.0)
+    dark = 1.0 - min(1.0, float(top.mean()) / _W["bright_top"])
+    inside = (1.0 - min(1.0, _W["sky_outside"] * sky)) * (1.0 - min(1.0, _W["plants_outside"] * vegetation))
+    return float(inside * (_W["indoor_neutral"] + _W["indoor_warm"] * warm + _W["indoor_dark"] * dark))

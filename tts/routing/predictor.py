@@ -15,13 +15,14 @@ import numpy as np
 import yaml
 from pydantic import ValidationError, model_validator
 
+from tts.decision_weights import weights
 from tts.domain.geo import Floats
 from tts.domain.plan import Locatability
 from tts.domain.value import Value
 from tts.errors import DataError
 
-_MIN_RUNS = 30
-_RIDGE = 3.0
+_MIN_RUNS = int(weights("depth")["fewest_photos"])
+_RIDGE = weights("depth")["ridge"]
 _STEPS = 30
 _NOT_FEATURES = ("deep", "l_opt")
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tts.aio import closing
+from tts.decision_weights import weights
 from tts.dialects.base import photo_ref
 from tts.domain.description import Description
 from tts.domain.messages import ImagePart, Message, TextPart
@@ -21,6 +22,8 @@ from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.routing.predictor import DepthPredictor
 
 _TIMEOUT_S = 8.0
+_DEEP = weights("depth")["probe_deep"]
+_QUICK = weights("depth")["probe_quick"]
 _ASK = (
     "How easily could an expert tell where this photo was taken? Reply with one line only: a whole number from 0 "
     "(nothing to go by) to 10 (unmistakable), then DEEP if maps and web search would help a lot, else QUICK."
@@ -54,7 +57,7 @@ class ProbeLocator:
             return routing
         rating, deep = probed
         other = routing.locatability
-        parts = {**other.parts, "probe": rating, "deep": 0.8 if deep else 0.2}
+        parts = {**other.parts, "probe": rating, "deep": _DEEP if deep else _QUICK}
         wants = "it wants to search" if deep else "it can answer at once"
         sentence = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
         rated = Locatability(score=rating, method="probe", parts=parts, why=f"{sentence}; {other.why}")

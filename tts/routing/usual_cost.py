@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from tts.decision_weights import weights
 from tts.domain.plan import Limits, PlanDepth
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 
+_W = weights("depth")
 # What a rollout of each depth takes on average, where the limits leave it: turns, tool calls, tokens it writes.
 _USUAL = {
-    PlanDepth.HOPELESS: (1.0, 0.0, 200.0),
-    PlanDepth.DIRECT: (1.0, 0.0, 300.0),
-    PlanDepth.STANDARD: (2.5, 3.0, 700.0),
-    PlanDepth.DEEP: (4.0, 6.0, 1500.0),
+    PlanDepth.HOPELESS: (1.0, 0.0, _W["usual_hopeless_tokens"]),
+    PlanDepth.DIRECT: (1.0, 0.0, _W["usual_direct_tokens"]),
+    PlanDepth.STANDARD: (_W["usual_standard_turns"], _W["usual_standard_calls"], _W["usual_standard_tokens"]),
+    PlanDepth.DEEP: (_W["usual_deep_turns"], _W["usual_deep_calls"], _W["usual_deep_tokens"]),
 }
-# A turn's prompt on average: system text and tools 1,500, a photo of 2 megapixels 2,000, half of the results so far.
-# Hand-set on 2026-11-23 from the golden conversations; nothing of it counted as cached.
-USUAL_PROMPT_TOKENS = 4500
+USUAL_PROMPT_TOKENS = int(_W["usual_prompt_tokens"])
+"""The prompt of a turn on average; nothing of it counted as cached."""
 
 
 def predicted_cost(depth: PlanDepth, n: int, limits: Limits, price: Price | None = None) -> dict[str, float]:

@@ -20,7 +20,8 @@ SOURCES = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
 
 
 def test_every_part_that_decides_has_a_file_of_weights():
-    assert {"belief", "grounding", "inquiry", "misleading", "verdict", "votes", "watch"} <= set(FILES)
+    verdict = {"belief", "grounding", "inquiry", "misleading", "verdict", "votes", "watch"}
+    assert verdict | {"depth", "locatability", "photo_view", "reading", "rollouts"} <= set(FILES)
 
 
 DECIDING = ("clues/conclusion", "ensemble/stragglers", "inference/clues/answer_texts", "inference/clues/questions")
