@@ -98,7 +98,7 @@ class GatewayIngress:
             verifier=verifier,
             identity=make_identity(args),
             watch=make_watch(args),
-            egress_file=brokers,
+            egress_log=brokers,
             may_send=args.may_send,
         )
         self._tools = JoinedTools(LocalToolbox([]), tools, refs, may_send=args.tools.may_send)

@@ -35,8 +35,8 @@ from tools.released.sources.web_pages import PagesStandIn, TavilyPages
 from tools.web import WebProvider
 from tts.config import ProviderName, ProviderSettings, ToolsConfig
 from tts.config.provider_names import searches_pictures
+from tts.egress.records import EGRESS, RecordOutgoing
 from tts.errors import ConfigError
-from tts.net.egress import EGRESS, Record
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret
@@ -107,7 +107,7 @@ def build_catalog(
     store: CacheStore,
     *,
     environment: Mapping[str, str],
-    record: Record = EGRESS.record,
+    record: RecordOutgoing = EGRESS.record,
     scrubber: Scrubber | None = None,
     system: str = "",
     texts: Sequence[ToolSchema] = (),
@@ -184,7 +184,7 @@ class _Maker:
     offline: OfflineProviders
     store: CacheStore
     environment: Mapping[str, str]
-    record: Record
+    record: RecordOutgoing
     scrubber: Scrubber
     catalog: Catalog
     transport: httpx.AsyncBaseTransport | None = None

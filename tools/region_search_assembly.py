@@ -14,8 +14,8 @@ from tools.region_search.picture_urls import RegionUpload
 from tools.region_search.search import RegionProvider, RegionSearch
 from tools.region_search.served_pictures import RegionShelf
 from tts.config import GatewayUpload, ProviderName, S3Upload, StoreUpload, ToolsConfig
+from tts.egress.records import EGRESS, RecordOutgoing
 from tts.errors import ConfigError
-from tts.net.egress import EGRESS, Record
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber
 
@@ -41,7 +41,7 @@ def make_regions(
     public_url: str | None,
     environment: Mapping[str, str],
     scrubber: Scrubber,
-    record: Record = EGRESS.record,
+    record: RecordOutgoing = EGRESS.record,
 ) -> Regions | None:
     """The search by parts of a photo.
 

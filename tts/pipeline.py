@@ -26,6 +26,7 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
+from tts.egress.request_egress import RequestEgress
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Ensemble, GroupPlan, LeaderPhase, Sink
 from tts.ensemble.escalation import reason_to_escalate
@@ -40,7 +41,6 @@ from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, GroupRequest, MayBegin
 from tts.ports.toolbox import Attachment
 from tts.ports.verification import VerdictText, VerifyRequest
-from tts.request_egress import RequestEgress
 from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
 from tts.telemetry import current_trace, span
@@ -108,7 +108,7 @@ class Solution:
         self._options = decide_first_calls(ports.router.within_budget(request.options), ports.watch)
         self._request = replace(request, options=self._options)
         self._ports = ports
-        self._egress = egress or RequestEgress(ports, request.id)
+        self._egress = egress or ports.egress_of(request.id)
         before_s = 0.0 if resumed is None else resumed.elapsed_s
         self._sequencer = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)

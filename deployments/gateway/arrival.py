@@ -11,7 +11,7 @@ from deployments.gateway.auth import Caller
 from tts.aio import Milestone
 from tts.domain.outgoing_request import Outgoing
 from tts.domain.request import new_request_id
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
 
 Fetch = Callable[[str], Awaitable[bytes]]
 
@@ -67,6 +67,6 @@ class Arrival:
     def egress(self) -> tuple[Outgoing, ...]:
         """The egress so far, with the id of the request. It is taken from the log of this process, where the transport
         recorded it under the id that the request had when it arrived."""
-        departures = EGRESS.take(self._recorded_id)
-        self._photo_egress += [departure.outgoing for departure in departures if departure.outgoing is not None]
+        records = EGRESS.take(self._recorded_id)
+        self._photo_egress += [record.outgoing for record in records if record.outgoing is not None]
         return tuple(one.model_copy(update={"request_id": self.request_id}) for one in self._photo_egress)

@@ -31,13 +31,13 @@ from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.domain.trajectory import Run, fold
 from tts.domain.usage import Usage
+from tts.egress.records import EgressRecord
+from tts.egress.request_egress import RequestEgress, write_to_log
 from tts.errors import FatalError, GeoTTSError, boundary
-from tts.net.egress import Departure
 from tts.pipeline import Solution
 from tts.ports.request_ports import Ports
 from tts.ports.rollout_groups import Checkpoint, MayBegin
 from tts.ports.toolbox import Attachment
-from tts.request_egress import RequestEgress, write_down
 
 _log = logging.getLogger("geotts.gateway")
 _UNFOLLOWED_S = 0.05
@@ -113,7 +113,7 @@ class Runner:
         """
         self._ensure_duties()
         lease = Lease(self._config.lease_s, asked_at)
-        egress = RequestEgress(self._ports, request.id, meta.fetched)
+        egress = self._ports.egress_of(request.id, meta.fetched)
         self._start_job(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
 
     def _start_job(self, job: _Job) -> None:
@@ -127,7 +127,7 @@ class Runner:
         """Tell what went out for a request that was never launched."""
         self._ensure_duties()
         self._observers.on_event(meta, LeftMachine(sent=meta.fetched))
-        await write_down(self._brokers, [Departure(meta.request_id, outgoing) for outgoing in meta.fetched])
+        await write_to_log(self._brokers, [EgressRecord(meta.request_id, outgoing) for outgoing in meta.fetched])
 
     def is_running(self, request_id: str) -> bool:
         """Whether this gateway works on the request."""
@@ -317,13 +317,13 @@ class Runner:
     def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
         """Start to work on a request that was taken over. `asked_at`: when the store was asked for it."""
         self._unrecorded_ends.pop(meta.request_id, None)
-        egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
+        egress = self._ports.egress_of(meta.request_id, meta.fetched, complete=False)
         self._start_job(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
 
     async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
         """Close the log of a request that was taken over to be ended."""
         ends = ends_of_failure("gateway-lost", 503, "the gateway at work on this was lost; send it again")
-        egress = RequestEgress(self._ports, meta.request_id, meta.fetched, complete=False)
+        egress = self._ports.egress_of(meta.request_id, meta.fetched, complete=False)
         last_seq = 0 if last_entry is None else last_entry.seq
         await self._write_closing_events(meta, egress, ends, last_seq, seconds_of(last_entry))
         self._unrecorded_ends.pop(meta.request_id, None)

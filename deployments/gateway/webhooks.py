@@ -32,11 +32,11 @@ from tts.aio import cancel_and_wait, closing, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Event
 from tts.domain.usage import Usage
+from tts.egress.records import EGRESS
+from tts.egress.request_egress import write_to_log
 from tts.errors import ConfigError, FetchError, GeoTTSError, RequestError
-from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
-from tts.request_egress import write_down
 from tts.toolkit.toolbox import now_rfc3339
 
 HEADER = "webhook-url"
@@ -223,7 +223,7 @@ class WebhookSender:
             _log.info("a webhook failed: %s", error.detail, extra={"request_id": meta.request_id})
             return False
         finally:
-            await write_down(self._brokers, EGRESS.take(meta.request_id))
+            await write_to_log(self._brokers, EGRESS.take(meta.request_id))
         return reply.status // 100 == 2 or reply.status == _HTTP_GONE
 
     def _fetch_limits(self) -> FetchLimits:

@@ -25,8 +25,8 @@ from tts.domain.request import LocateOptions, RequestContext, new_request_id
 from tts.domain.tooling import ToolCall
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run
+from tts.egress.records import EGRESS
 from tts.errors import GeoTTSError, NotFound, Overloaded, RequestError
-from tts.net.egress import EGRESS
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo

@@ -44,9 +44,9 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
+from tts.egress.records import EgressRecord
 from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
-from tts.net.egress import Departure
 from tts.perception.local_perception import LocalPerception
 from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
@@ -225,9 +225,9 @@ class Tools:
         """The picture that is lent under this name here."""
         return await self._broker.region(name, to)
 
-    async def add_egress(self, departures: Sequence[Departure]) -> None:
+    async def add_egress(self, records: Sequence[EgressRecord]) -> None:
         """Write what others than tools sent into the egress log."""
-        await self._broker.add(departures)
+        await self._broker.add(records)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""

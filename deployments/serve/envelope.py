@@ -1,7 +1,7 @@
 """The unit of streams between processes: a batch of items, and what happened in the sending process since the last one.
 
-That is the egress, which the transports of engines and tools record (`tts.net.egress`), and the GPU time that no usage
-has reported (`tts.inference.unreported_gpu_time`).
+That is the egress, which the transports of engines and tools record (`tts.egress.records`), and the GPU time that no
+usage has reported (`tts.inference.unreported_gpu_time`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
+from tts.egress.records import EGRESS, EgressRecord
 from tts.errors import GeoTTSError, ReplicaLost
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
-from tts.net.egress import EGRESS, Departure
 
 BEAT_S = 2.0
 """After so long without news an envelope says that the process still works (`deployments.serve.lost_replica`)."""
@@ -29,7 +29,7 @@ class Envelope(Generic[T]):
     envelope had are in the usage of an item now."""
 
     items: Sequence[T]
-    egress: tuple[Departure, ...] = ()
+    egress: tuple[EgressRecord, ...] = ()
     gpu_s: float = 0.0
 
 
@@ -50,7 +50,7 @@ async def seal(
 
     async def produce(send: Send[Sequence[T]]) -> None:
         async def report() -> None:
-            if EGRESS.holds(request_id) or UNREPORTED_GPU_TIME.holds(request_id):
+            if EGRESS.has_records(request_id) or UNREPORTED_GPU_TIME.holds(request_id):
                 await send(())
 
         with EGRESS.watch(request_id) as news:
@@ -93,11 +93,11 @@ async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> Asyn
     try:
         async with closing(envelopes) as stream_of_envelopes:
             async for envelope in stream_of_envelopes:
-                for departure in envelope.egress:
-                    EGRESS.note(departure)
+                for record in envelope.egress:
+                    EGRESS.add(record)
                 UNREPORTED_GPU_TIME.note(request_id, envelope.gpu_s)
                 if envelope.items:
                     yield envelope.items
     except ReplicaLost:
-        EGRESS.note(Departure(request_id, outgoing=None))
+        EGRESS.add(EgressRecord(request_id, outgoing=None))
         raise

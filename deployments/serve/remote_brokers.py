@@ -10,8 +10,8 @@ from ray.serve.handle import DeploymentHandle
 from deployments.serve.handles import remote_all, remote_call
 from deployments.wiring.brokers import NotErased
 from tts.config import ToolsConfig
+from tts.egress.records import EgressRecord
 from tts.errors import GeoTTSError
-from tts.net.egress import Departure
 from tts.toolkit.broker.stats import BrokerSnapshot
 
 _ERASING_S = 8.0
@@ -25,10 +25,10 @@ class RemoteBrokers:
         self._handle = handle
         self._config = config
 
-    async def add(self, departures: Sequence[Departure]) -> None:
+    async def add(self, records: Sequence[EgressRecord]) -> None:
         """One replica writes it down; nothing happens unless `tools.outgoing_log` is configured."""
         if self._config.outgoing_log is not None:
-            await remote_call(self._handle.add_egress, tuple(departures))
+            await remote_call(self._handle.add_egress, tuple(records))
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Asks all replicas. NotErased also when one does not answer within 8 s."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from deployments.wiring.toolbox_assembly import Tooling
+from tts.egress.log_writer import EgressLogWriter
+from tts.egress.records import EgressRecord
 from tts.errors import GeoTTSError
-from tts.net.egress import Departure
-from tts.net.egress_file import EgressFile
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.cache_store import StoreError
 from tts.toolkit.broker.stats import BrokerSnapshot
@@ -27,7 +27,7 @@ class NotErased(GeoTTSError):
     status = 503
 
 
-class Brokers(EgressFile, Protocol):
+class Brokers(EgressLogWriter, Protocol):
     """Every method may raise GeoTTSError when a replica does not answer."""
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
@@ -76,9 +76,9 @@ class LocalBrokers:
         self._name = name
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
-    async def add(self, departures: Sequence[Departure]) -> None:
+    async def add(self, records: Sequence[EgressRecord]) -> None:
         """Append to the file of the egress log, if there is one."""
-        self._tooling.egress_log.write([sent for departure in departures for sent in departure.unwritten])
+        self._tooling.egress_log.write([sent for record in records for sent in record.unwritten])
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Erase from the broker's cache, the tape and the egress log, in this order."""

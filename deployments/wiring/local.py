@@ -77,7 +77,7 @@ def local_ports(args: AppArgs, tools: LocalTools | None = None, perception: Loca
         verifier=make_verifier(args, model, toolbox),
         identity=make_identity(args),
         watch=make_watch(args),
-        egress_file=tools.brokers,
+        egress_log=tools.brokers,
         may_send=args.may_send,
     )
 

@@ -16,13 +16,13 @@ from tools.providers.offline_places import OfflinePlaces
 from tools.providers.tape import TapeSearch
 from tools.registry import ToolParts, make_own_tools
 from tts.config import ToolsConfig
+from tts.egress.log_file import EgressLog
 from tts.errors import ConfigError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
-from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.broker.open_store import open_store
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.similar_searches import SearchTape

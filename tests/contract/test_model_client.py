@@ -14,11 +14,11 @@ from tts.dialects.base import Task
 from tts.dialects.served.generic import GenericDialect
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
+from tts.egress.records import EGRESS
 from tts.geodata.countries import Countries
 from tts.inference.clues.engine import CluesModel
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.scripted.engine import ScriptedModel
-from tts.net.egress import EGRESS
 from tts.ports.model_client import ModelRequest, Sampling
 from tts.ports.toolbox import ToolSchema
 

@@ -15,7 +15,7 @@ from tools.provider_assembly import Catalog, OfflineProviders, build_catalog
 from tools.provider_lookup import PROVIDERS
 from tools.providers.offline_places import OfflinePlaces
 from tts.config import RegionSearchConfig, ToolsConfig
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
 from tts.net.secret import Scrubber
 from tts.toolkit.broker.cache_store import MemoryStore
 

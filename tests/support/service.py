@@ -52,7 +52,7 @@ def a_gateway(
     """With `tools` the rollouts use them and the gateway asks their brokers."""
     metrics = Metrics()
     if tools is not None:
-        ports = replace(local_ports(args, tools), egress_file=tools.brokers)
+        ports = replace(local_ports(args, tools), egress_log=tools.brokers)
     ports = ports or ports_of(args.model_copy(update={"gateway": GatewayConfig()}))
     brokers = None if tools is None else tools.brokers
     return Gateway(args, ports, store=store, brokers=brokers, observers=[metrics]), metrics
@@ -69,7 +69,7 @@ async def with_tools(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application in this process whose rollouts use these tools."""
     metrics = Metrics()
-    ports = replace(local_ports(args, tools), egress_file=tools.brokers)
+    ports = replace(local_ports(args, tools), egress_log=tools.brokers)
     gateway = Gateway(args, ports, store=store, brokers=tools.brokers, observers=[metrics, *observers])
     async with aclosing(tools), _client_of(gateway, args, metrics, headers) as client:
         yield client

@@ -14,8 +14,8 @@ import orjson
 from tools.external.names import EXTERNAL_NAME
 from tools.external.schema import ExternalArguments, arguments_of
 from tts.config import McpServerConfig
+from tts.egress.records import EGRESS, RecordOutgoing
 from tts.errors import ConfigError, GeoTTSError, ToolError, ToolErrorKind
-from tts.net.egress import EGRESS, Record
 from tts.net.url_secrets import mask_secrets
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
@@ -27,7 +27,7 @@ _log = logging.getLogger("geotts.tools")
 
 
 def external_tools(
-    servers: Mapping[str, McpServerConfig], record: Record = EGRESS.record, *, environment: Mapping[str, str]
+    servers: Mapping[str, McpServerConfig], record: RecordOutgoing = EGRESS.record, *, environment: Mapping[str, str]
 ) -> list[Tool]:
     """Make the allowed tools of all servers.
 
@@ -73,7 +73,7 @@ def _list_tools(config: McpServerConfig, environment: Mapping[str, str]) -> Any:
 
 
 def _make_tool(
-    server: str, config: McpServerConfig, stated: Any, record: Record, environment: Mapping[str, str]
+    server: str, config: McpServerConfig, stated: Any, record: RecordOutgoing, environment: Mapping[str, str]
 ) -> Tool:
     """Results are kept, and shared between calls, where the server says that the tool only reads."""
     from tools.external import session  # noqa: PLC0415  as above

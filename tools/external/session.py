@@ -22,8 +22,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tts.config import McpServerConfig
 from tts.domain.outgoing_request import Outgoing
+from tts.egress.records import RecordOutgoing
 from tts.errors import ToolError, ToolErrorKind, boundary
-from tts.net.egress import Record
 from tts.net.url_secrets import bare_url
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class ToolCaller:
     server: str
     config: McpServerConfig
     environment: Mapping[str, str]
-    record: Record
+    record: RecordOutgoing
 
     async def call(self, name: str, arguments: dict[str, Any], *, request_id: str) -> types.CallToolResult:
         """Call a tool.

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from tools.region_search.picture import RegionPicture
 from tts.domain.outgoing_request import Outgoing
 from tts.domain.request import RequestContext
-from tts.net.egress import EGRESS, Record
+from tts.egress.records import EGRESS, RecordOutgoing
 from tts.net.secret import Scrubber, Secret
 
 PATH = "/regions"
@@ -52,7 +52,7 @@ class RegionShelf:
         expires_s: float,
         max_fetches: int,
         scrubber: Scrubber,
-        record: Record = EGRESS.record,
+        record: RecordOutgoing = EGRESS.record,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._base = public_url.rstrip("/") + PATH

@@ -21,8 +21,8 @@ import httpx
 import orjson
 
 from tts.domain.outgoing_request import Outgoing
+from tts.egress.records import EGRESS, RecordOutgoing
 from tts.errors import FetchError, FetchErrorKind
-from tts.net.egress import EGRESS, Record
 from tts.net.fetch_limits import FetchLimits
 from tts.net.host_resolution import resolve_with_system
 from tts.net.inflate import ACCEPTED, Inflater
@@ -67,7 +67,7 @@ class SafeHttpClient:
         limits: FetchLimits | None = None,
         *,
         scrubber: Scrubber | None = None,
-        record: Record = EGRESS.record,
+        record: RecordOutgoing = EGRESS.record,
         record_query: bool = True,
         resolve: Resolve = resolve_with_system,
         verify: ssl.SSLContext | None = None,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tts.domain.identity import Identity
+from tts.domain.outgoing_request import Outgoing
 from tts.domain.stop_settings import WatchSettings
-from tts.net.egress_file import EgressFile
+from tts.egress.log_writer import EgressLogWriter
+from tts.egress.request_egress import RequestEgress
 from tts.ports.locator import Locator
 from tts.ports.rollout_groups import Rollouts
 from tts.ports.router import Router
@@ -24,7 +27,7 @@ class Ports:
         verifier: makes one verdict of the trajectories.
         identity: the engine, model and data of this installation, as answers state them.
         watch: when rollouts that have ended stop those that still run.
-        egress_file: keeps what left the machine after the request has ended; None where no such file can be kept.
+        egress_log: keeps what left the machine after the request has ended; None where no such file can be kept.
         may_send: an engine or a tool may call another machine.
     """
 
@@ -34,5 +37,25 @@ class Ports:
     verifier: Verifier
     identity: Identity
     watch: WatchSettings = field(default_factory=WatchSettings)
-    egress_file: EgressFile | None = None
+    egress_log: EgressLogWriter | None = None
     may_send: bool = False
+
+    def egress_of(self, request_id: str, before: Iterable[Outgoing] = (), *, complete: bool = True) -> RequestEgress:
+        """Begin the egress of a request.
+
+        Args:
+            request_id: the id of the request.
+            before: what left for it before the work began.
+            complete: False where some of what left cannot be known any more.
+
+        Returns:
+            All that leaves for the request; what was recorded already is part of it.
+        """
+        return RequestEgress(
+            request_id,
+            self.egress_log,
+            self.identity.remote_engines,
+            may_send=self.may_send,
+            before=before,
+            complete=complete,
+        )

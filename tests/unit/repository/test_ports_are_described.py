@@ -8,7 +8,7 @@ from support.described_arguments import Function, arguments, described_arguments
 from support.described_results import describes_result, gives_nothing
 
 _FOLDERS = ("tts/ports", "deployments/runstore", "deployments/wiring", "tools")
-_FILES = ("tts/dialects/base.py", "tts/toolkit/broker/cache_store.py", "tts/net/egress_file.py")
+_FILES = ("tts/dialects/base.py", "tts/toolkit/broker/cache_store.py", "tts/egress/log_writer.py")
 _KNOWN = (
     "tts/ports/router.py: Router",
     "tts/ports/rollout_groups.py: Rollouts",

@@ -13,12 +13,12 @@ from tts.aio import Deadline
 from tts.config import OpenAIEngine
 from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.domain.outgoing_request import Outgoing
+from tts.egress.records import EGRESS
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
 from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_context
 from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.retry import RETRIED_STATUS, retry_after_s
 from tts.net.closing_backend import closing_transport
-from tts.net.egress import EGRESS
 from tts.net.secret import Scrubber, Secret
 
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tts.domain.tooling import ToolCall
+from tts.erasure.erased_names import ErasedNames
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.broker.cache_entry import Entry
@@ -23,7 +24,6 @@ from tts.toolkit.broker.cache_key import call_key
 from tts.toolkit.broker.cache_store import CacheStore, MemoryStore, StoreError
 from tts.toolkit.broker.single_flight import SingleFlight
 from tts.toolkit.broker.stats import BrokerSnapshot, ProviderFigures, Source, ToolCounter
-from tts.toolkit.erased_names import ErasedNames
 from tts.toolkit.execute import check_consent, parse_arguments, run_tool, timed_out, tool_named
 from tts.toolkit.spec import Arguments, Observation, Tool, schema_of
 from tts.toolkit.toolbox import failure_outcome, now_rfc3339, success_outcome

@@ -13,11 +13,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tts.domain.tooling import ToolCall
+from tts.erasure.erased_names import ErasedNames
+from tts.erasure.line_erasure import blank_lines
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 from tts.private_files import make_private
-from tts.toolkit.erased_names import ErasedNames
-from tts.toolkit.line_erasure import blank_lines
 from tts.toolkit.tape.file import Tape, read_tape
 from tts.toolkit.tape.row import TapeHead, TapeRow, row_key
 from tts.toolkit.toolbox import failure_outcome

@@ -15,9 +15,9 @@ from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall, WebFact
-from tts.net.egress import EGRESS
+from tts.egress.log_file import EgressLog
+from tts.egress.records import EGRESS
 from tts.ports.toolbox import ToolContext
-from tts.toolkit.broker.egress_log import EgressLog
 from tts.toolkit.tape.file import read_tape
 from tts.toolkit.tape.reverse_layout import export_reverse
 from tts.toolkit.tape.similar_searches import SearchTape

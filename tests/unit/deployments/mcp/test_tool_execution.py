@@ -6,7 +6,7 @@ from deployments.gateway.gateway import Gateway
 from deployments.mcp.photo_arguments import NamedPhoto
 from deployments.mcp.tool_execution import McpTools, Pictures
 from tts.domain.outgoing_request import Outgoing
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
 from tts.ports.toolbox import Toolbox
 from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import success_outcome
@@ -32,4 +32,4 @@ async def test_egress_records_of_a_tool_called_without_a_request_are_not_kept():
     tools = McpTools(cast(Gateway, None), cast(Pictures, None), NamedPhoto, cast(Toolbox, toolbox))
     await tools.call_tool("geocode", {"address": "Bellinzona"})
     (request_id,) = toolbox.requests
-    assert not EGRESS.holds(request_id)
+    assert not EGRESS.has_records(request_id)

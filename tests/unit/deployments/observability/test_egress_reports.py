@@ -16,9 +16,8 @@ from deployments.wiring.local import local_ports, local_tools
 from deployments.wiring.parts import remote_engines
 from tts.config import ConsistencyConfig, OpenAIEngine, ScriptedEngine, VerifierConfig
 from tts.domain.events import Done, LeftMachine, ToolResulted, parse_event
+from tts.egress.records import EGRESS, EgressRecord
 from tts.errors import Overloaded
-from tts.net.egress import EGRESS, Departure
-from tts.request_egress import RequestEgress
 
 SEARCHING = ScriptedEngine(turns=3, tokens_per_turn=4, tool="web_search")
 FORM = {"files": {"image": PHOTO}, "data": {"n_parallel": "2", "seed": "1", "include": "full"}}
@@ -135,16 +134,16 @@ ENDPOINT = OpenAIEngine(base_url="http://127.0.0.1:9/v1", model="m")
 )
 async def test_a_lost_process_makes_the_list_incomplete_where_an_engine_may_send(data_store, verifier, complete):
     ports = local_ports(an_app().model_copy(update={"verifier": verifier}))
-    EGRESS.note(Departure("loc_lost", outgoing=None))
-    event = await RequestEgress(ports, "loc_lost").to_event()
+    EGRESS.add(EgressRecord("loc_lost", outgoing=None))
+    event = await ports.egress_of("loc_lost").to_event()
     assert (event and event.complete) is complete
 
 
 @pytest.mark.parametrize(("may_send", "complete"), [(True, False), (False, None)])
 async def test_a_lost_process_makes_the_list_incomplete_where_tools_may_send(data_store, may_send, complete):
     ports = replace(local_ports(an_app()), may_send=may_send)
-    EGRESS.note(Departure("loc_lost", outgoing=None))
-    event = await RequestEgress(ports, "loc_lost").to_event()
+    EGRESS.add(EgressRecord("loc_lost", outgoing=None))
+    event = await ports.egress_of("loc_lost").to_event()
     assert (event and event.complete) is complete
 
 

@@ -12,9 +12,9 @@ from deployments.serve.envelope import Envelope, seal, unseal
 from deployments.serve.lost_replica import LastSent
 from tts.aio import closing
 from tts.domain.outgoing_request import Outgoing
+from tts.egress.records import EGRESS, EgressRecord
 from tts.errors import ModelError, ReplicaLost
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
-from tts.net.egress import EGRESS, Departure
 
 ID = "loc_envelope"
 
@@ -23,7 +23,7 @@ def leave():
     """What a transport does before it sends."""
     request = Outgoing.now(host="h", method="POST", url="http://h/v1", bytes_sent=9, request_id=ID)
     EGRESS.record(request)
-    return Departure(ID, request)
+    return EgressRecord(ID, request)
 
 
 async def others_run():
@@ -170,7 +170,7 @@ async def test_egress_is_reported_before_the_failure_that_follows_it():
         raise ModelError("refused")
         yield
 
-    egress: list[Departure] = []
+    egress: list[EgressRecord] = []
     with pytest.raises(ModelError, match="refused"):
         async for envelope in seal(refusing_engine(), ID):
             egress += envelope.egress
@@ -199,7 +199,7 @@ async def test_a_lost_process_may_have_sent_more_than_it_reported():
 
     with pytest.raises(ReplicaLost):
         _ = [batch async for batch in unseal(lost(), ID)]
-    assert EGRESS.take(ID) == (request, Departure(ID, outgoing=None))
+    assert EGRESS.take(ID) == (request, EgressRecord(ID, outgoing=None))
 
 
 async def test_a_process_that_stood_still_stops_work_that_was_given_to_another(monkeypatch):

@@ -12,8 +12,8 @@ from support.service import an_app
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import local_tools
 from tts.domain.outgoing_request import Outgoing, rfc3339
-from tts.net.egress import EGRESS, Departure
-from tts.toolkit.broker.egress_log import EgressLog
+from tts.egress.log_file import EgressLog
+from tts.egress.records import EGRESS, EgressRecord
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -101,13 +101,13 @@ async def test_a_second_purge_skips_blank_lines_and_lines_that_cannot_have_expir
         seen.append(line)
         return True
 
-    monkeypatch.setattr("tts.toolkit.broker.egress_log._is_since", noted)
+    monkeypatch.setattr("tts.egress.log_file._is_since", noted)
     await log.purge(DAY)
     assert len(seen) <= 3
 
 
-def departures(*sent):
-    return [Departure(one.request_id, one) for one in sent]
+def egress_records(*sent):
+    return [EgressRecord(one.request_id, one) for one in sent]
 
 
 @given(st.lists(st.lists(st.integers(1, 60), max_size=4), max_size=8))
@@ -127,13 +127,13 @@ async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
     args = an_app(retention_s=60.0)
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.add(departures(a_request(61.0 + HOUR, "old"), a_request(1.0, "new")))
+    await brokers.add(egress_records(a_request(61.0 + HOUR, "old"), a_request(1.0, "new")))
     await brokers.purge()
     assert names(path) == ["new"]
     path.unlink()
     await brokers.purge()  # no file is nothing to purge
     path.mkdir()
-    await brokers.add(departures(a_request(1.0)))  # recorded in the log of the process, costs no answer
+    await brokers.add(egress_records(a_request(1.0)))  # recorded in the log of the process, costs no answer
     path.rmdir()
 
 
@@ -141,7 +141,7 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
     args = an_app()
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.add(departures(a_request(30 * DAY)))
+    await brokers.add(egress_records(a_request(30 * DAY)))
 
     def read_only(*_, **__):
         raise PermissionError(13, "Permission denied")
@@ -155,7 +155,9 @@ async def test_a_record_of_a_tool_request_states_whether_it_is_in_the_file(path)
     request = a_request(1.0, "loc_egress_log")
     EgressLog()(request)
     EgressLog(path)(request)
-    assert EGRESS.take("loc_egress_log") == tuple(Departure("loc_egress_log", request, in_file) for in_file in (0, 1))
+    assert EGRESS.take("loc_egress_log") == tuple(
+        EgressRecord("loc_egress_log", request, in_file) for in_file in (0, 1)
+    )
 
 
 async def test_requests_written_for_other_parts_are_not_recorded_a_second_time(path):

@@ -10,7 +10,7 @@ from deployments.wiring.local import local_tools
 from tools.external.catalog import external_tools
 from tts.config import McpServerConfig, ToolsConfig
 from tts.domain.tooling import ToolCall
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
 from tts.ports.toolbox import ToolContext
 
 CONTEXT = ToolContext(a_context())
@@ -28,8 +28,8 @@ async def test_another_service_of_geotts_is_asked_over_http(data_store):
         EGRESS.take("loc_test")
         result = (await tools.toolbox.call(call, CONTEXT)).result
         assert "CH" in result.text
-        [departure] = EGRESS.take("loc_test")
-        assert departure.outgoing.url == f"{url}/mcp"
+        [egress_record] = EGRESS.take("loc_test")
+        assert egress_record.outgoing.url == f"{url}/mcp"
         small = config.model_copy(update={"max_bytes": 1024})
         assert external_tools({}, environment={}) == []
         assert await asyncio.to_thread(external_tools, {"far": small}, environment={}) == []

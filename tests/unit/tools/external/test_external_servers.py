@@ -15,7 +15,7 @@ from tools.external.catalog import external_tools
 from tools.external.schema import arguments_of
 from tts.config import McpServerConfig
 from tts.domain.tooling import ToolCall, ToolErrorKind
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.broker import Broker
 from tts.toolkit.broker.cache_store import MemoryStore
@@ -53,7 +53,7 @@ async def test_an_allowed_tool_is_called_recorded_and_cached_where_it_only_reads
     results = await asyncio.gather(*(find(broker) for _ in range(3)))
     assert {result.text.splitlines()[-1] for result in results} == {"found Rome"}
     assert (tmp_path / "calls").read_text() == "x"
-    [left] = [departure.outgoing for departure in EGRESS.take("loc_test")]
+    [left] = [egress_record.outgoing for egress_record in EGRESS.take("loc_test")]
     assert (left.host, left.url, left.bytes_sent, left.request_id) == ("other", "stdio:other/find", 16, "loc_test")
     wrong = (await broker.call(ToolCall(id="c", name="other__find", arguments={"query": 7}), CONTEXT)).result
     assert wrong.failure.kind is ToolErrorKind.INVALID_ARGUMENTS

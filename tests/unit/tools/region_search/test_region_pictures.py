@@ -25,8 +25,8 @@ from tts.config import BlurConfig, S3Upload, StoreUpload
 from tts.domain.outgoing_request import Outgoing
 from tts.domain.photo import Box
 from tts.domain.photo_cleaning import load_photo
+from tts.egress.records import EGRESS
 from tts.errors import ConfigError, ToolError, ToolErrorKind
-from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Scrubber, Secret

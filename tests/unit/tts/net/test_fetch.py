@@ -11,8 +11,8 @@ import pytest
 from support.basics import leftover_tasks
 from support.rude_server import as_json, rude_server
 
+from tts.egress.records import EGRESS
 from tts.errors import FetchError, FetchErrorKind
-from tts.net.egress import EGRESS
 from tts.net.fetch_limits import FetchLimits
 from tts.net.http_client import SafeHttpClient, retry_after_s
 from tts.net.inflate import Inflater
@@ -194,8 +194,8 @@ async def test_each_request_that_is_sent_is_recorded(server):
     await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_1")
     await client.fetch(f"{server.url}/ok")
     await client.aclose()
-    (departure,) = EGRESS.take("loc_1")
-    record = departure.outgoing
+    (egress_record,) = EGRESS.take("loc_1")
+    record = egress_record.outgoing
     assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
 
 
@@ -204,7 +204,7 @@ async def test_the_query_of_a_signed_url_is_not_recorded(server):
     client = SafeHttpClient(hosts, record_query=False)
     await client.fetch(f"{server.url}/redirect?to=/ok%3Fsignature%3Ds3cret", request_id="loc_1")
     await client.aclose()
-    urls = [departure.outgoing.url for departure in EGRESS.take("loc_1")]
+    urls = [egress_record.outgoing.url for egress_record in EGRESS.take("loc_1")]
     assert urls == [f"{server.url}/redirect", f"{server.url}/ok"]
 
 

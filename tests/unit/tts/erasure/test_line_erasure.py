@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.toolkit.line_erasure import blank_lines
+from tts.erasure.line_erasure import blank_lines
 
 LINES = st.lists(st.sampled_from([b"keep 1", b"doomed", b"", b"doomed and long", b"keep"]), max_size=12)
 

@@ -1,7 +1,7 @@
 """Erased names are remembered in order: work that began before must not write."""
 
-from tts.toolkit import erased_names
-from tts.toolkit.erased_names import ErasedNames
+from tts.erasure import erased_names
+from tts.erasure.erased_names import ErasedNames
 
 
 def test_work_that_began_before_an_erasure_must_not_write_and_later_work_may():

@@ -18,10 +18,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tts.domain.outgoing_request import Outgoing, rfc3339
-from tts.net.egress import EGRESS
+from tts.egress.records import EGRESS
+from tts.erasure.erased_names import ErasedNames
+from tts.erasure.line_erasure import blank_from, blank_lines
 from tts.private_files import make_private
-from tts.toolkit.erased_names import ErasedNames
-from tts.toolkit.line_erasure import blank_from, blank_lines
 
 _TIME_FIELD = re.compile(rb'"at":"([^"]*)"')
 _BLANK_END = b" \n"
