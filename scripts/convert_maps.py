@@ -19,13 +19,15 @@ import io
 import json
 import lzma
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import shapely
 from shapely.geometry import LineString, Polygon
+
+from tts.geodata.maps.arcs import join_arcs, unwrap_longitudes
 
 DATA = Path(__file__).parent.parent / "tts" / "data" / "maps"
 STEP = 0.002
@@ -65,7 +67,7 @@ def convert_waters(source: Path) -> None:
         lines: list[list[int]] = []
         for shape in topology["objects"][name]["geometries"]:
             lines += _rings_of(shape) if "Polygon" in shape["type"] else _lines_of(shape)
-        _write(name, **_pack_lines([_simplify_line(_join_arcs(line, arcs), 0.01) for line in lines]))
+        _write(name, **_pack_lines([_simplify_line(join_arcs(arcs, line), 0.01) for line in lines]))
 
 
 def convert_fonts(source: Path) -> None:
@@ -85,12 +87,7 @@ def convert_fonts(source: Path) -> None:
 
 def _arcs_of(topology: dict[str, Any]) -> list[np.ndarray]:
     scale, shift = (np.array(topology["transform"][key]) for key in ("scale", "translate"))
-    return [_unwrap_longitudes(np.cumsum(np.array(arc)[:, :2], axis=0) * scale + shift) for arc in topology["arcs"]]
-
-
-def _unwrap_longitudes(line: np.ndarray) -> np.ndarray:
-    """Continuous across the antimeridian: longitudes may leave -180…180."""
-    return np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
+    return [unwrap_longitudes(np.cumsum(np.array(arc)[:, :2], axis=0) * scale + shift) for arc in topology["arcs"]]
 
 
 def _rings_of(shape: dict[str, Any]) -> list[list[int]]:
@@ -100,10 +97,6 @@ def _rings_of(shape: dict[str, Any]) -> list[list[int]]:
 
 def _lines_of(shape: dict[str, Any]) -> list[list[int]]:
     return {"LineString": [shape["arcs"]], "MultiLineString": shape["arcs"]}.get(shape["type"], [])
-
-
-def _join_arcs(numbers: Iterable[int], arcs: list[np.ndarray]) -> np.ndarray:
-    return _unwrap_longitudes(np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in numbers]))
 
 
 def _arc_kinds(shapes: list[dict[str, Any]], count: int) -> Iterator[int]:
@@ -124,7 +117,7 @@ def _label(shape: dict[str, Any], arcs: list[np.ndarray]) -> tuple[str, float, f
     if not shape.get("id") and shape["properties"]["name"] != "Kosovo":
         return None
     polygons = {"Polygon": [shape["arcs"]], "MultiPolygon": shape["arcs"]}.get(shape["type"], [])
-    outlines = [_join_arcs(rings[0], arcs) for rings in polygons]
+    outlines = [join_arcs(arcs, rings[0]) for rings in polygons]
     parts = [part for line in outlines if len(line) >= 4 and (part := Polygon(line).buffer(0)).geom_type == "Polygon"]
     if not parts:
         return None

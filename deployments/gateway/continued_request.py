@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from deployments.gateway.claimed_places import looked_up
+from deployments.gateway.logged_request import load_photos, logged_run
 from deployments.gateway.wrong_field import wrong_field
 from deployments.runstore import RunMeta, RunStore
-from deployments.runstore.stored_values import event_of, value_of
+from deployments.runstore.stored_values import value_of
 from deployments.wiring.parts import clue_reader
 from geotts_client.continue_options import ContinueOptions
 from geotts_client.file_claim import FileClaim
-from tts.aio import closing
 from tts.clues.claimed_places import places_of
 from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
@@ -28,12 +28,11 @@ from tts.clues.ruled_out_places import labels
 from tts.domain.call_key import call_key
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.earlier_request import EarlierRequest, KeptResult, answered_place
-from tts.domain.events import Event
 from tts.domain.identity import Identity
 from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions
 from tts.domain.tooling import TextFact, ToolErrorKind, ToolResult, ViewFact
-from tts.domain.trajectory import Run, fold
+from tts.domain.trajectory import Run
 from tts.errors import RequestError
 
 _MOST_KEPT = 512
@@ -84,10 +83,10 @@ async def continuation_of(
     """
     if await store.is_open(meta.request_id):
         raise StillRunning("this request is still running: wait for its end or cancel it, then continue it")
-    run = await earlier_run(store, meta.request_id)
+    run = await logged_run(store, meta.request_id)
     earlier = earlier_options(meta)
     options, why = await asyncio.to_thread(_next_options, earlier, asked, run, clue_reader(data_dir), added)
-    photos = await _load_photos(store, meta.request_id, run)
+    photos = await load_photos(store, meta.request_id, run.accepted.photos if run.accepted is not None else ())
     if photos is None and not added:
         raise PhotosGone("the photo of this request is no longer stored: send it again in `image`")
     dialect = identity.dialect_of(options)
@@ -112,23 +111,6 @@ def earlier_options(meta: RunMeta) -> LocateOptions:
         raise RequestError("an older release made this request and did not store its options: it cannot be continued")
     model = CheckOptions if json.loads(meta.options).get("claim") else LocateOptions
     return value_of(model, meta.options)
-
-
-async def earlier_run(store: RunStore, request_id: str) -> Run:
-    """The fold of a log as it is."""
-    return fold(await logged_events(store, request_id))
-
-
-async def logged_events(store: RunStore, request_id: str) -> list[Event]:
-    """The events of a log as it is, without waiting for more."""
-    events = []
-    async with closing(store.read(request_id, idle_s=0.0)) as entries:
-        async for entry in entries:
-            if entry is None:
-                break
-            if (event := event_of(entry)) is not None:
-                events.append(event)
-    return events
 
 
 async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: bool) -> tuple[KeptResult, ...]:
@@ -167,17 +149,6 @@ def _may_be_kept(result: ToolResult, *, moved: bool) -> bool:
 
 def _viewed_pictures(result: ToolResult) -> set[str]:
     return {fact.image.sha256 for fact in result.facts if isinstance(fact, ViewFact)}
-
-
-async def _load_photos(store: RunStore, request_id: str, run: Run) -> tuple[Photo, ...] | None:
-    """Copies of the earlier photos; None when one is gone."""
-    photos = []
-    for info in run.accepted.photos if run.accepted is not None else ():
-        file = await store.file(request_id, info.sha256)
-        if file is None:
-            return None
-        photos.append(Photo(file.data, info.sha256, info.source_sha256, info.width, info.height, file.media_type))
-    return tuple(photos) or None
 
 
 def _next_options(

@@ -22,6 +22,7 @@ from deployments.gateway.claimed_places import places_claimed, with_places
 from deployments.gateway.closing_events import ends_of_failure, number_closing_events, seconds_of
 from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
+from deployments.gateway.logged_request import logged_events
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
 from deployments.gateway.question_check import check_questions
@@ -367,13 +368,7 @@ class Gateway:
     async def so_far(self, request_id: str) -> Run:
         """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
         await self._runner.end_orphan(request_id)
-        events = []
-        async with closing(self.store.read(request_id, idle_s=0.0)) as entries:
-            async for entry in entries:
-                if entry is None:
-                    break
-                if (event := event_of(entry)) is not None:
-                    events.append(event)
+        events = await logged_events(self.store, request_id)
         if not events and await self.store.meta(request_id) is None:
             raise _not_found(request_id)
         return fold(events)

@@ -13,14 +13,13 @@ from typing import TypeVar
 
 from pydantic import ConfigDict
 
-from deployments.gateway.continued_request import earlier_run, kept_results, logged_events
+from deployments.gateway.continued_request import kept_results
+from deployments.gateway.logged_request import load_photos, logged_events, logged_run
 from deployments.runstore import RunMeta, RunStore
 from deployments.runstore.stored_values import value_of
 from geotts_client.file_claim import FileClaim
 from tts.domain.claim import CheckOptions, ClaimedPlace
 from tts.domain.earlier_request import EarlierRequest, KeptResult
-from tts.domain.events import Event
-from tts.domain.photo import Photo
 from tts.domain.request import LocateOptions, LocateRequest
 from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value
@@ -116,7 +115,8 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
     if saved.attended and meta.grace_s <= 0 and not meta.claim:
         return None
     events = await logged_events(store, meta.request_id)
-    photos = await _load_photos(store, meta.request_id, events)
+    accepted = next((event for event in events if event.type == "accepted"), None)
+    photos = await load_photos(store, meta.request_id, accepted.photos if accepted is not None else ())
     if photos is None:
         return None
     checkpoints = [value_of(Checkpoint, data) for name, data in saved_files.items() if name.startswith(_CHECKPOINT)]
@@ -146,21 +146,8 @@ async def _load_kept_results(store: RunStore, continued: EarlierRequest | None) 
     """Results of tools in the earlier request, as far as they are still there: a call too many is no harm."""
     if continued is None or not continued.keeps:
         return ()
-    run = await earlier_run(store, continued.request_id)
+    run = await logged_run(store, continued.request_id)
     return await kept_results(store, continued.request_id, run, moved=continued.keeps == "photos")
-
-
-async def _load_photos(store: RunStore, request_id: str, events: Iterable[Event]) -> tuple[Photo, ...] | None:
-    accepted = next((event for event in events if event.type == "accepted"), None)
-    if accepted is None:
-        return None
-    photos = []
-    for info in accepted.photos:
-        file = await store.file(request_id, info.sha256)
-        if file is None:
-            return None
-        photos.append(Photo(file.data, info.sha256, info.source_sha256, info.width, info.height, file.media_type))
-    return tuple(photos)
 
 
 async def _load_pictures(

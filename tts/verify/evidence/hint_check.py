@@ -17,6 +17,7 @@ from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 from tts.verify.evidence.contradiction_texts import place_words, what_the_photo_says
 from tts.verify.evidence.denial_check import denied_outcome
+from tts.verify.evidence.hint_outcome import hint_outcome
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.shown_evidence import evidence_of
@@ -89,7 +90,7 @@ def _outcome_of_places(
         and (km := _distance_to_answer_km(hint, verdict)) <= _NEAR_KM
         and verdict.level.rank >= Level.CITY.rank
     ):
-        return _make_outcome(
+        return hint_outcome(
             "near", hint, f"The answer lies near {hint.label}, as your hint says: {_format_km(km)} away."
         )
     if agrees and not confirmed:
@@ -110,14 +111,14 @@ def _compare_with_text(hint: Hint, read: ReadBelief | None, world: World) -> tup
 def _outcome_without_point(hint: Hint, *, against: bool) -> HintOutcome:
     if not against:
         return _unchecked_outcome(hint)
-    return _make_outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
+    return hint_outcome("contradicted", hint, f"{_hint_text(hint)}, but the text in the photo contradicts it.")
 
 
 def _agreeing_outcome(hint: Hint, verdict: Verdict, read: ReadBelief | None, *, agrees: bool) -> HintOutcome:
     if hint.asked:
-        return _make_outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_photo_text(verdict, read)}.")
+        return hint_outcome("agrees", hint, f"{_hint_text(hint)}; the photo {_photo_text(verdict, read)}.")
     source = "read in the photo" if agrees else "looked up"
-    return _make_outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
+    return hint_outcome("agrees", hint, f"What was {source} agrees with your hint: {hint.label}.")
 
 
 def _repeated_outcome(hint: Hint, read: ReadBelief) -> HintOutcome:
@@ -128,31 +129,31 @@ def _repeated_outcome(hint: Hint, read: ReadBelief) -> HintOutcome:
     else:
         says = f"the photo {what_the_photo_says(found, read=found.point is not None and read.names(found.point))}"
     text = f"{_hint_text(hint)}, but {says}. The answer repeats the hint; no lookup confirmed it."
-    return _make_outcome("contradicted", hint, text)
+    return hint_outcome("contradicted", hint, text)
 
 
 def _ignored_outcome(hint: Hint, verdict: Verdict) -> HintOutcome:
     """The lettering leads to the place of the hint, and the answer, which nothing confirmed, lies elsewhere."""
     lies = f"lies in {answered}" if (answered := place_words(verdict)) else "is another place"
     text = f"The text in the photo agrees with your hint: {hint.label}. The answer {lies}; no lookup confirmed it."
-    return _make_outcome("unchecked", hint, text)
+    return hint_outcome("unchecked", hint, text)
 
 
 def _unchecked_outcome(hint: Hint) -> HintOutcome:
     text = f"Your hint could not be checked: nothing that was read or found confirms or rules out {hint.label}."
-    return _make_outcome("unchecked", hint, text)
+    return hint_outcome("unchecked", hint, text)
 
 
 def _elsewhere_outcome(hint: Hint, verdict: Verdict, read: ReadBelief | None) -> HintOutcome:
     """The answer is another place: of the country that is hinted, or of another."""
     says = _photo_text(verdict, read)
     if verdict.country_code not in {place.country_code for place in hint.places}:
-        return _make_outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
+        return hint_outcome("contradicted", hint, f"{_hint_text(hint)}, but the photo {says}.")
     if verdict.level.rank < Level.CITY.rank:
-        return _make_outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}, but to no town in it.")
+        return hint_outcome("same_country", hint, f"{_hint_text(hint)}; the photo {says}, but to no town in it.")
     other = "another place of that name" if place_words(verdict) == hint.label else "not the same place"
     far = f"{_format_km(_distance_to_answer_km(hint, verdict))} away"
-    return _make_outcome(
+    return hint_outcome(
         "same_country", hint, f"{_hint_text(hint)}; the photo {says}: the same country, {other}, {far}."
     )
 
@@ -164,10 +165,6 @@ def _photo_text(verdict: Verdict, read: ReadBelief | None) -> str:
 
 def _hint_text(hint: Hint) -> str:
     return f"Your hint {'asks about' if hint.asked else 'says'} {hint.label}"
-
-
-def _make_outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
-    return HintOutcome.model_validate({"outcome": outcome, "place": hint.label, "text": text})
 
 
 def _place_contains(place: Place, verdict: Verdict) -> bool:

@@ -17,6 +17,7 @@ from tts.domain.request import LocateOptions
 from tts.verify.consensus.area_constraint import in_caller_area
 from tts.verify.evidence.contradiction_texts import area_words
 from tts.verify.evidence.hint_check import check_hint, with_hint
+from tts.verify.evidence.hint_outcome import hint_outcome
 from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photo_says, says_something
 from tts.verify.evidence.world import World
 
@@ -85,14 +86,10 @@ def _hint_outcome(
     statements = ", ".join(photo_says(*one) for one in compared if says_something(*one))
     if bool(agreeing) is not hint.denied:
         text = f"What was read agrees with your hint: {hint.words}" + (f"; {statements}." if statements else ".")
-        return _make_outcome("agrees", hint, text)
+        return hint_outcome("agrees", hint, text)
     verb = "asks about" if hint.asked else "says"
     text = f"Your hint {verb} {hint.words}, but {statements or 'the text in the photos contradicts it'}."
-    return _make_outcome("contradicted", hint, text)
-
-
-def _make_outcome(outcome: str, hint: Hint, text: str) -> HintOutcome:
-    return HintOutcome.model_validate({"outcome": outcome, "place": hint.words, "text": text})
+    return hint_outcome("contradicted", hint, text)
 
 
 def _find_contradiction(
