@@ -254,7 +254,7 @@ def number_results(parts: Sequence[Observation | ToolError], limit: int, context
     facts: list[WebFact] = []
     for part in parts:
         hits = [fact for fact in part.facts if isinstance(fact, WebFact)] if isinstance(part, Observation) else []
-        shown = [hit for hit in hits if not (context.options.hide_photo_hosts and tells_of_photo(hit))][:limit]
+        shown = [hit for hit in hits if not (context.options.hide_photo_hosts and reveals_place(hit))][:limit]
         facts += [hit.model_copy(update={"number": len(facts) + i}) for i, hit in enumerate(shown, 1)]
     if facts:
         return Observation(text="\n\n".join(_entry_text(fact) for fact in facts), facts=tuple(facts))
@@ -264,7 +264,7 @@ def number_results(parts: Sequence[Observation | ToolError], limit: int, context
     raise ToolError("nothing was found", kind=ToolErrorKind.NOT_FOUND)
 
 
-def tells_of_photo(hit: WebFact) -> bool:
+def reveals_place(hit: WebFact) -> bool:
     """Tell whether a page reveals the place of the photo.
 
     Args:

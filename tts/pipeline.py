@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from tts.aio import Deadline, Milestone, Send, run_beside, stream
+from tts.aio import Deadline, Milestone, Send, run_in_background, stream
 from tts.assembly import answer_from
 from tts.decision_weights import weights
 from tts.domain.answer import Answer, StopReason, Verdict
@@ -33,7 +33,7 @@ from tts.ensemble.escalation import reason_to_escalate
 from tts.ensemble.failed_tools import is_for_tools
 from tts.ensemble.leader import LeaderRule, decide_first_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
-from tts.ensemble.rollout_failures import why_ended, why_nothing_worked
+from tts.ensemble.rollout_failures import failure_of_rollouts, stop_reason_of
 from tts.errors import GeoTTSError
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.ports.locator import UNRATED, Routing
@@ -45,7 +45,7 @@ from tts.request_events import accepted_event, failed_event
 from tts.request_seeds import request_seed, rollout_seed
 from tts.telemetry import current_trace, span
 from tts.verdict_call import VerifierPiece, ask_verifier
-from tts.verify.claims.places_in_question import in_question
+from tts.verify.claims.places_in_question import places_in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
 _VERIFIER_SHARE = weights("rollouts")["verifier_time"]
@@ -121,7 +121,7 @@ class Solution:
         self._marks: dict[str, float] = {}
 
     @property
-    def so_far(self) -> Run:
+    def current_run(self) -> Run:
         """What was sent, folded."""
         return self._run
 
@@ -168,7 +168,7 @@ class Solution:
         ensemble = self._first_ensemble()
         plan, routing, cut = await self._begin(ensemble)
         while True:
-            failed = why_nothing_worked(self._run, self._ports.identity.endpoint)
+            failed = failure_of_rollouts(self._run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
                 raise failed
             request = self._verify_request(routing)  # of rollouts that only lacked tools there is nothing to verify
@@ -178,7 +178,7 @@ class Solution:
             if harder is None and failed is not None:
                 raise failed
             if harder is None:
-                stop = cut if cut in _REQUEST_STOPS else why_ended(self._run)
+                stop = cut if cut in _REQUEST_STOPS else stop_reason_of(self._run)
                 return await self._test_claim(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
@@ -218,7 +218,7 @@ class Solution:
 
         group = self._group(opening, UNRATED)
         width = self._ports.watch.width if automatic else "full"
-        async with run_beside(self._rate_after_leader()) as rating:
+        async with run_in_background(self._rate_after_leader()) as rating:
             company = LeaderPhase(
                 rate=rating,
                 join=join,
@@ -260,7 +260,7 @@ class Solution:
             return verdict
         await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
         self._n_blind = len(self._run.trajectories)
-        group = replace(self._group(testing, routing), testing=in_question(self._request.claimed, verdict))
+        group = replace(self._group(testing, routing), testing=places_in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).run(group, testing.n_planned, self._rollout_deadline(group))
         return await self._verify(self._verify_request(routing))
 
@@ -268,7 +268,7 @@ class Solution:
         self, resumed: ResumedRequest, tests: Escalated, blind: Ensemble, routing: Routing, verdict: Verdict
     ) -> Verdict:
         """The test goes on that a lost process began."""
-        group = replace(self._group(tests.plan, routing), testing=in_question(self._request.claimed, verdict))
+        group = replace(self._group(tests.plan, routing), testing=places_in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).resume(group, resumed, tests.added, self._rollout_deadline(group))
         return await self._verify(self._verify_request(routing))
 

@@ -78,7 +78,7 @@ class AcceptRun:
         try:
             with running_figures(len(todo)) as show:
                 async for record in run_samples(
-                    todo, solver, journal, setup, concurrency=self.concurrency, go_on=allowance.go_on
+                    todo, solver, journal, setup, concurrency=self.concurrency, may_continue=allowance.may_continue
                 ):
                     allowance.count(record)
                     show(record)

@@ -14,7 +14,7 @@ from deployments.cli.console import STDERR, config_option
 from deployments.cli.text_console import styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.eval.calibration_fitting import held_out, made_up_cases, mean_of, verdict_columns, with_regions
+from tts.eval.calibration_fitting import held_out_quality, made_up_cases, mean_of, verdict_columns, with_regions
 from tts.eval.labelled_cases import cases_of, fitted_kind_of_cases, kind_of_cases, thin_out_cases
 from tts.eval.metrics.accuracy import PAPER_KM
 from tts.eval.source_reliability import AccuracyBySources, accuracy_by_sources, reliability_from
@@ -103,7 +103,7 @@ def command(
         few = f"{calibration.runs} runs are too few to check the file on half of them: it is not checked"
         STDERR.print(styled_text((few, "yellow")))
     elif splits:
-        found = mean_of([held_out(columns, seed=seed, stated=stated) for seed in range(splits)])
+        found = mean_of([held_out_quality(columns, seed=seed, stated=stated) for seed in range(splits)])
         summary = {"kind_of_n": kind, "runs": calibration.runs, "splits": splits, **found.model_dump(), **summary}
     if summary:
         click.echo(orjson.dumps(summary).decode())

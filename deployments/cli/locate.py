@@ -26,7 +26,7 @@ from deployments.cli.text_console import TextConsole, styled_text
 from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
 from deployments.config import AppArgs
-from deployments.gateway.claimed_places import places_claimed, with_places
+from deployments.gateway.claimed_places import look_up_claimed_places, with_ruled_out_places
 from deployments.gateway.question_check import check_questions
 from deployments.gateway.walks import check_walk
 from deployments.wiring.answer_outlines import answer_outlines
@@ -239,8 +239,8 @@ async def locate_inputs(
 
     Raises RequestError when a claim names no place.
     """
-    claimed = await places_claimed(options, args.data_dir) if url is None else ()
-    options = await with_places(options, args.data_dir) if url is None else options
+    claimed = await look_up_claimed_places(options, args.data_dir) if url is None else ()
+    options = await with_ruled_out_places(options, args.data_dir) if url is None else options
     failed = 0
     async with AsyncExitStack() as stack:
         if url is not None:

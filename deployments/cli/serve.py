@@ -30,7 +30,7 @@ from deployments.cli.text_console import styled_text
 from deployments.cli.warning_lines import warn, warn_of
 from deployments.config import AppArgs, replace_nodes
 from deployments.doctor.profile import vllm_finding
-from deployments.serve.ray_env import prepare_to_join, why_not_bound
+from deployments.serve.ray_env import bind_problem, prepare_to_join
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.local_gpus import found_gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
@@ -178,7 +178,7 @@ def _refuse_what_cannot_start(args: AppArgs) -> None:
     """Refuse a configuration that Ray would refuse only after minutes, with a stack trace."""
     host, port = args.gateway.host, args.gateway.port
     give_up = time.monotonic() + _PORT_PATIENCE_S
-    while (reason := why_not_bound(host, port)) and time.monotonic() < give_up:
+    while (reason := bind_problem(host, port)) and time.monotonic() < give_up:
         time.sleep(0.1)
     if reason:
         raise ConfigError(

@@ -64,7 +64,7 @@ class AppArgs(PipelineConfig):
                 f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
                 "set gateway.run_store to redis://…, or use one replica"
             )
-        if self.gateway.access.mode == "off" and not self.gateway.on_loopback:
+        if self.gateway.access.mode == "off" and not self.gateway.is_on_loopback:
             raise ValueError(
                 f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
             )

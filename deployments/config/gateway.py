@@ -148,6 +148,6 @@ class GatewayConfig(Value):
     )
 
     @property
-    def on_loopback(self) -> bool:
+    def is_on_loopback(self) -> bool:
         """Whether `host` is a loopback address, so that other machines cannot reach the service."""
         return is_loopback(self.host)

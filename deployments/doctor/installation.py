@@ -23,7 +23,7 @@ from deployments.endpoints.key_and_price import terms_findings
 from deployments.endpoints.roles import endpoints_of
 from deployments.endpoints.watch import drained_findings
 from deployments.seam.guard import WRITTEN_FOR, missing_attributes, missing_names, other_versions
-from deployments.serve.ray_env import why_not_bound
+from deployments.serve.ray_env import bind_problem
 from deployments.sizing.local_gpus import found_gpus
 from deployments.wiring.parts import make_dialect
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
@@ -141,7 +141,7 @@ def _machine_findings(args: AppArgs) -> Iterator[Finding]:
 def _port_findings(args: AppArgs) -> Iterator[Finding]:
     what = f"port {args.gateway.port}"
     yield from drained_findings(f"http://{args.gateway.host}:{args.gateway.port}")
-    if reason := why_not_bound(args.gateway.host, args.gateway.port):
+    if reason := bind_problem(args.gateway.host, args.gateway.port):
         yield Finding(
             what, "problem", reason, "the service cannot listen", "stop the program that uses it, or use --port"
         )

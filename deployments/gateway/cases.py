@@ -162,7 +162,7 @@ class Cases:
             return run.model_copy(update={"outcome": CaseOutcome(status="erased")})
         if run.outcome is not None:
             return run
-        return run.model_copy(update={"outcome": _outcome_of_run(await self._gateway.so_far(run.request_id))})
+        return run.model_copy(update={"outcome": _outcome_of_run(await self._gateway.current_run(run.request_id))})
 
 
 def _with_outcomes(case: Case, runs: tuple[CaseRun, ...]) -> Case:

@@ -14,7 +14,7 @@ from tts.domain.request import LocateOptions
 from tts.errors import RequestError
 
 
-async def places_claimed(options: LocateOptions, data_dir: str | None) -> tuple[ClaimedPlace, ...]:
+async def look_up_claimed_places(options: LocateOptions, data_dir: str | None) -> tuple[ClaimedPlace, ...]:
     """The claimed places of a check; none for any other request.
 
     Raises:
@@ -24,10 +24,10 @@ async def places_claimed(options: LocateOptions, data_dir: str | None) -> tuple[
     if not isinstance(options, CheckOptions):
         return ()
     statements = options.claim
-    return await asyncio.to_thread(lambda: looked_up("claim", statements, clue_reader(data_dir)))
+    return await asyncio.to_thread(lambda: look_up_places("claim", statements, clue_reader(data_dir)))
 
 
-async def with_places(options: LocateOptions, data_dir: str | None) -> LocateOptions:
+async def with_ruled_out_places(options: LocateOptions, data_dir: str | None) -> LocateOptions:
     """The options with the places that they rule out, looked up.
 
     Raises:
@@ -36,11 +36,11 @@ async def with_places(options: LocateOptions, data_dir: str | None) -> LocateOpt
     """
     if all(isinstance(place, ClaimedPlace) for place in options.not_there):
         return options
-    found = await asyncio.to_thread(lambda: looked_up("not_there", options.not_there, clue_reader(data_dir)))
+    found = await asyncio.to_thread(lambda: look_up_places("not_there", options.not_there, clue_reader(data_dir)))
     return options.model_copy(update={"not_there": found})
 
 
-def looked_up(
+def look_up_places(
     field: str, statements: Sequence[Statement | ClaimedPlace], reader: ClueReader
 ) -> tuple[ClaimedPlace, ...]:
     """The places that some statements name. Raises RequestError about the `field` with every one that names none."""

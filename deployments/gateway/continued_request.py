@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from deployments.gateway.claimed_places import looked_up
+from deployments.gateway.claimed_places import look_up_places
 from deployments.gateway.logged_request import load_photos, logged_run
 from deployments.gateway.wrong_field import wrong_field
 from deployments.runstore import RunMeta, RunStore
@@ -190,7 +190,7 @@ def _rejected_places(additions: ContinueOptions, run: Run, reader: ClueReader, a
         except ValueError as error:
             raise wrong_field("not_there", str(error)) from error
     statements = additions.not_there if isinstance(additions.not_there, tuple) else ()
-    return looked_up("not_there", statements, reader)
+    return look_up_places("not_there", statements, reader)
 
 
 def _denied_places(fact: str, reader: ClueReader) -> list[ClaimedPlace]:

@@ -18,7 +18,7 @@ from deployments.config import AppArgs
 from deployments.gateway.admission import Admission
 from deployments.gateway.arrival import Arrival
 from deployments.gateway.auth import Caller, TooManyRequests
-from deployments.gateway.claimed_places import places_claimed, with_places
+from deployments.gateway.claimed_places import look_up_claimed_places, with_ruled_out_places
 from deployments.gateway.closing_events import ends_of_failure, number_closing_events, seconds_of
 from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
@@ -159,8 +159,8 @@ class Gateway:
         caller = arrival.caller
         check_questions(options, self._args.verifier)
         options = self._ports.router.within_budget(_limit_cost(self._args.request_defaults.fill(options), caller))
-        options = await with_places(options, self._args.data_dir)
-        claimed = await places_claimed(options, self._args.data_dir)
+        options = await with_ruled_out_places(options, self._args.data_dir)
+        claimed = await look_up_claimed_places(options, self._args.data_dir)
         if self._coarsening is not None:
             count = len(raw_photos) + (len(continuation.photos) if continuation is not None else 0)
             self._coarsening.refuse_fine(options, claimed, count, continues=continuation is not None)
@@ -365,7 +365,7 @@ class Gateway:
             found = [event_of(entry) async for entry in entries if entry is not None]
         return fold([event for event in found if event is not None])
 
-    async def so_far(self, request_id: str) -> Run:
+    async def current_run(self, request_id: str) -> Run:
         """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
         await self._runner.end_orphan(request_id)
         events = await logged_events(self.store, request_id)

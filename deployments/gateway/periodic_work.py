@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from tts.errors import GeoTTSError
 
 
-async def do_every(pause_s: float, work: Callable[[], Awaitable[None]], log: logging.Logger, message: str) -> None:
+async def repeat_every(pause_s: float, work: Callable[[], Awaitable[None]], log: logging.Logger, message: str) -> None:
     """Do the work every `pause_s` seconds until cancelled. It goes on after a failure.
 
     A failure is written to `log` with its reason after `message`, once until the work succeeds again.

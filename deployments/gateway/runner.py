@@ -25,7 +25,7 @@ from deployments.gateway.takeover import Takeover
 from deployments.observability.request_observer import RequestObservers
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from deployments.wiring.brokers import Brokers
-from tts.aio import Milestone, batches, cancel_and_wait, closing, run_beside, spawn
+from tts.aio import Milestone, batches, cancel_and_wait, closing, run_in_background, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
@@ -204,14 +204,17 @@ class Runner:
         followed = job.request.followed
         batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
         first_batch_logged = asyncio.Event()
-        async with run_beside(self._attach_photos(job, first_batch_logged)) as attached, closing(batched) as recorded:
+        async with (
+            run_in_background(self._attach_photos(job, first_batch_logged)) as attached,
+            closing(batched) as recorded,
+        ):
             async for batch in recorded:
                 if any(isinstance(item, (Answered, Failed, Done)) for item in batch):
                     first_batch_logged.set()
                     await attached()  # it may fail: then that is the end of the request
                 await self._record_batch(job, batch)
                 first_batch_logged.set()
-        job.run = solution.so_far if self._coarsening is None else job.coarse_run
+        job.run = solution.current_run if self._coarsening is None else job.coarse_run
 
     @property
     def _may_continue_elsewhere(self) -> bool:
@@ -314,7 +317,7 @@ class Runner:
         """See `Takeover.end`."""
         await self._takeover.end(request_id, at_once=at_once)
 
-    def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
+    def resume_request(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
         """Start to work on a request that was taken over. `asked_at`: when the store was asked for it."""
         self._unrecorded_ends.pop(meta.request_id, None)
         egress = self._ports.egress_of(meta.request_id, meta.fetched, complete=False)

@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Protocol
 
 from deployments.config import GatewayConfig
-from deployments.gateway.periodic_work import do_every
+from deployments.gateway.periodic_work import repeat_every
 from deployments.gateway.saved_request import TakenOver, load_request
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
 from tts.aio import cancel_and_wait, closing, spawn
@@ -35,7 +35,7 @@ class Adopter(Protocol):
         """
         ...
 
-    def go_on(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
+    def resume_request(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
         """Start to work on a request that this gateway has taken over.
 
         Args:
@@ -75,7 +75,7 @@ class Takeover:
             for request_id in await self._store.requests_without_lease(for_s=pause_s):
                 await self._take_over(request_id)
 
-        await do_every(pause_s, take_over_abandoned, _log, "requests of a lost gateway cannot be taken over")
+        await repeat_every(pause_s, take_over_abandoned, _log, "requests of a lost gateway cannot be taken over")
 
     async def end(self, request_id: str, *, at_once: bool = False) -> None:
         """Go on with a request whose gateway was lost, or end it; nothing for any other.
@@ -120,7 +120,7 @@ class Takeover:
             await self._end_request(meta)
             return
         _log.warning("going on with a request of a lost gateway", extra={"request_id": request_id})
-        self._adopter.go_on(earlier, meta, asked_at)
+        self._adopter.resume_request(earlier, meta, asked_at)
 
     async def _end_request(self, meta: RunMeta) -> None:
         last_entry: LogEntry | None = None

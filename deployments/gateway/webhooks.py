@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from deployments.config import WebhookConfig
-from deployments.gateway.periodic_work import do_every
+from deployments.gateway.periodic_work import repeat_every
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
 from tts.aio import cancel_and_wait, closing, spawn
@@ -96,7 +96,7 @@ class WebhookSender:
     def start_duties(self) -> None:
         """Look for messages that other gateways did not deliver, until `aclose`."""
         if self._config.hosts and self._duty is None:
-            duty = do_every(_CHECK_INTERVAL_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
+            duty = repeat_every(_CHECK_INTERVAL_S, self._deliver_pending, _log, "pending webhooks cannot be delivered")
             self._duty = spawn(duty, name="webhooks that are left", context=Context())
 
     def on_accepted(self, meta: RunMeta) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from deployments.mcp.checked_claim import CheckedClaim, checked_claim
-from deployments.mcp.located_place import LocatedPlace, in_words, located_place
+from deployments.mcp.located_place import LocatedPlace, located_place, text_of_place
 from tts.domain.answer import Answer
 from tts.domain.earlier_request import Change
 
@@ -19,7 +19,7 @@ class ContinuedPlace(LocatedPlace):
     def text(self) -> str:
         """What changed, the verdict on a claim, and the place."""
         parts = ("" if self.changed is None else self.changed.text, "" if self.check is None else self.check.text)
-        return "\n".join(part for part in (*parts, in_words(self)) if part)
+        return "\n".join(part for part in (*parts, text_of_place(self)) if part)
 
 
 def continued_place(request_id: str, answer: Answer) -> ContinuedPlace:

@@ -82,7 +82,7 @@ _SAME = frozenset(
 )  # fmt: skip
 
 
-def in_words(found: LocatedPlace) -> str:
+def text_of_place(found: LocatedPlace) -> str:
     """A short text with all that matters, for models that do not read structured content."""
     name = _name(found.place, found.city, found.region, found.country) or "an unknown place"
     lines = list(found.contradictions)

@@ -18,7 +18,7 @@ from deployments.mcp.progress import MILESTONES
 from deployments.runstore.stored_values import event_of
 from tools.maps import MAP_TOOLS
 from tools.places import PLACE_TOOLS
-from tts.aio import closing, run_beside
+from tts.aio import closing, run_in_background
 from tts.domain.answer import Answer
 from tts.domain.events import Event
 from tts.domain.request import LocateOptions, RequestContext, new_request_id
@@ -125,7 +125,7 @@ class McpTools:
 
     async def _follow_run(self, request_id: str, report: Report) -> Run:
         """The run of a request when it has ended; its milestones are reported as they come."""
-        async with run_beside(self.gateway.result(request_id)) as result:
+        async with run_in_background(self.gateway.result(request_id)) as result:
             async with closing(self.gateway.follow(request_id)) as entries:
                 async for entry in entries:
                     if entry is None or entry.kind not in MILESTONES:
@@ -181,13 +181,13 @@ class McpTools:
         """The report of an answer as one HTML page. Raises NotFound."""
         meta = await self.gateway.meta(request_id, caller)
         await self._stored_answer(request_id, caller)
-        run = await self.gateway.so_far(request_id)
+        run = await self.gateway.current_run(request_id)
         found = await self.gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
         return await self.pictures.report(run, None if found is None else found.data)
 
     async def _stored_answer(self, request_id: str, caller: Caller) -> Answer:
         await self.gateway.meta(request_id, caller)
-        answer = (await self.gateway.so_far(request_id)).answer
+        answer = (await self.gateway.current_run(request_id)).answer
         if answer is None:
             raise NotFound("this request has no answer")
         return answer

@@ -20,7 +20,7 @@ from deployments.mcp.call_arguments import (
 )
 from deployments.mcp.checked_claim import CheckedClaim, checked_claim
 from deployments.mcp.continued_place import ContinuedPlace, continued_place
-from deployments.mcp.located_place import LocatedPlace, in_words, located_place
+from deployments.mcp.located_place import LocatedPlace, located_place, text_of_place
 from deployments.mcp.tool_execution import Call, McpTools
 from tts.domain.answer import Answer
 from tts.domain.value import Value
@@ -83,7 +83,7 @@ def request_tools(tools: McpTools) -> dict[str, RequestTool]:
 
 def _place_result(request_id: str, answer: Answer) -> types.CallToolResult:
     found = located_place(request_id, answer)
-    return _tool_result(found, in_words(found), found.report, found.map)
+    return _tool_result(found, text_of_place(found), found.report, found.map)
 
 
 def _check_result(request_id: str, answer: Answer) -> types.CallToolResult:

@@ -14,7 +14,7 @@ from deployments.runstore.blobs import BlobStore
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.port import IdempotencyClaim, LogEntry, RunStore
 from deployments.runstore.run_meta import RunMeta
-from tts.aio import to_its_end
+from tts.aio import run_to_end
 from tts.ports.toolbox import Attachment
 
 _REFERENCE = b"blob:"
@@ -50,7 +50,7 @@ class RunStoreWithBlobs:
         """Put the bytes away, then their reference into the store. Of a request erased meanwhile nothing stays."""
         folder = await self._folder(request_id)
         if folder is not None:  # to its end: what is written after an erasure would stay
-            await to_its_end(self._put_attachment(request_id, folder, attachment), name=f"attach to {request_id}")
+            await run_to_end(self._put_attachment(request_id, folder, attachment), name=f"attach to {request_id}")
 
     async def close(self, meta: RunMeta) -> bool:
         """As the store does."""

@@ -72,7 +72,7 @@ def wait_for_ingress_port(host: str) -> None:
     if high - low != 1:
         return
     give_up = time.monotonic() + _RELEASE_S
-    while reason := why_not_bound(host, low):
+    while reason := bind_problem(host, low):
         if time.monotonic() > give_up:
             raise FatalError(f"port {low} of {host} is taken ({reason}): stop what uses it, or set gateway.port")
         time.sleep(0.1)
@@ -80,10 +80,10 @@ def wait_for_ingress_port(host: str) -> None:
 
 def is_free(host: str, port: int) -> bool:
     """Whether any program can bind the port at this moment, also one that takes no port in TIME_WAIT."""
-    return not why_not_bound(host, port, closing=False)
+    return not bind_problem(host, port, closing=False)
 
 
-def why_not_bound(host: str, port: int, *, closing: bool = True) -> str:
+def bind_problem(host: str, port: int, *, closing: bool = True) -> str:
     """Why the port cannot be bound, in the system's words; empty when it can. `closing`: one whose last user is gone,
     and that the kernel keeps for a minute, counts as free.
     """

@@ -129,7 +129,7 @@ class Keys:
         path.write_text("\n".join(lines) + "\n")
         return cls(path, caller, limited, tuple(unlimited))
 
-    def of_attack(self, kind: str) -> Sequence[str]:
+    def keys_for_attack(self, kind: str) -> Sequence[str]:
         """Silent names come with several keys: a limit of one key would keep most from being looked up."""
         return self.unlimited if kind == "dns" else (self.limited,)
 
@@ -185,17 +185,17 @@ def _harm_service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], se
         before_mb = _service_mb()
         with _watch_memory() as seen:
             for kind, count in counts.items():
-                attack = Attack(kind, count, seconds + 1.0, keys.of_attack(kind), limits[kind])
+                attack = Attack(kind, count, seconds + 1.0, keys.keys_for_attack(kind), limits[kind])
                 harm.add(
                     attack,
                     under_attack(port, attack, lambda: calls(seconds)),
                     most=gateway.connections.max_connections,
                 )
-        looked_up = names.looked_up()
-    if looked_up < counts["dns"]:
-        harm.problems.append(f"dns, {counts['dns']}: only {looked_up} silent names were looked up")
+        lookup_count = names.lookup_count()
+    if lookup_count < counts["dns"]:
+        harm.problems.append(f"dns, {counts['dns']}: only {lookup_count} silent names were looked up")
     memory_mb = round(max([before_mb, *seen]) - before_mb, 1)
-    harm.more = {"calm_p95_ms": round(calm, 1), "memory_mb": memory_mb, "silent_names": looked_up}
+    harm.more = {"calm_p95_ms": round(calm, 1), "memory_mb": memory_mb, "silent_names": lookup_count}
     return harm
 
 

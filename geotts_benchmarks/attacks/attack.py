@@ -82,7 +82,7 @@ def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> AttackOu
     return AttackOutcome(found, orjson.loads(line) if line else {}, still_open, after_s)
 
 
-def open_at(port: int) -> int:
+def count_open_connections(port: int) -> int:
     """Connections that the server at this port of this machine has open, also those that it has not accepted yet."""
     found = psutil.net_connections("tcp")
     return sum(one.laddr.port == port and one.status in _OPEN_STATES for one in found if one.laddr)
@@ -90,7 +90,7 @@ def open_at(port: int) -> int:
 
 def _open_connections(port: int, within_s: float) -> tuple[int, float | None]:
     started = time.monotonic()
-    while open_connections := open_at(port):
+    while open_connections := count_open_connections(port):
         if time.monotonic() - started > within_s:
             return open_connections, None
         time.sleep(_POLL_S)

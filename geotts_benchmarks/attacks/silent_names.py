@@ -39,7 +39,7 @@ class SilentNames:
         os.environ["PYTHONPATH"] = self._before
         self._folder.cleanup()
 
-    def looked_up(self) -> int:
+    def lookup_count(self) -> int:
         """How many of the names were looked up."""
         asked = Path(self._folder.name) / "asked"
         return len(set(asked.read_text().splitlines())) if asked.exists() else 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tts.domain.geo import distance_km
-from tts.eval.scenes.ambiguity import common, written_in
+from tts.eval.scenes.ambiguity import common, countries_by_wording
 from tts.eval.scenes.generate import Scene
 from tts.eval.scenes.towns import Town, neighbours, towns_of
 from tts.geodata.countries import Countries
@@ -99,7 +99,7 @@ def _wrong_country(scene: Scene, rng: random.Random, countries: Countries) -> It
     """One that writes the same language where there is one, else a neighbour, else any."""
     home = countries.get(scene.locale.country)
     facts = common(tuple(fact for panel in scene.panels for fact in panel.facts))
-    same = sorted(written_in(scene.locale.language) - {scene.locale.country} - facts)
+    same = sorted(countries_by_wording(scene.locale.language) - {scene.locale.country} - facts)
     near = sorted(set(home.neighbours if home is not None else ()) - facts)
     every = same or [code for code in near if countries.get(code)] or sorted(set(countries.codes) - facts)
     yield ClaimCase(countries.name(rng.choice(every)), "wrong_country", true=False)

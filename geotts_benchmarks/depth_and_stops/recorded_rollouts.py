@@ -40,8 +40,8 @@ class RecordedPhoto:
     def error_km(self, rollouts: frozenset[int], world: World) -> float | None:
         """Error of the consensus over these rollouts; None when it has no point."""
         if rollouts not in self._errors:
-            judged = judge([self.trajectory(i) for i in sorted(rollouts)], [], world)
-            centre = judged.clusters[0].centre if judged.clusters else None
+            judgement = judge([self.trajectory(i) for i in sorted(rollouts)], [], world)
+            centre = judgement.clusters[0].centre if judgement.clusters else None
             self._errors[rollouts] = None if centre is None else distance_km(centre, self.truth)
         return self._errors[rollouts]
 

@@ -88,7 +88,7 @@ async def _run(services: dict[str, OwnService], minutes: float) -> Result:
 
 
 async def _full_rate(traffic: Traffic) -> float:
-    rate = await traffic.flat_out(_FLAT_OUT_CLIENTS, _FLAT_OUT_S)
+    rate = await traffic.measure_rate(_FLAT_OUT_CLIENTS, _FLAT_OUT_S)
     return max(rate, 1 / _FLAT_OUT_S)
 
 

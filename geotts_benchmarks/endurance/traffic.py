@@ -31,7 +31,7 @@ class Traffic:
     done: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
 
-    async def flat_out(self, clients: int, seconds: float) -> float:
+    async def measure_rate(self, clients: int, seconds: float) -> float:
         """Answers a second that so many clients get who ask again at once."""
         before, end = self.done["read"], time.monotonic() + seconds
 

@@ -24,7 +24,7 @@ from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
 from geotts_benchmarks.machines.fault_timeline import InjectedFault, explain_case, explained_end
 from geotts_benchmarks.machines.load import SteadyLoad
-from geotts_benchmarks.machines.site import running_site, why_not_here
+from geotts_benchmarks.machines.site import missing_site_requirement, running_site
 from geotts_benchmarks.machines.small_disk import small_disk
 from tts.errors import FatalError
 
@@ -66,7 +66,7 @@ def command(seed: int, requests: int, minutes: float, faketime: Path | None, qui
 
 def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> Result:
     """Start the site, run the schedule, and return the figures; `skipped` says why there are none."""
-    if reason := why_not_here():
+    if reason := missing_site_requirement():
         return {"skipped": reason}
     rng = random.Random(seed)
     with ExitStack() as stack:
@@ -85,7 +85,7 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
             )
         )
         load = stack.enter_context(site.load(clients=_CLIENTS, deadline_s=_DEADLINE_S, parallel=_PARALLEL))
-        began = time.monotonic()
+        started_at = time.monotonic()
         done = _run_schedule(Harms(site, disks, clock, rng), load, requests, 60 * minutes)
         healthy_after_s = _time_until_whole(site.wait_until_whole)
         seen = load.finish(_DEADLINE_S + 30)
@@ -93,9 +93,9 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
         return {
             **_figures(seen),
             "doubled": len(doubled),
-            "doubled_work": [explain_case(one, done, site.ray.folder, began) for one in doubled[:_MOST_EXPLAINED]],
+            "doubled_work": [explain_case(one, done, site.ray.folder, started_at) for one in doubled[:_MOST_EXPLAINED]],
             "undeclared_ends": [
-                explained_end(one, done, site.ray.folder, began)
+                explained_end(one, done, site.ray.folder, started_at)
                 for one in [one for one in seen if one.outcome in _UNDECLARED_ENDS][:_MOST_EXPLAINED]
             ],
             "healthy_after_s": healthy_after_s,
@@ -107,7 +107,7 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
 
 def _figures(seen: list[ClientRequest]) -> Result:
     outcomes = Counter(one.outcome for one in seen)
-    times = [one.ended - one.begun for one in seen if one.outcome == "answered"]
+    times = [one.ended - one.started_at for one in seen if one.outcome == "answered"]
     return {
         "requests": len(seen),
         "answered": outcomes["answered"],
@@ -138,7 +138,7 @@ def _run_schedule(harms: Harms, load: SteadyLoad, requests: int, longest_s: floa
 
 @contextmanager
 def _inject_fault(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iterator[None]:
-    began = time.monotonic()
+    started_at = time.monotonic()
     undo: Callable[[], None] | None = harms.do(fault.kind)
     if undo is None:
         yield
@@ -148,7 +148,7 @@ def _inject_fault(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iter
         yield
     finally:
         undo()
-        done.append(InjectedFault(fault.kind, victim, began, time.monotonic()))
+        done.append(InjectedFault(fault.kind, victim, started_at, time.monotonic()))
 
 
 def _time_until_whole(wait: Callable[[float], float]) -> float | None:

@@ -127,11 +127,11 @@ def _kill(victim: psutil.Process) -> Callable[[], None]:
 def _stop(victim: psutil.Process) -> Callable[[], None]:
     victim.suspend()
 
-    def go_on() -> None:
+    def resume() -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             victim.resume()
 
-    return go_on
+    return resume
 
 
 def _starve(victim: psutil.Process) -> Callable[[], None]:

@@ -38,7 +38,7 @@ class ClientRequest:
     `turns`: (rollout, turn, moment) of every finished turn. `asked`: the hint of the request, unlike that of any other.
     """
 
-    begun: float
+    started_at: float
     ended: float = 0.0
     request_id: str = ""
     accepted: float = 0.0
@@ -50,7 +50,7 @@ class ClientRequest:
 
 async def ask(client: Client, photo: bytes, options: LocateOptions, *, within_s: float) -> ClientRequest:
     """One request to its end, or until `within_s` and a moment have passed."""
-    seen = ClientRequest(begun=time.monotonic(), asked=options.hint or "")
+    seen = ClientRequest(started_at=time.monotonic(), asked=options.hint or "")
     try:
         async with asyncio.timeout(within_s + _GRACE_S):
             await _follow(client, photo, options, seen)

@@ -28,7 +28,7 @@ class InjectedFault:
 
     kind: str
     victim: str
-    began: float
+    started_at: float
     ended: float
 
 
@@ -56,26 +56,26 @@ def explained_end(seen: ClientRequest, faults: Iterable[InjectedFault], logs: Pa
     Of a request without an id, all warnings and errors between its begin and its end are printed.
     """
     log_lines = (
-        _lines_about(seen.request_id, logs) if seen.request_id else _warnings_between(seen.begun, seen.ended, logs)
+        _lines_about(seen.request_id, logs) if seen.request_id else _warnings_between(seen.started_at, seen.ended, logs)
     )
     return {
         "outcome": seen.outcome,
         "detail": seen.detail,
         "request_id": seen.request_id,
-        "begun_s": round(seen.begun - run_began, 2),
+        "begun_s": round(seen.started_at - run_began, 2),
         "accepted_s": round(seen.accepted - run_began, 2) if seen.accepted else None,
         "last_turn_s": round(max(at for *_, at in seen.turns) - run_began, 2) if seen.turns else None,
         "ended_s": round(seen.ended - run_began, 2),
-        "faults": _faults_around(faults, seen.begun, seen.ended, run_began),
+        "faults": _faults_around(faults, seen.started_at, seen.ended, run_began),
         "log_lines": _line_texts(log_lines, run_began),
     }
 
 
 def _faults_around(faults: Iterable[InjectedFault], first: float, last: float, run_began: float) -> list[str]:
     return [
-        f"{fault.kind} {fault.victim} {fault.began - run_began:.1f} to {fault.ended - run_began:.1f} s"
+        f"{fault.kind} {fault.victim} {fault.started_at - run_began:.1f} to {fault.ended - run_began:.1f} s"
         for fault in faults
-        if fault.began <= last and fault.ended >= first - _BEFORE_S
+        if fault.started_at <= last and fault.ended >= first - _BEFORE_S
     ]
 
 

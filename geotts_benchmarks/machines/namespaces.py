@@ -93,9 +93,9 @@ def machines(
         names: further lines of their hosts files, name to address.
 
     Raises:
-        FatalError: namespaces cannot be made here; `why_not` says why.
+        FatalError: namespaces cannot be made here; `missing_requirement` says why.
     """
-    if reason := why_not():
+    if reason := missing_requirement():
         raise FatalError(reason)
     tag = f"gt{os.getpid()}"
     with ExitStack() as stack:
@@ -113,7 +113,7 @@ def machines(
         yield made
 
 
-def why_not() -> str:
+def missing_requirement() -> str:
     """Why namespaces cannot be made here; empty when they can."""
     if shutil.which("ip") is None:
         return "network namespaces need `ip` (Debian: apt install iproute2)"

@@ -19,7 +19,7 @@ from geotts_benchmarks.harness import Result, percentile, print_progress, report
 from geotts_benchmarks.machines.doubled_work import doubled_work
 from geotts_benchmarks.machines.engine_journal import read_journal
 from geotts_benchmarks.machines.load import SteadyLoad
-from geotts_benchmarks.machines.site import Site, running_site, why_not_here
+from geotts_benchmarks.machines.site import Site, missing_site_requirement, running_site
 from geotts_benchmarks.machines.waiting_times import (
     Phase,
     extra_waits_s,
@@ -50,7 +50,7 @@ def command(quick: bool) -> None:
 
 def measure(*, quick: bool) -> Result:
     """Start the machines and the service, and return the figures; `skipped` says why there are none."""
-    if reason := why_not_here():
+    if reason := missing_site_requirement():
         return {"skipped": reason}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -97,15 +97,15 @@ class _Run:
 
     def _phase(self, name: str, action: Callable[[], object]) -> None:
         """Do something, wait until the service is whole again, and a moment more."""
-        began = time.monotonic()
+        started_at = time.monotonic()
         try:
             action()
             whole_s = self.site.wait_until_whole(_WHOLE_S)
         except FatalError as error:
             self.problems.append(f"{name}: {error.detail.splitlines()[0]}")
-            whole_s = time.monotonic() - began
+            whole_s = time.monotonic() - started_at
         time.sleep(_SETTLE_S)
-        self.phases.append(Phase(name, began, time.monotonic()))
+        self.phases.append(Phase(name, started_at, time.monotonic()))
         print_progress(f"{name}: whole {whole_s:.0f} s after it, {len(self.load.ended_requests())} requests so far")
 
     def _partition(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from geotts_benchmarks.harness import print_progress
 from geotts_benchmarks.machines.deployment import deploy, operators_environment, serve_config, wait_until_whole
 from geotts_benchmarks.machines.load import SteadyLoad, steady_load
-from geotts_benchmarks.machines.namespaces import Machine, machines, why_not
+from geotts_benchmarks.machines.namespaces import Machine, machines, missing_requirement
 from geotts_benchmarks.machines.ray_nodes import RayCluster, ray_cluster
 from geotts_benchmarks.machines.redis_server import RedisServer
 
@@ -23,9 +23,9 @@ _START_S = 300.0
 _DEPLOYMENTS = ("gateway", "locatability", "rollout", "tools", "verifier")
 
 
-def why_not_here() -> str:
+def missing_site_requirement() -> str:
     """Why there cannot be such a site here; empty when there can."""
-    if reason := why_not():
+    if reason := missing_requirement():
         return reason
     return "" if shutil.which("redis-server") else "redis-server is not installed (Debian: apt install redis-server)"
 

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from geotts_benchmarks.harness import Result, median, print_progress, report
-from geotts_benchmarks.real_vllm.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
+from geotts_benchmarks.real_vllm.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, run_rollouts
 from geotts_benchmarks.real_vllm.random_weights import Shape
 from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
@@ -63,7 +63,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
 
     async def group(name: str, drawn: int, spare_turns: int) -> GroupMeasurement:
         photo = a_photo(*next(sizes))
-        return await roll_out(
+        return await run_rollouts(
             model, n=n, turns=turns, tokens=tokens, photo=photo, name=name, draws=drawn, spare_turns=spare_turns
         )
 

@@ -153,7 +153,7 @@ class GroupMeasurement:
         return total
 
 
-async def roll_out(
+async def run_rollouts(
     model: ModelClient,
     *,
     n: int,

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from geotts_benchmarks.harness import Result, print_progress, report
-from geotts_benchmarks.real_vllm.engine_runs import a_photo, cpu_options, engine, roll_out
+from geotts_benchmarks.real_vllm.engine_runs import a_photo, cpu_options, engine, run_rollouts
 from geotts_benchmarks.real_vllm.random_weights import Shape
 from tts.aio import closing
 from tts.dialects.base import Task
@@ -53,12 +53,12 @@ def measure(counts: list[int], turns: int, tokens: int, shape: Shape) -> Result:
 
 
 async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> Result:
-    await roll_out(model, n=max(counts), turns=2, tokens=16, photo=a_photo(512, 384), name="warm")
+    await run_rollouts(model, n=max(counts), turns=2, tokens=16, photo=a_photo(512, 384), name="warm")
     by_n: dict[str, Any] = {}
     for n in counts:
         photo = a_photo(1280 + 32 * n, 960)
         before = replace(model.stats)
-        measured = await roll_out(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"n{n}")
+        measured = await run_rollouts(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"n{n}")
         stats = replace(model.stats)
         pictures, known = stats.pictures - before.pictures, stats.pictures_known - before.pictures_known
         usage = measured.usage

@@ -7,7 +7,7 @@ import asyncio
 import click
 
 from geotts_benchmarks.harness import Result, median, print_progress, report
-from geotts_benchmarks.real_vllm.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, roll_out
+from geotts_benchmarks.real_vllm.engine_runs import GroupMeasurement, a_photo, cpu_options, engine, run_rollouts
 from geotts_benchmarks.real_vllm.random_weights import Shape
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import is_installed
@@ -41,11 +41,11 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, repeats:
     walls: list[float] = []
     colds: list[float] = []
     cold_model = model.cold()
-    await roll_out(model, n=1, turns=turns, tokens=tokens, photo=a_photo(320, 240), name="warm")
+    await run_rollouts(model, n=1, turns=turns, tokens=tokens, photo=a_photo(320, 240), name="warm")
     for i in range(repeats):
         photo = a_photo(640 + 32 * i, 480)
-        shared = await roll_out(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"shared{i}")
-        cold = await roll_out(cold_model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"cold{i}")
+        shared = await run_rollouts(model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"shared{i}")
+        cold = await run_rollouts(cold_model, n=n, turns=turns, tokens=tokens, photo=photo, name=f"cold{i}")
         shares.append(shared.usage.cached_tokens / ideal_cached(shared, model.block_size))
         walls.append(shared.wall_s)
         colds.append(cold.wall_s)

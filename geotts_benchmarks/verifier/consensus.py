@@ -11,7 +11,7 @@ from deployments.cli.console import config_option
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
 from geotts_benchmarks.harness import DEFAULT_LOGS, Result, print_progress, report
-from geotts_benchmarks.verifier.consensus_draws import on_answer_draws
+from geotts_benchmarks.verifier.consensus_draws import measure_answer_draws
 from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.verifier.consensus_logs import (
     LogFamily,
@@ -19,14 +19,14 @@ from geotts_benchmarks.verifier.consensus_logs import (
     cover_elsewhere,
     regions_in_halves,
 )
-from geotts_benchmarks.verifier.consensus_policies import on_policies
-from geotts_benchmarks.verifier.consensus_questions import on_questions
+from geotts_benchmarks.verifier.consensus_policies import measure_policies
+from geotts_benchmarks.verifier.consensus_questions import measure_questions
 from geotts_benchmarks.verifier.verifier_score import consensus, majority_vote, score, without_ledger
 from tts.domain.geo import Floats
 from tts.domain.request import MAX_QUESTIONS
 from tts.errors import DataError
 from tts.eval.answer_parsers import ParserName
-from tts.eval.calibration_fitting import held_out, mean_of
+from tts.eval.calibration_fitting import held_out_quality, mean_of
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent
 from tts.eval.metrics.sampling import best_of_n_km
 from tts.eval.panel import Panel
@@ -93,9 +93,9 @@ def command(
         lambda: {
             **_measure_logs(world, logs, fit_on, parser, splits, seed, sources),
             **_measure_synthetic(world, count, seed),
-            **on_policies(world, 20 if quick and policies else policies, seed),
-            **on_questions(world, _panels(logs, parser, seed), count, seed, questions),
-            **on_answer_draws(world, 20 if quick and policies else policies, seed),
+            **measure_policies(world, 20 if quick and policies else policies, seed),
+            **measure_questions(world, _panels(logs, parser, seed), count, seed, questions),
+            **measure_answer_draws(world, 20 if quick and policies else policies, seed),
         },
     )
 
@@ -114,7 +114,7 @@ def _measure_logs(
     by_sources = compare_reliabilities(family, world)
     print_progress(f"{by_sources}")
     verdicts = family.verdict_columns(world)
-    halves = mean_of([held_out(verdicts, seed=k) for k in range(splits)])
+    halves = mean_of([held_out_quality(verdicts, seed=k) for k in range(splits)])
     print_progress(f"calibration over {splits} halves: {halves.model_dump()}")
     return {
         "kind_of_n": "mixture of models, no tools",

@@ -28,7 +28,7 @@ _FIT_FACTOR = 4  # times as many photos
 _SEED_OFFSET = 1_000_003  # added to the seed of the photos that the calibration is fitted on
 
 
-def on_answer_draws(world: World, count: int, seed: int) -> Result:
+def measure_answer_draws(world: World, count: int, seed: int) -> Result:
     """Brier scores, and 90 % radii, with and without draws at each ρ over `count` photos; nothing for 0."""
     if not count:
         return {}

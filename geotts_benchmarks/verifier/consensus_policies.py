@@ -32,7 +32,7 @@ _STOP = "loss:1"
 _SEED_OFFSET = 1_000_003  # added to the seed of the photos that radii are fitted on
 
 
-def on_policies(world: World, count: int, seed: int) -> Result:
+def measure_policies(world: World, count: int, seed: int) -> Result:
     """Figures for each ρ over `count` photos; nothing for 0."""
     if not count:
         return {}

@@ -27,7 +27,7 @@ from tts.verify.evidence.world import World
 _ANSWERED_KIND = "answered"  # the kind in which nothing is to be recovered
 
 
-def on_questions(world: World, panels: Sequence[Panel], count: int, seed: int, questions: int) -> Result:
+def measure_questions(world: World, panels: Sequence[Panel], count: int, seed: int, questions: int) -> Result:
     """Figures for so many questions over `count` scenarios a family; nothing for 0."""
     if not questions:
         return {}

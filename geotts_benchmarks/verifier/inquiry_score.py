@@ -44,8 +44,8 @@ async def score_inquiry(scenarios: Iterable[Scenario], world: World, questions: 
 
 def right_with_more(scenario: Scenario, world: World) -> bool:
     """Whether the consensus is right with one more rollout of the same policy, and no questions."""
-    more = () if scenario.more is None else (scenario.more,)
-    clusters = judge((*scenario.trajectories, *more), scenario.readings, world).clusters
+    extra_rollout = () if scenario.extra_rollout is None else (scenario.extra_rollout,)
+    clusters = judge((*scenario.trajectories, *extra_rollout), scenario.readings, world).clusters
     return _is_near(clusters[0].centre if clusters else None, scenario.truth, RIGHT_KM)
 
 
@@ -55,8 +55,8 @@ async def _decide_with_questions(scenario: Scenario, world: World, questions: in
     context = RequestContext(id=scenario.key, remaining_s=_PATIENCE_S)
     options = LocateOptions(verifier_questions=questions)
     request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
-    judged = judge(scenario.trajectories, scenario.readings, world)
-    clusters = (await questioner.ask_open_questions(request, judged, _ignore_item)).clusters
+    judgement = judge(scenario.trajectories, scenario.readings, world)
+    clusters = (await questioner.ask_open_questions(request, judgement, _ignore_item)).clusters
     return (clusters[0].centre if clusters else None), tools.calls
 
 

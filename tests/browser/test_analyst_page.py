@@ -267,7 +267,7 @@ async def test_a_person_who_leaves_the_page_finds_the_answer_in_the_case_later(d
         await tab.open("about:blank")
         await idle(gateway)
         assert asked[0].resume_grace_s == LONGEST_S
-        run = await gateway.so_far(address.partition("/")[2])
+        run = await gateway.current_run(address.partition("/")[2])
         assert run.answer is not None
         assert run.answer.country == "France"
         await tab.open(url + "/" + address)

@@ -3,7 +3,7 @@
 import pytest
 from support.docs_places import CONFIGURATIONS, a_place, a_reader
 from support.docs_runner import deploy_config
-from support.namespaces import Machine, why_not
+from support.namespaces import Machine, missing_requirement
 from support.ray_nodes import ray_cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def operator(tmp_path_factory, data_store):
-    if reason := why_not():
+    if reason := missing_requirement():
         pytest.skip(reason)
     with a_place(tmp_path_factory.mktemp("ray")) as place:
         assert isinstance(place, Machine)

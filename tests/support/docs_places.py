@@ -17,7 +17,7 @@ import pytest
 
 from support.docs_blocks import ROOT, blocks_of, documents
 from support.docs_runner import SERVICE, Place, Reader, serves
-from support.namespaces import machines, why_not
+from support.namespaces import machines, missing_requirement
 
 _BLOCKS = [block for path in documents() for block in blocks_of(path) if not block.shown_only]
 _SHELL = [block for block in _BLOCKS if block.language in ("bash", "console")]
@@ -51,7 +51,7 @@ class Here:
 @contextmanager
 def a_place(folder: Path) -> Iterator[Place]:
     """A machine of its own for the ports that the documentation names; this one where that cannot be."""
-    if why_not():
+    if missing_requirement():
         yield Here()
         return
     token = folder / "token"

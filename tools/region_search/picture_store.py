@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from tools.region_search.picture import MEDIA_TYPE, RegionPicture
 from tools.region_search.picture_addresses import Places
-from tts.aio import to_its_end
+from tts.aio import run_to_end
 from tts.domain.request import RequestContext
 from tts.errors import FetchError, ToolError, ToolErrorKind
 from tts.net.http_client import SafeHttpClient
@@ -49,7 +49,7 @@ class StoredRegions:
                 await self._put(name, picture, context)
                 yield self._places.public_url(name)
             finally:  # also of a PUT that failed or was cut off: it may have arrived
-                await to_its_end(self._delete(name, context), name="delete a region")
+                await run_to_end(self._delete(name, context), name="delete a region")
 
     async def _put(self, name: str, picture: RegionPicture, context: RequestContext) -> None:
         target = self._places.target("PUT", name)

@@ -61,7 +61,7 @@ def picture_of(photo: Photo) -> Image.Image:
     return picture if size == picture.size else picture.resize(size)
 
 
-def on_photo(region: Sides, picture: Image.Image, photo: Photo) -> Sides:
+def to_photo_pixels(region: Sides, picture: Image.Image, photo: Photo) -> Sides:
     """A region of the picture in pixels of the photo.
 
     Args:

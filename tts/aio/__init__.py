@@ -7,7 +7,7 @@ from tts.aio.growing_merge import GrowingMerge
 from tts.aio.limits import Limiter, Turnstile
 from tts.aio.milestone import Milestone
 from tts.aio.streams import Channel, Send, batches, closing, coalesce, merge, run_all, stream
-from tts.aio.tasks import cancel_and_wait, first_to_end, heeding_cancels, run_beside, spawn, to_its_end
+from tts.aio.tasks import cancel_and_wait, first_to_end, heeding_cancels, run_in_background, run_to_end, spawn
 
 __all__ = [
     "Channel",
@@ -25,8 +25,8 @@ __all__ = [
     "heeding_cancels",
     "merge",
     "run_all",
-    "run_beside",
+    "run_in_background",
+    "run_to_end",
     "spawn",
     "stream",
-    "to_its_end",
 ]

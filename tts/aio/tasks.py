@@ -27,7 +27,7 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str, context: Context | None = 
 
 
 @asynccontextmanager
-async def run_beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
+async def run_in_background(work: Coroutine[Any, Any, T]) -> AsyncIterator[Callable[[], Awaitable[T]]]:
     """Run `work` while the block runs. The value of the block is a function that waits for it and may be called
     repeatedly. The work is cancelled when the block ends."""
     task = spawn(work, name="beside")
@@ -62,7 +62,7 @@ async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
         _log.debug("cancelled task %s ended with %r", task.get_name(), error)
 
 
-async def to_its_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
+async def run_to_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
     """Run `work` to its end, even if the caller is cancelled. The cancellation is raised after the work has ended."""
     task = spawn(work, name=name)
     try:

@@ -79,7 +79,7 @@ class LookupReader:
         """A name inside a country; one that is spelt exactly so is known without a search."""
         if query and not self._gazetteer.search(query, limit=1, fuzzy=False):
             matches = (self._match(fact, query) for fact in facts if fact.place_kind != "country")
-            mention = self._names.looked_up(query, list(matches))
+            mention = self._names.mention_of_query(query, list(matches))
             if mention is not None:
                 yield mention
 

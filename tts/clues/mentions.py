@@ -179,7 +179,7 @@ class MentionReader:
         km = kilometres_beside(text, start, end)
         return Mention(name, text[:120], tuple(matches), min(_MOST, rate), base, km, words, street, _FOOD_NAME * sold)
 
-    def looked_up(self, query: str, matches: Iterable[Match]) -> Mention | None:
+    def mention_of_query(self, query: str, matches: Iterable[Match]) -> Mention | None:
         """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""
         name, found = normalise(query), list(matches)
         best = max((match.score for match in found), default=0.0)

@@ -146,7 +146,8 @@ class Dialect(Protocol):
 
     @property
     def released(self) -> bool:
-        """Whether the rollout goes as the authors' loop does: `go_on` and `conclusion` decide, nothing is corrected."""
+        """Whether the rollout goes as the authors' loop does: `continue_after` and `conclusion` decide, and nothing is
+        corrected."""
         ...
 
     @property
@@ -170,7 +171,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """Of a released loop: decide what follows a turn. Other dialects answer calls with `observation`.
 
         Args:

@@ -94,7 +94,7 @@ class TextDialect:
         """This dialect, wherever the place."""
         return self
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """The results; it never ends a rollout."""
         return Continuation(self.observation(turn.outcomes))
 

@@ -250,7 +250,7 @@ class Ensemble:
     ) -> StopReason | None:
         while True:
             gate = self._gate_at()
-            straggle = self._stop_decision.stragglers_at(self._started_at, self._took_s)
+            straggle = self._stop_decision.straggler_time(self._started_at, self._took_s)
             until = min(at for at in (deadline.at, straggle, gate, self._description.latest_start) if at is not None)
             batches = await merged.take(until=until)
             if batches is None:
@@ -273,7 +273,7 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
     ) -> StopReason | None:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
-        if (reason := self._stop_decision.at_deadline(deadline)) is not None:
+        if (reason := self._stop_decision.reason_at_deadline(deadline)) is not None:
             return reason
         if until == self._description.latest_start:
             self._run_groups(merged, self._description.release_all(self._sink.descriptions))
@@ -314,7 +314,9 @@ class Ensemble:
         agreed = await self._show_consensus(run, outstanding)
         if outstanding <= 0:
             return None
-        return self._stop_decision.after_news(run, self._started_at, self._took_s, wanted=self._n_wanted, agreed=agreed)
+        return self._stop_decision.reason_to_stop(
+            run, self._started_at, self._took_s, wanted=self._n_wanted, agreed=agreed
+        )
 
     async def _show_consensus(self, run: Run, outstanding: int) -> bool:
         """Emit the state of agreement when it changed; whether it is decided."""

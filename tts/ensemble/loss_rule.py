@@ -55,7 +55,7 @@ class LossRule:
         self._learned_sizes.add(n)
         for state, (vote_count, _) in self._decisions.items():
             if state.n == n and _may_decide(state):
-                self._experience.learn(state, vote_count.moved_to(last), last.votes)
+                self._experience.learn(state, vote_count.probability_of_change(last), last.votes)
 
 
 def _may_decide(state: StopState) -> bool:

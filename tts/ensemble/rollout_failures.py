@@ -18,7 +18,7 @@ _MOST_CAUSES = 8  # in an event
 _NAMED_CAUSES = 3  # in a sentence
 
 
-def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
+def failure_of_rollouts(run: Run, endpoint: str = "") -> RolloutsFailed | None:
     """The error of a run in which no rollout came to a hypothesis because it could not work. `endpoint` is the address
     of the engine; a rollout that heard nothing from it in all its time could not work either.
 
@@ -45,7 +45,7 @@ def why_nothing_worked(run: Run, endpoint: str = "") -> RolloutsFailed | None:
     )
 
 
-def why_ended(run: Run) -> StopReason:
+def stop_reason_of(run: Run) -> StopReason:
     """The stop reason of a request that nothing cut, from those of its rollouts."""
     reasons = {trajectory.stop_reason for trajectory in run.trajectories}
     for reason in (StopReason.DEADLINE, StopReason.ANSWERED, StopReason.BUDGET, StopReason.CANCELLED):

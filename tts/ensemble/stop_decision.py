@@ -24,7 +24,7 @@ class StopDecision:
         self._max_tokens_total = max_tokens_total
         self._cuts_stragglers = cuts_stragglers
 
-    def after_news(
+    def reason_to_stop(
         self, run: Run, started: Mapping[int, float], took: Mapping[int, float], *, wanted: int, agreed: bool
     ) -> StopReason | None:
         """Why the running rollouts are not needed any more; None while they are. `agreed`: the stop policy says so.
@@ -37,11 +37,11 @@ class StopDecision:
             return StopReason.QUORUM
         return StopReason.CANCELLED if len(started) > wanted and len(took) >= wanted else None
 
-    def at_deadline(self, deadline: Deadline) -> StopReason | None:
+    def reason_at_deadline(self, deadline: Deadline) -> StopReason | None:
         """The reason once the deadline of the rollouts has passed."""
         return StopReason.DEADLINE if deadline.has_passed else None
 
-    def stragglers_at(self, started: Mapping[int, float], took: Mapping[int, float]) -> float | None:
+    def straggler_time(self, started: Mapping[int, float], took: Mapping[int, float]) -> float | None:
         """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""
         open_since = [since for i, since in started.items() if i not in took]
         if not self._cuts_stragglers or not open_since:

@@ -20,7 +20,7 @@ class VoteCount:
     leaders: tuple[frozenset[int], ...]
     votes: int
 
-    def moved_to(self, last: VoteCount) -> float:
+    def probability_of_change(self, last: VoteCount) -> float:
         """The probability that the leading place of `last` is another one; ties are drawn at random."""
         if not last.leaders:
             return 0.0

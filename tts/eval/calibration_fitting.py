@@ -94,7 +94,7 @@ def verdict_columns(
     return VerdictColumns(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
 
 
-def held_out(
+def held_out_quality(
     all_judged: VerdictColumns, *, seed: int, target_km: float = 25.0, stated: bool = False
 ) -> CalibrationQuality:
     """Calibrate on a random half, measure on the other."""

@@ -106,7 +106,9 @@ def _steps(endings: Sequence[_Ending], radius_km: float, guesses: TownGuess) -> 
         for end in range(1, len(at)):
             for now in range(end):
                 gain = float(right[end]) - float(right[now])
-                steps.append(_Step(at[now].cell, end - now, at[now].moved_to(at[end]), at[end].votes, gain))
+                steps.append(
+                    _Step(at[now].cell, end - now, at[now].probability_of_change(at[end]), at[end].votes, gain)
+                )
     return steps
 
 

@@ -34,7 +34,7 @@ class TemplateTraits:
     lists_tools: bool
 
 
-def look_at(render: Render) -> TemplateTraits:
+def detect_traits(render: Render) -> TemplateTraits:
     """Render a system text, a question and a tool. What a template refuses to render it does not keep."""
     plain, listed = _render_probe(render, None), _render_probe(render, [probe_tool()])
     return TemplateTraits(SYSTEM_MARK in plain, SYSTEM_MARK in listed, TOOL_MARK in listed)

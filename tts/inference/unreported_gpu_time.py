@@ -45,7 +45,7 @@ class UnreportedGpuTime:
         self._running_charges: dict[str, dict[Charge, float]] = {}  # with the seconds that were taken before its end
 
     @contextmanager
-    def of_generation(self, request_id: str, charge: Charge) -> Iterator[None]:
+    def track_generation(self, request_id: str, charge: Charge) -> Iterator[None]:
         """Within the block the generation runs. Ends the charge, and keeps what no usage has reported."""
         running = self._running_charges.setdefault(request_id, {})
         running[charge] = 0.0

@@ -84,7 +84,7 @@ async def draw_answers(
     return AnswerDraws(tuple(hypothesis.point for hypothesis in stated), draws.usage)
 
 
-def all_are_paid(answered: ModelRequest, budget: RolloutBudget) -> bool:
+def can_pay_draws(answered: ModelRequest, budget: RolloutBudget) -> bool:
     """Whether tokens and money are enough for the longest answer to `answered` and for all its draws, as long as it."""
     count = budget.limits.answer_draws or 1
     return _affordable_tokens(count, answered, budget) >= count * answered.sampling.max_tokens

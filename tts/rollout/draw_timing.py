@@ -16,7 +16,7 @@ from tts.domain.usage import Usage
 from tts.inference.token_estimate import usage_about
 from tts.ports.engine_offers import ForksPrompts
 from tts.ports.model_client import Delta, ModelClient, ModelRequest
-from tts.rollout.answer_draws import AnswerDraws, all_are_paid, are_wanted, draw_answers
+from tts.rollout.answer_draws import AnswerDraws, are_wanted, can_pay_draws, draw_answers
 from tts.rollout.budget import RolloutBudget
 
 
@@ -82,7 +82,7 @@ class AnswerDrawing:
         if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
             return False
         forks = isinstance(self._model, ForksPrompts) and self._model.forks_prompts
-        return forks and self._deadline.remaining_s() >= self._reserve_s and all_are_paid(request, budget)
+        return forks and self._deadline.remaining_s() >= self._reserve_s and can_pay_draws(request, budget)
 
 
 def _estimate_prompt_usage(request: ModelRequest, budget: RolloutBudget) -> Usage:

@@ -16,7 +16,7 @@ from tts.domain.description import Description
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted
 from tts.ports.rollout_groups import GroupRequest, RolloutItem, RolloutTask
 from tts.rollout.agent import Agent, Brief
-from tts.rollout.loop import roll_out
+from tts.rollout.loop import run_agent
 from tts.rollout.text_coalescer import RolloutOutput, to_events
 
 _UNFOLLOWED_S = 0.25
@@ -41,7 +41,7 @@ async def run_group(
             rollouts = [_run_leader(agent, group, brief, first, send, started)]
             rollouts += [_run_follower(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
         else:
-            rollouts = [roll_out(agent, group, brief, task, send) for task in group.tasks]
+            rollouts = [run_agent(agent, group, brief, task, send) for task in group.tasks]
         await run_all(rollouts)
 
     window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
@@ -67,7 +67,7 @@ async def _run_leader(
         await send(item)
 
     try:
-        await roll_out(agent, group, brief, task, send_and_signal_start)
+        await run_agent(agent, group, brief, task, send_and_signal_start)
     finally:
         started.set()
 
@@ -87,7 +87,7 @@ async def _run_follower(
         async with deadline.timeout(), asyncio.timeout(wait_s):
             await started.wait()
     context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
-    await roll_out(agent, replace(group, context=context), brief, task, send)
+    await run_agent(agent, replace(group, context=context), brief, task, send)
 
 
 def split(n: int, size: int) -> list[range]:

@@ -53,7 +53,7 @@ _MAX_CORRECTIONS = int(weights("rollouts")["most_corrections"])
 _OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
 
 
-async def roll_out(
+async def run_agent(
     agent: Agent, group: GroupRequest, brief: Brief, task: RolloutTask, send: Send[RolloutOutput]
 ) -> None:
     """Send events, checkpoints and attachments of one rollout. Cancelling it aborts the engine and the tools."""
@@ -323,7 +323,7 @@ class _Rollout:
         finished_turn = FinishedTurn(
             turn, self._budget.limits.max_turns, parsed, tuple(outcomes), tuple(self._messages)
         )
-        continuation = self._dialect.go_on(finished_turn)
+        continuation = self._dialect.continue_after(finished_turn)
         if continuation.ends:
             return StopReason.ANSWERED
         if is_last or self._exceeds_token_limit(continuation.messages):

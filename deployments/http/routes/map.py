@@ -40,7 +40,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         `view=world`, the reply is a small map that shows in which part of the world the point lies. The status is 404
         until there is an answer, and if the answer has no point."""
         await gateway.meta(request_id, service.caller(request))
-        answer = (await gateway.so_far(request_id)).answer
+        answer = (await gateway.current_run(request_id)).answer
         if answer is None or answer.point is None:
             raise NotFound(
                 "there is no map: " + ("there is no answer yet" if answer is None else "the answer has no point")
@@ -55,7 +55,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
         """The answer as one HTML file that can be stored and sent: maps, photo, evidence, and the steps of the
         rollouts. The status is 404 until there is an answer."""
         meta = await gateway.meta(request_id, service.caller(request))
-        run = await gateway.so_far(request_id)
+        run = await gateway.current_run(request_id)
         if run.answer is None:
             raise NotFound("there is no report: there is no answer yet")
         photo = await gateway.store.file(request_id, meta.photos[0]) if meta.photos else None

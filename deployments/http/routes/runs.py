@@ -45,7 +45,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
         meta = await gateway.meta(request_id, service.caller(request))
         media_type = choose_media_type(request.headers.getlist("accept"), (*ANSWERS, *EXPORTS))
         await _wait_as_preferred(request, service, request_id)
-        run = await gateway.so_far(request_id)
+        run = await gateway.current_run(request_id)
         status_body = status_of(request_id, run, cast(Include, meta.include))
         headers = {**NO_STORE, "X-Request-Id": request_id}
         if status_body.status == "running":

@@ -21,7 +21,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     dialect = DIALECTS["geoagent"].with_settings(DialectSettings(behaviour="released"))
     replies = (text_message("assistant", text),)
     parsed = dialect.parse(Completion(text), turn=0)
-    following = dialect.go_on(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))
+    following = dialect.continue_after(FinishedTurn(0, dialect.limits.max_turns, parsed, (), replies))
     concluded = dialect.conclusion(replies)
     answer = geoagent_answer.answer_for_geocoding(text)
     country = geoagent_answer.names_in(answer or "").country
@@ -36,14 +36,14 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         "stop": following.ends,
     }
     read = "" if concluded is None or concluded.answer is None else concluded.answer.country
-    pairs = {name: (row[name], as_kept(row[name], value)) for name, value in made.items() if name in row}
+    pairs = {name: (row[name], cut_like_corpus(row[name], value)) for name, value in made.items() if name in row}
     return compare_pairs(country_served=(country, read), **pairs)
 
 
-def as_kept(kept: JsonValue, made: JsonValue) -> JsonValue:
+def cut_like_corpus(kept: JsonValue, made: JsonValue) -> JsonValue:
     """What was made, cut where the corpus cuts long texts."""
     if isinstance(kept, str) and isinstance(made, str) and kept.endswith(_CUT):
         return made[: len(kept) - len(_CUT)] + _CUT
     if isinstance(kept, list) and isinstance(made, list) and len(kept) == len(made):
-        return [as_kept(a, b) for a, b in zip(kept, made, strict=True)]
+        return [cut_like_corpus(a, b) for a, b in zip(kept, made, strict=True)]
     return made

@@ -45,7 +45,7 @@ def is_beyond_the_service(provider: Mapping[str, Any] | None) -> bool:
     return any(not isinstance(hit, Mapping) or set(hit) != _PAGE_KEYS for hit in reply)
 
 
-def as_row(message: Message) -> dict[str, Any]:
+def row_of_message(message: Message) -> dict[str, Any]:
     """A message as the rows write it: pictures by their size."""
     if message.role != "user":
         return {"role": message.role, "content": message.text}

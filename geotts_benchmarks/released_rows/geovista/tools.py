@@ -12,10 +12,10 @@ from typing import Final
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.geovista.subject import (
     SYSTEM,
-    as_row,
     as_tavily,
     dialect_for,
     is_beyond_the_service,
+    row_of_message,
 )
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo, played_rollout
@@ -53,7 +53,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         played = await played_rollout(
             dialect_for(corpus), toolbox, photo, [output], earlier=earlier, turns_before=_rounds(earlier)
         )
-    made = [as_row(message) for message in played.appended_messages() if message.role == "user"]
+    made = [row_of_message(message) for message in played.appended_messages() if message.role == "user"]
     return compare_pairs(messages=(row["messages"], made))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
-from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_row, as_tavily, dialect_for
+from geotts_benchmarks.released_rows.geovista.subject import SYSTEM, as_tavily, dialect_for, row_of_message
 from geotts_benchmarks.released_rows.played_rollout import PlayedRollout, made_photo, played_rollout
 from geotts_benchmarks.released_rows.played_tools import played_toolbox
 from geotts_benchmarks.released_rows.played_transport import PlayedTransport
@@ -26,7 +26,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     played = await _play_outputs(row["assistant"] if whole else [row["assistant"]], corpus)
     if whole:
         wanted = _without_system(row["last_request"])
-        made = _without_system([as_row(message) for message in played.requests[-1].messages])
+        made = _without_system([row_of_message(message) for message in played.requests[-1].messages])
         return compare_pairs(requests=(row["requests"], len(played.requests)), last_request=(wanted, made))
     calls = calls_written(row["assistant"])
     stop = not played.appended_messages()
@@ -34,7 +34,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         calls=(row["calls"], with_words(calls)),
         run=(row["run"], with_words(calls[:1])),
         stop=(row["stop"], stop),
-        appended=(row["appended"], [as_row(message) for message in played.appended_messages()]),
+        appended=(row["appended"], [row_of_message(message) for message in played.appended_messages()]),
     )
 
 

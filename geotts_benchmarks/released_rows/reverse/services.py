@@ -29,7 +29,7 @@ class MadeUpPages:
 
     name = "tavily"
     needs_network = False
-    of_photo = False
+    depends_on_photo = False
 
     def __init__(self, row: Row | None, corpus: Corpus) -> None:
         self._provider: Mapping[str, Any] = (row or {}).get("provider") or {}

@@ -37,7 +37,7 @@ def filter_of(resized: Image.Image, source: Image.Image) -> str:
     return min(_FILTERS, key=distance)
 
 
-def as_noted(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note: str) -> RowResult:
+def check_note(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, note: str) -> RowResult:
     """Size, filter and quality of a photo that was sent; a note that names no filter leaves Pillow's, bicubic."""
     how = next((name for name in _FILTERS if name in note.upper()), "BICUBIC")
     stated = _QUALITY.search(note)
@@ -52,7 +52,7 @@ async def photo_of_most_pixels(row: Row, case: ShippedProfile) -> RowResult:
     scale = math.sqrt(row["value"] / (photo.width * photo.height))
     size = (int(photo.width * scale), int(photo.height * scale))
     (picture,) = pictures_in(await case.first_body(photo=photo))
-    return as_noted(row, photo, size, picture, row["note"])
+    return check_note(row, photo, size, picture, row["note"])
 
 
 async def photo_as_it_is(row: Row, case: ShippedProfile) -> RowResult:

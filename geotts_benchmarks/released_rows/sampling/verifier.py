@@ -17,7 +17,7 @@ from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from geotts_benchmarks.released_rows.made_result import made_result
 from geotts_benchmarks.released_rows.played_rollout import made_photo
 from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs, excluded_row
-from geotts_benchmarks.released_rows.sampling.pictures import as_noted
+from geotts_benchmarks.released_rows.sampling.pictures import check_note
 from geotts_benchmarks.released_rows.sampling.shipped_profile import ENDPOINT, ShippedProfile, grainy_photo, pictures_in
 from geotts_benchmarks.released_rows.thinking_with_map.subject import texts_for
 from tts.domain.photo import Photo
@@ -54,7 +54,7 @@ async def photo_max_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowR
     (picture,) = pictures_in(await _body(case, corpus, [], photo))
     scale = max(_LARGE) / row["value"]
     size = (int(photo.width / scale), int(photo.height / scale))
-    return as_noted(row, photo, size, picture, note)
+    return check_note(row, photo, size, picture, note)
 
 
 async def example(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:

@@ -24,7 +24,7 @@ from geotts_benchmarks.released_rows.thinking_with_map.subject import (
 )
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.hermes_tool_parser import as_plain_chat
-from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, Piece, taken_apart
+from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, Piece, parse_message
 from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.domain.messages import ImagePart, Message
 
@@ -77,7 +77,7 @@ async def _verl(row: Row, corpus: Corpus) -> RowResult:
 
 
 async def _demo(row: Row, corpus: Corpus) -> RowResult:
-    pieces = taken_apart(row["assistant"])
+    pieces = parse_message(row["assistant"])
     called = [piece for piece in pieces if isinstance(piece, CallMessage)]
     played = await _play_outputs(row, corpus, [row["assistant"]], _NO_PLACE)
     return compare_pairs(
@@ -111,7 +111,7 @@ async def _play_outputs(row: Row, corpus: Corpus, outputs: Sequence[str], reply:
 def _first_called(output: str, path: str) -> str:
     """The tool that an output calls first, which decides the set that the run must have had; empty for none."""
     if path == "demo":
-        return next((piece.name for piece in taken_apart(output) if isinstance(piece, CallMessage)), "")
+        return next((piece.name for piece in parse_message(output) if isinstance(piece, CallMessage)), "")
     return next((call.name for call in calls_found(output, turn=0)), "")
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tools.region_search.search import RegionSearch
 from tools.tool_provider import ToolProvider
-from tools.web import ImageSearchProvider, tells_of_photo
+from tools.web import ImageSearchProvider, reveals_place
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
@@ -84,7 +84,7 @@ class LiveLens:
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits, `source` their host; none that tells of the photo where photo hosts are hidden."""
         found = await self._regions.search(context, _region(box), limit=_RESULTS)
-        shown = [hit for hit in found if not (context.options.hide_photo_hosts and tells_of_photo(hit))]
+        shown = [hit for hit in found if not (context.options.hide_photo_hosts and reveals_place(hit))]
         return _hits_from_facts([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
 
 

@@ -28,7 +28,7 @@ class PageSource(ToolProvider, Protocol):
     """Pages of a search by text."""
 
     @property
-    def of_photo(self) -> bool:
+    def depends_on_photo(self) -> bool:
         """Whether its pages depend on the photo."""
         ...
 
@@ -91,7 +91,7 @@ class TavilyPages(Service):
 
     name: Final = "tavily"
     needs_network: Final = True
-    of_photo: Final = False
+    depends_on_photo: Final = False
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
@@ -127,7 +127,7 @@ class PagesStandIn:
         self._web = web
         self.name = web.name
         self.needs_network = web.needs_network
-        self.of_photo = isinstance(web, PhotoWebProvider)
+        self.depends_on_photo = isinstance(web, PhotoWebProvider)
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 hits in Tavily's form; `excluded` is ignored."""

@@ -22,7 +22,7 @@ Draw = Callable[[ToolContext, Any], random.Random]
 _Search = Callable[[ReverseCache, str, Any, Chance], RecordedResult]
 
 
-def of_request(context: ToolContext, asked: Any) -> random.Random:
+def random_of_request(context: ToolContext, asked: Any) -> random.Random:
     """Seed the draw of results, so that it is the same whenever one request asks the same.
 
     Args:
@@ -36,7 +36,7 @@ def of_request(context: ToolContext, asked: Any) -> random.Random:
     return random.Random(seed)
 
 
-def training_searches(cache: ReverseCache, draw: Draw = of_request) -> list[Tool]:
+def training_searches(cache: ReverseCache, draw: Draw = random_of_request) -> list[Tool]:
     """Make the searches of the training over recorded calls.
 
     Args:

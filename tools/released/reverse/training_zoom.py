@@ -19,9 +19,9 @@ from tools.released.grown_box import (
     grow_region,
     has_shape,
     is_large_enough,
-    on_photo,
     picture_of,
     shows_nothing,
+    to_photo_pixels,
 )
 from tools.released.picture import picture_observation, png, view_of, zoomed_text
 from tools.released.reverse.training_arguments import crash_error, get_from
@@ -70,7 +70,7 @@ def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     height, width = smart_resize(crop.height, crop.width)
     if (width, height) != crop.size:
         crop = crop.resize((width, height), Image.Resampling.BICUBIC)
-    return crop, on_photo(region, picture, photo)
+    return crop, to_photo_pixels(region, picture, photo)
 
 
 def _pixel_sides(box: Sequence[Any], width: int, height: int) -> Sides | None:

@@ -18,9 +18,9 @@ from tools.released.grown_box import (
     box_of_four,
     grow_region,
     is_large_enough,
-    on_photo,
     picture_of,
     shows_nothing,
+    to_photo_pixels,
 )
 from tools.released.picture import check_crop, picture_observation, png, view_of, zoomed_text
 from tools.released.thinking_with_map.texts import crash_error, object_of
@@ -63,7 +63,7 @@ def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Sides]:
     if region is None:
         raise shows_nothing(box)
     check_crop(region[2] - region[0], region[3] - region[1])
-    return picture.crop(region), on_photo(region, picture, photo)
+    return picture.crop(region), to_photo_pixels(region, picture, photo)
 
 
 def region_of(box: Sequence[Any], width: int, height: int) -> Sides | None:

@@ -46,7 +46,7 @@ class ReleasedGeoAgent(ReleasedDialect):
         """Nothing: there are no tools, and the answer is read by `conclusion`."""
         return ParsedTurn()
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """Ends the rollout: there is one turn."""
         return Continuation(ends=True)
 

@@ -21,7 +21,8 @@ from tts.ports.model_client import Sampling
 class ReleasedDialect(TextDialect, ABC):
     """`texts` are the longer texts of the authors' loop by name, where the user has imported them.
 
-    A subclass states `parse_text` (calls and the message as it stays), `conclusion`, and `go_on` where it differs.
+    A subclass states `parse_text` (calls and the message as it stays), `conclusion`, and `continue_after` where it
+    differs.
 
     Its `served` tools have targets made by `released_tool_name`; their text reaches the model as they give it.
     """
@@ -41,7 +42,7 @@ class ReleasedDialect(TextDialect, ABC):
 
     @property
     def paper_mode(self) -> bool:
-        """No last demand and no corrections: `go_on` says what the authors' loop says."""
+        """No last demand and no corrections: `continue_after` says what the authors' loop says."""
         return True
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
@@ -54,7 +55,7 @@ class ReleasedDialect(TextDialect, ABC):
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The calls that the authors' loop runs, in its order."""
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """The results; ends after a message without a call."""
         if not turn.outcomes:
             return Continuation(ends=True)
@@ -85,7 +86,7 @@ def call_penalty(result: ToolResult) -> float:
     return 0.05 if refused and result.name == "image_zoom_in_tool" and is_text_of_tool(result) else 0.0
 
 
-def after_prompt(messages: Sequence[Message]) -> Sequence[Message]:
+def messages_after_prompt(messages: Sequence[Message]) -> Sequence[Message]:
     """The conversation from the model's first message on."""
     first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))
     return messages[first:]

@@ -90,7 +90,7 @@ class ReverseDialect(TextDialect):
 
     def marked_statement(self, text: str) -> StatedAnswer | None:
         """A statement without a place that stands for the marks; `to_hypothesis` fills in what was marked."""
-        return None if useful_in(text) is None else StatedAnswer(point=None, level=Level.NONE)
+        return None if parse_useful_marks(text) is None else StatedAnswer(point=None, level=Level.NONE)
 
     def to_hypothesis(self, stated: StatedAnswer, messages: Sequence[Message]) -> Hypothesis:
         """Every search result that was marked useful becomes a claim with its call."""
@@ -124,7 +124,7 @@ class _Training(ReverseTraining):
 _RELEASED_DIALECTS: Final[dict[str, TextDialect]] = {"eval": _Evaluation(), "rl": _Training()}
 
 
-def useful_in(text: str) -> tuple[int, ...] | None:
+def parse_useful_marks(text: str) -> tuple[int, ...] | None:
     """The numbers of the last `<useful>` mark; empty when none is trusted, None when there is no mark."""
     found = _USEFUL.findall(text)
     if not found:
@@ -144,7 +144,7 @@ def _claims(messages: Sequence[Message]) -> tuple[Claim, ...]:
         if message.result is not None:
             last = message.result
         elif message.role == "assistant" and last is not None:
-            useful = set(useful_in(message.text) or ())
+            useful = set(parse_useful_marks(message.text) or ())
             for fact in last.facts:
                 if isinstance(fact, WebFact) and fact.number in useful:
                     text = f"a search result was trusted: {fact.title}"[:500]

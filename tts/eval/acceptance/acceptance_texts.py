@@ -33,7 +33,7 @@ def title(found: Acceptance) -> str:
     return f"{found.engine.engine} {found.engine.model}".strip() + f", dialect {found.engine.dialect}"
 
 
-def what_was_done(found: Acceptance) -> str:
+def progress_sentence(found: Acceptance) -> str:
     """Photos and rollouts in one sentence."""
     own = found.quality.photos if found.quality is not None else 0
     text = (

@@ -46,6 +46,6 @@ class Allowance:
             return "time"
         return "money" if self._max_cost_usd is not None and self._spent_usd >= self._max_cost_usd else ""
 
-    def go_on(self) -> bool:
+    def may_continue(self) -> bool:
         """Whether to begin another photo."""
         return not self.has_no_replies and not self.spent_limit

@@ -11,7 +11,7 @@ from typing import Literal
 from tts.config import PipelineConfig
 from tts.domain.reading import Reading
 from tts.domain.value import Value
-from tts.eval.calibration_fitting import CalibrationQuality, held_out, mean_of, verdict_columns, with_regions
+from tts.eval.calibration_fitting import CalibrationQuality, held_out_quality, mean_of, verdict_columns, with_regions
 from tts.eval.labelled_cases import LabelledCase, fitted_kind_of_cases, thin_out_cases
 from tts.eval.runs.record import Record
 from tts.verify.consensus.calibration_in_use import calibration_in_use, reliability_in_use
@@ -83,7 +83,9 @@ def fit_and_install(
     return CalibrationFit(
         photos=photos,
         origin=origin,
-        held=mean_of([held_out(columns, seed=seed) for seed in range(_SPLITS)]) if photos >= 2 * MIN_RUNS else None,
+        held=mean_of([held_out_quality(columns, seed=seed) for seed in range(_SPLITS)])
+        if photos >= 2 * MIN_RUNS
+        else None,
         file=str(file or ""),
         why="" if keep else "the calibration was not installed, as asked (--no-install)",
         replaced_photos=before.runs if before is not None and keep else 0,

@@ -11,9 +11,9 @@ from tts.eval.acceptance.acceptance_texts import (
     calibration_lines,
     cost_rows,
     fault_rows,
+    progress_sentence,
     quality_rows,
     title,
-    what_was_done,
 )
 from tts.eval.acceptance.findings import Finding
 from tts.eval.runs.report import Table, table_markdown
@@ -25,7 +25,7 @@ _NOTHING = "Nothing wrong was found."
 
 def acceptance_markdown(found: Acceptance) -> str:
     """The whole acceptance as Markdown; what is wrong comes first."""
-    parts = [f"# {title(found)}", what_was_done(found), "## What is wrong", *_finding_lines(found.findings)]
+    parts = [f"# {title(found)}", progress_sentence(found), "## What is wrong", *_finding_lines(found.findings)]
     parts += ["## Calibration", *calibration_lines(found.calibration)]
     for heading, rows in _tables(found):
         parts += [f"## {heading}", _markdown_table(rows)]
@@ -40,7 +40,7 @@ def acceptance_page(found: Acceptance) -> str:
     body = el(
         "main",
         el("h1", title(found)),
-        el("p", what_was_done(found), class_="where"),
+        el("p", progress_sentence(found), class_="where"),
         el("h2", "What is wrong"),
         wrong,
         el("h2", "Calibration"),

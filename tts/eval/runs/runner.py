@@ -73,14 +73,14 @@ async def run_samples(
     setup: RunSetup,
     *,
     concurrency: int = 2,
-    go_on: Callable[[], bool] = lambda: True,
+    may_continue: Callable[[], bool] = lambda: True,
 ) -> AsyncGenerator[Record, None]:
     """Locate every sample and yield its record once it is on disk. Closing it stops the requests under way.
 
-    A request that breaks becomes a record with a failure; its siblings go on. Once `go_on` says no, no further sample
-    is begun, and those under way are finished.
+    A request that breaks becomes a record with a failure; its siblings go on. Once `may_continue` says no, no further
+    sample is begun, and those under way are finished.
     """
-    queue = (sample for sample in samples if go_on())
+    queue = (sample for sample in samples if may_continue())
     workers = [_record_queue(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
     async with aclosing(merge(workers, maxsize=1)) as records:
         async for record in records:

@@ -39,7 +39,7 @@ def common(facts: tuple[Codes, ...]) -> Codes:
 
 
 @cache
-def written_in(language: str) -> Codes:
+def countries_by_wording(language: str) -> Codes:
     """Countries with this wording on their signs."""
     if language in _CHINESE:
         return frozenset(_CHINESE[language].split())
@@ -61,7 +61,7 @@ def named_so(name: str) -> Codes:
 
 
 @lru_cache(maxsize=4096)
-def dialled_in(number: str) -> Codes:
+def countries_by_phone_number(number: str) -> Codes:
     """Countries where these digits are a valid number, as they are written."""
     found = set()
     for code in Countries().codes:
@@ -74,7 +74,7 @@ def dialled_in(number: str) -> Codes:
 
 
 @cache
-def posted_in(postcode: str) -> Codes:
+def countries_by_postcode(postcode: str) -> Codes:
     """Countries whose postcodes have this form."""
     found = set()
     for code in Countries().codes:
@@ -87,9 +87,11 @@ def posted_in(postcode: str) -> Codes:
     return frozenset(found)
 
 
-def priced_in(price: str, locale: SceneLocale) -> Codes:
+def countries_by_price_sign(price: str, locale: SceneLocale) -> Codes:
     """Countries of the language whose prices carry the same sign on the same side."""
-    return frozenset(code for code in written_in(locale.language) if _money(locale.language, code) == _marks(price))
+    return frozenset(
+        code for code in countries_by_wording(locale.language) if _money(locale.language, code) == _marks(price)
+    )
 
 
 @cache

@@ -7,7 +7,7 @@ visitors, a distant place's name on a shop, food in its own language, and wordin
 from __future__ import annotations
 
 from tts.eval.scenes import sign_numbers
-from tts.eval.scenes.ambiguity import written_in
+from tts.eval.scenes.ambiguity import countries_by_wording
 from tts.eval.scenes.locales import LOCALES
 from tts.eval.scenes.templates import Line, Panel, Setting, Template
 from tts.eval.scenes.towns import towns_of
@@ -44,7 +44,7 @@ def street_called_after_a_town(s: Setting) -> Panel | None:
 
 def english_for_visitors(s: Setting) -> Panel | None:
     """Three English lines, where English is not written otherwise. None where it is."""
-    if s.locale.country in written_in("en") or s.locale.language == "en":
+    if s.locale.country in countries_by_wording("en") or s.locale.language == "en":
         return None
     english = words_for("en", s.split)
     chosen = s.rng.choice(english.shop), *s.rng.sample(english.notice, 2)
@@ -65,7 +65,7 @@ def distant_name_on_a_shop(s: Setting) -> Panel | None:
 def food_in_its_own_language(s: Setting) -> Panel | None:
     """Food of a foreign cuisine, with one of its goods in the same language."""
     language = s.rng.choice([tag for tag in _CUISINES if tag != s.locale.language])
-    if s.locale.country in written_in(language):
+    if s.locale.country in countries_by_wording(language):
         return None
     words = _CUISINES[language]
     half = len(words) // 2

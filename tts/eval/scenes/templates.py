@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tts.eval.scenes import sign_numbers
-from tts.eval.scenes.ambiguity import dialled_in, named_so, posted_in, priced_in, written_in
+from tts.eval.scenes.ambiguity import (
+    countries_by_phone_number,
+    countries_by_postcode,
+    countries_by_price_sign,
+    countries_by_wording,
+    named_so,
+)
 from tts.eval.scenes.locales import SceneLocale
 from tts.eval.scenes.towns import Town, neighbours
 from tts.eval.scenes.words import Split, Words
@@ -56,7 +62,7 @@ class Setting:
     @property
     def wording(self) -> frozenset[str]:
         """Countries on whose signs this language is written."""
-        return written_in(self.locale.language)
+        return countries_by_wording(self.locale.language)
 
     @property
     def home(self) -> frozenset[str]:
@@ -71,7 +77,7 @@ def shop_front(s: Setting) -> Panel | None:
         lines.append(Line(sign_numbers.brand(s.rng), 0.8))
     if (code := sign_numbers.postcode(s.locale)) is not None and s.rng.random() < 0.3:
         lines.append(Line(f"{s.rng.choice(s.words.street)}, {code}", 0.5, 0.3))
-        return Panel(tuple(lines), "shop", "postcode", (s.wording, posted_in(code)), 3.0)
+        return Panel(tuple(lines), "shop", "postcode", (s.wording, countries_by_postcode(code)), 3.0)
     return Panel(tuple(lines), "shop", "language", (s.wording,), 3.0)
 
 
@@ -81,7 +87,7 @@ def shop_with_phone(s: Setting) -> Panel | None:
     if number is None:
         return None
     lines = (Line(s.rng.choice(s.words.shop), 1.4), Line(number))
-    return Panel(lines, "shop", "phone", (s.wording, dialled_in(number)), 2.4)
+    return Panel(lines, "shop", "phone", (s.wording, countries_by_phone_number(number)), 2.4)
 
 
 def station_board(s: Setting) -> Panel | None:
@@ -118,7 +124,7 @@ def price_list(s: Setting) -> Panel | None:
         if (found := sign_numbers.price(s.locale, s.rng)) is None:
             return None
         lines.append(Line(f"{item}   {found[0]}", 0.9, 0.15))
-        facts.append(priced_in(found[0], s.locale))
+        facts.append(countries_by_price_sign(found[0], s.locale))
     return Panel(tuple(lines), "board", "currency", tuple(facts), 1.3)
 
 
@@ -154,7 +160,7 @@ def rent_poster(s: Setting) -> Panel | None:
     lines = [Line(s.words.rent, 1.5), Line(number, 1.0, 0.2)]
     if (rent := sign_numbers.price(s.locale, s.rng, factor=150)) is not None and s.rng.random() < 0.5:
         lines.append(Line(rent[0], 0.8, 0.2))
-    return Panel(tuple(lines), "paper", "phone", (s.wording, dialled_in(number)), 1.4)
+    return Panel(tuple(lines), "paper", "phone", (s.wording, countries_by_phone_number(number)), 1.4)
 
 
 def van_lettering(s: Setting) -> Panel | None:
@@ -168,7 +174,7 @@ def street_name(s: Setting) -> Panel | None:
     lines = [Line(s.rng.choice(s.words.street), 1.2)]
     if (code := sign_numbers.postcode(s.locale)) is not None and s.rng.random() < 0.4:
         lines.append(Line(code, 0.6, 0.2))
-        return Panel(tuple(lines), "road", "postcode", (s.wording, posted_in(code)), 3.6)
+        return Panel(tuple(lines), "road", "postcode", (s.wording, countries_by_postcode(code)), 3.6)
     return Panel(tuple(lines), "road", "language", (s.wording,), 3.6)
 
 
@@ -182,7 +188,11 @@ def beside(s: Setting) -> Panel | None:
             if number is None:
                 return None
             return Panel(
-                (Line(sign_numbers.brand(s.rng), 0.8), Line(number)), "van", "phone", (dialled_in(number),), 3.2
+                (Line(sign_numbers.brand(s.rng), 0.8), Line(number)),
+                "van",
+                "phone",
+                (countries_by_phone_number(number),),
+                3.2,
             )
         case "web":
             return Panel((Line(sign_numbers.web_address(s.locale, s.rng)),), "van", "domain", (s.home,), 6.0)

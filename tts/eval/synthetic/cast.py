@@ -16,7 +16,7 @@ from tts.eval.synthetic.atlas import Atlas
 @dataclass(frozen=True, slots=True)
 class Cast:
     """`clean` holds the same rollouts without an attack, when there is one. `unasked` is what tools know that nobody
-    asked for, `more` is one more rollout of the same policy."""
+    asked for, `extra_rollout` is one more rollout of the same policy."""
 
     truth: LatLon
     rollouts: Sequence[Trajectory]
@@ -25,7 +25,7 @@ class Cast:
     clean: Sequence[Trajectory] = field(default=())
     clean_lines: Sequence[str] = field(default=())
     unasked: Sequence[Fact] = field(default=())
-    more: Trajectory | None = None
+    extra_rollout: Trajectory | None = None
 
 
 class Family(Protocol):

@@ -77,9 +77,19 @@ def _stage_cast(
 ) -> Scenario:
     rollouts, lines = (cast.rollouts, cast.lines) if attacked else (cast.clean, cast.clean_lines)
     numbered = tuple(rollouts[k].model_copy(update={"rollout_id": i}) for i, k in enumerate(order))
-    more = None if cast.more is None else cast.more.model_copy(update={"rollout_id": len(order)})
+    extra_rollout = (
+        None if cast.extra_rollout is None else cast.extra_rollout.model_copy(update={"rollout_id": len(order)})
+    )
     return Scenario(
-        key, family, cast.kind, cast.truth, numbered, reading_of(lines), clean, unasked=tuple(cast.unasked), more=more
+        key,
+        family,
+        cast.kind,
+        cast.truth,
+        numbered,
+        reading_of(lines),
+        clean,
+        unasked=tuple(cast.unasked),
+        extra_rollout=extra_rollout,
     )
 
 

@@ -6,7 +6,8 @@ looked the small print up. All rollouts end at other branches, most of them at t
 the crowd is right, has looked up both lines, and one rollout has left a wrong branch behind: nothing is to be
 recovered, and a verifier that likes what was left behind loses.
 
-`more` is the rollout that the same calls would buy: of the same policy, which reads the small print in one of four.
+`extra_rollout` is the rollout that the same calls would buy: of the same policy, which reads the small print in one of
+four.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
             lines,
             kind="answered",
             unasked=unasked,
-            more=_further_rollout(atlas, rng, ours, theirs),
+            extra_rollout=_further_rollout(atlas, rng, ours, theirs),
         )
     crowd = [_hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
     crowd += [_hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
@@ -57,7 +58,12 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     elif kind == "second hit":
         crowd.append(_hasty_rollout(atlas, rng, theirs, [theirs, third, ours]))
     return Cast(
-        ours.town.point, crowd, lines, kind=kind, unasked=unasked, more=_further_rollout(atlas, rng, ours, theirs)
+        ours.town.point,
+        crowd,
+        lines,
+        kind=kind,
+        unasked=unasked,
+        extra_rollout=_further_rollout(atlas, rng, ours, theirs),
     )
 
 

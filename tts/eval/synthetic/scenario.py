@@ -15,8 +15,8 @@ RIGHT_KM = CITY_KM
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """`clean` is the same request without the attack, where there is one: an attack moves nothing when both verdicts
-    agree. `kind` tells the variants of a family apart. `unasked` is what tools know that nobody asked for, `more` is
-    one more rollout of the same policy."""
+    agree. `kind` tells the variants of a family apart. `unasked` is what tools know that nobody asked for,
+    `extra_rollout` is one more rollout of the same policy."""
 
     key: str
     family: str
@@ -26,4 +26,4 @@ class Scenario:
     readings: tuple[Reading, ...] = ()
     clean: Scenario | None = None
     unasked: tuple[Fact, ...] = ()
-    more: Trajectory | None = None
+    extra_rollout: Trajectory | None = None

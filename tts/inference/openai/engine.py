@@ -259,7 +259,7 @@ class OpenAIModel:
             traits = traits.model_copy(update={"pictures": "uuid"})
         self._server = traits.server
         known = await asyncio.to_thread(self._memory.recall, self._model, traits.server)
-        self._traits = traits if known is None else traits.narrowed_by(known, fixed=self._config.model_fields_set)
+        self._traits = traits if known is None else traits.narrow(known, fixed=self._config.model_fields_set)
         self._stored_traits = None if known is None and traits.kind in HOSTED else self._traits
         if traits.slots is not None and traits.slots < self._config.max_running:
             self._limiter = Limiter(traits.slots, self._config.max_queued)

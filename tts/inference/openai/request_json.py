@@ -18,7 +18,7 @@ import orjson
 from tts.config import OpenAIEngine
 from tts.dialects.hermes_tool_parser import as_plain_chat, wire_schema
 from tts.domain.messages import ImagePart, Message, ProviderFields, TextPart
-from tts.inference.openai.endpoint.accepted_messages import accepted_messages, in_turns
+from tts.inference.openai.endpoint.accepted_messages import accepted_messages, merge_into_turns
 from tts.inference.openai.endpoint.adaptation import Request
 from tts.inference.openai.endpoint.provider_fields import REASONING_FIELDS, without_reasoning
 from tts.inference.openai.endpoint.sent_pictures import PictureCache
@@ -73,7 +73,7 @@ async def body_for(
     writer = _Writer(request, pictures, traits, held)
     chat = await writer.chat(messages)
     joined = traits.alternates or not traits.keeps_system(lists_tools=lists_tools)
-    body["messages"] = in_turns(chat) if joined else chat
+    body["messages"] = merge_into_turns(chat) if joined else chat
     if lists_tools:
         body["tools"] = [wire_schema(tool) for tool in listed]
         body["tool_choice"] = "auto" if callable_now else "none"

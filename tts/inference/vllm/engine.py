@@ -119,7 +119,7 @@ class VllmModel:
         with boundary(ModelError, "vllm"):
             generation, forced = await self._generation(request)
             charge = GpuCharge(self._gpu_time, self._gpus)
-            with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
+            with UNREPORTED_GPU_TIME.track_generation(request.context.id, charge):
                 async with closing(self._deltas(request, generation, charge, forced=forced)) as deltas:
                     async for delta in deltas:
                         yield delta
@@ -129,7 +129,7 @@ class VllmModel:
         with boundary(ModelError, "vllm"):
             generation, _ = await self._generation(request)
             charge = GpuCharge(self._gpu_time, self._gpus)
-            with UNREPORTED_GPU_TIME.of_generation(request.context.id, charge):
+            with UNREPORTED_GPU_TIME.track_generation(request.context.id, charge):
                 return await self._collect_draws(replace(generation, draws=count), charge)
 
     async def _collect_draws(self, generation: Generation, charge: GpuCharge) -> tuple[tuple[str | None, ...], Usage]:

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from tts.config import VllmEngine
 from tts.config.setting_names import OF_ENGINE, SettingNames
 from tts.errors import ConfigError, FatalError, ModelError, Overloaded
-from tts.inference.chat_template import CHATML, look_at
+from tts.inference.chat_template import CHATML, detect_traits
 from tts.inference.context_overflow import reports_context_overflow
 from tts.inference.vllm.content_pictures import Picture
 from tts.ports.model_client import Sampling
@@ -187,7 +187,7 @@ class _ChatTokenizer:
         ids = tokenizer.encode("<|im_end|>", add_special_tokens=False)
         self.end_of_turn = int(ids[0] if len(ids) == 1 else tokenizer.eos_token_id)
         self._without_tools = self._template
-        traits = look_at(self.render)
+        traits = detect_traits(self.render)
         self.lists_tools = traits.lists_tools
         if not traits.keeps_system:
             self._mend(config, chatml=len(ids) == 1)

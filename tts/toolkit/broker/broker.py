@@ -175,12 +175,12 @@ class Broker:
     async def _find_entry(self, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:
         counter = self._counters[tool.spec.name]
         if not tool.spec.cacheable:
-            counter.came_from("call")
+            counter.count_source("call")
             return _FoundEntry(self._new_entry(tool, await run_tool(tool, arguments, context), context), "call")
         key = call_key(tool, arguments, context)
         entry = self._near_store.peek(key)
         if entry is not None and entry.is_fresh(self._now()):
-            counter.came_from("hit")
+            counter.count_source("hit")
             return _FoundEntry(entry, "hit")
         limit_s = min(tool.spec.timeout_s, context.request.remaining_s)
         try:
@@ -191,7 +191,7 @@ class Broker:
         except TimeoutError:
             raise timed_out(tool, limit_s) from None
         source: Source = "joined" if joined and found.source == "call" else found.source
-        counter.came_from(source)
+        counter.count_source(source)
         return _FoundEntry(found.entry, source)
 
     async def _find_or_make(self, key: str, tool: Tool, arguments: Arguments, context: ToolContext) -> _FoundEntry:

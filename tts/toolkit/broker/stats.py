@@ -73,7 +73,7 @@ class ToolCounter:
         self.latency[bisect_left(BUCKETS_S, elapsed_s)] += 1
         self.latency_sum_s += elapsed_s
 
-    def came_from(self, source: Source) -> None:
+    def count_source(self, source: Source) -> None:
         """Count where a result came from: the cache, a call under way, an older result, or the tool.
 
         Args:

@@ -179,7 +179,7 @@ def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], 
     checked = [entry for entry in entries if entry.finding is Finding.SUPPORTED]
     if n:
         sentence = f"{n} of {total} rollout{'s' if total > 1 else ''} point{'s' if n == 1 else ''} to {where}"
-    elif any(vote.ledger.passed_by for vote in winner.members):
+    elif any(vote.ledger.is_unchosen for vote in winner.members):
         sentence = f"No rollout answered {where}; the verifier's own questions point there"
     else:
         sentence = f"The text that was read, taken together, points to {where}"

@@ -31,7 +31,7 @@ class PlaceInQuestion:
     world: World
     city: str
     country_code: str
-    found_by: frozenset[str] = frozenset()
+    searched_lines: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -72,7 +72,7 @@ def _place_in_question(place: ClaimedPlace, stated: Statements, world: World) ->
     country = world.country_near(centre) if centre is not None else None
     code = country.code if country is not None else codes[0] if len(codes) == 1 else ""
     asked_place = PlaceInQuestion(place, world, _searched_name(place, codes), code)
-    return replace(asked_place, found_by=stated.led_to(asked_place.city, asked_place.is_named_in))
+    return replace(asked_place, searched_lines=stated.lines_leading_to(asked_place.city, asked_place.is_named_in))
 
 
 def _country_codes(place: ClaimedPlace) -> Iterator[str]:

@@ -95,10 +95,11 @@ def _place_verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdi
 def _with_shares(places: Sequence[CheckedPlace], weighing: Weighing) -> tuple[CheckedPlace, ...]:
     """With the share of each among those that are compared. What the photo says counts, not how many photos are taken
     there: places are compared by their Bayes factors."""
-    gains = [max(1e-9, one.bayes_factor) for one in weighing.places]
-    total = sum(gains)
+    factors = [max(1e-9, one.bayes_factor) for one in weighing.places]
+    total = sum(factors)
     return tuple(
-        place.model_copy(update={"share": round(gain / total, 4)}) for place, gain in zip(places, gains, strict=True)
+        place.model_copy(update={"share": round(factor / total, 4)})
+        for place, factor in zip(places, factors, strict=True)
     )
 
 

@@ -19,7 +19,7 @@ _LEAST_KM = weights("claims")["least_place_km"]
 _MOST_KM = weights("claims")["most_place_km"]
 
 
-def in_question(claimed: Sequence[ClaimedPlace], verdict: Verdict) -> tuple[ClaimedPlace, ...]:
+def places_in_question(claimed: Sequence[ClaimedPlace], verdict: Verdict) -> tuple[ClaimedPlace, ...]:
     """The claimed places and the answer of the blind rollouts, if that is another place; by name."""
     rival = _answered_place(verdict)
     known = rival is None or any(_may_hold(place, verdict) for place in claimed)

@@ -48,7 +48,7 @@ def lies_inside(ledger: RolloutLedger, within: Area | None, world: World) -> boo
     )
 
 
-def speaks_against(
+def contradicts_area(
     within: Area, inside: Sequence[Vote], outside: Sequence[Vote], read: ReadBelief | None, world: World
 ) -> bool:
     """Whether the photo contradicts the area."""

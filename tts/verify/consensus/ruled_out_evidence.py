@@ -26,11 +26,11 @@ _READ_KM = weights("checks")["read_there_km"]
 
 @dataclass(frozen=True, slots=True)
 class RejectedPlace:
-    """A place that was ruled out and that something points to. `firmly`: more than to any place that is left."""
+    """A place that was ruled out and that something points to. `is_firm`: more than to any place that is left."""
 
     place: ClaimedPlace
     read: bool
-    firmly: bool
+    is_firm: bool
 
 
 def rejected_of(
@@ -40,9 +40,11 @@ def rejected_of(
     found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
     ruled_out_place = None if found is None else ruled_out.place_at(found, world)
     if read is not None and found is not None and ruled_out_place is not None:
-        firmly = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
-        return RejectedPlace(ruled_out_place, read.names(found), firmly)
-    pointed = [(ledger, held) for ledger in ledgers if (held := held_by(ledger, ruled_out, world)) is not None]
+        is_firm = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
+        return RejectedPlace(ruled_out_place, read.names(found), is_firm)
+    pointed = [
+        (ledger, held) for ledger in ledgers if (held := ruled_out_place_of(ledger, ruled_out, world)) is not None
+    ]
     if not pointed:
         return None
     best, place = max(pointed, key=lambda pair: (evidence_score(pair[0]), pair[1].place))
@@ -50,7 +52,7 @@ def rejected_of(
     return RejectedPlace(place, False, best.grounding >= FIRM and evidence_score(best) - best_remaining > HEAVIER)
 
 
-def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:
+def ruled_out_place_of(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> ClaimedPlace | None:
     """The place that was ruled out and holds the point of a ledger."""
     point = ledger.hypothesis.point
     return None if point is None or not ruled_out else ruled_out.place_at(point, world)
@@ -58,10 +60,10 @@ def held_by(ledger: RolloutLedger, ruled_out: RuledOut, world: World) -> Claimed
 
 def with_rejected(verdict: Verdict, rejected: RejectedPlace | None) -> Verdict:
     """The verdict, which says first what speaks for a place that was ruled out."""
-    if rejected is None or not (rejected.firmly or verdict.abstained):
+    if rejected is None or not (rejected.is_firm or verdict.abstained):
         return verdict
     text = f"The photo {'says' if rejected.read else 'points to'} {rejected.place.place}, which you ruled out."
-    if not rejected.firmly:
+    if not rejected.is_firm:
         return verdict.model_copy(update={"explanation": f"{text} {verdict.explanation}".strip()})
     contradiction = Contradiction(about="not_there", text=text)
     return verdict.model_copy(

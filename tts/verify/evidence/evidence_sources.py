@@ -38,7 +38,7 @@ class Source:
         return self.call is not None and bool(_OWN_POINT_ARGUMENTS & set(self.call.arguments))
 
     @property
-    def tells_of_own_point(self) -> bool:
+    def is_about_own_point(self) -> bool:
         """Whether it only says what lies at a point the rollout itself put in; a picture of the place shows more."""
         return self.is_echo and not isinstance(self.fact, ViewFact)
 
@@ -68,7 +68,7 @@ class Source:
             quote=quote[:300],
             url=url,
             retrieved_at=self.result.retrieved_at,
-            of_own_point=self.tells_of_own_point,
+            of_own_point=self.is_about_own_point,
         )
 
 

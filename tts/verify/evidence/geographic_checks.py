@@ -136,7 +136,7 @@ def _citation_entry(claim: Claim, result: ToolResult, own_sources: list[Source],
         tool=result.name,
         quote=claim.quote,
         retrieved_at=result.retrieved_at,
-        of_own_point=all(source.tells_of_own_point for source in own_sources),
+        of_own_point=all(source.is_about_own_point for source in own_sources),
     )
 
 

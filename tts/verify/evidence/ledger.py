@@ -73,7 +73,7 @@ class LedgerEntry(Value):
 class RolloutLedger(Value):
     """All claims of one rollout. `grounding` in [0, 1] is how firmly its point rests on something outside itself.
     `draws` are the points of its answer drawn again, None for one that names no point.
-    `passed_by`: the point is one that the rollout saw and does not answer (`tts.verify.inquiry`).
+    `is_unchosen`: the point is one that the rollout saw and does not answer (`tts.verify.inquiry`).
     """
 
     rollout_id: int
@@ -82,12 +82,12 @@ class RolloutLedger(Value):
     grounding: float
     witnesses: frozenset[str] = frozenset()
     draws: tuple[LatLon | None, ...] = ()
-    passed_by: bool = False
+    is_unchosen: bool = False
 
     @property
     def is_answer(self) -> bool:
-        """Whether its rollout answers this point: neither pooled nor passed by."""
-        return not self.is_pooled and not self.passed_by
+        """Whether its rollout answers this point: it is neither pooled nor unchosen."""
+        return not self.is_pooled and not self.is_unchosen
 
     @property
     def is_pooled(self) -> bool:

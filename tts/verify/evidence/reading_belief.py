@@ -51,7 +51,7 @@ def read_belief(
     return ReadBelief(leads, belief, found)
 
 
-def of_photo(trajectories: Iterable[Trajectory], number: int) -> tuple[Turn, ...]:
+def turns_of_photo(trajectories: Iterable[Trajectory], number: int) -> tuple[Turn, ...]:
     """The turns of some rollouts without the text that was read in other photos than this one."""
     return tuple(
         turn.model_copy(update={"results": tuple(_result_of_photo(result, number) for result in turn.results)})
@@ -61,9 +61,9 @@ def of_photo(trajectories: Iterable[Trajectory], number: int) -> tuple[Turn, ...
 
 
 def about_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading], number: int) -> tuple[Turn, ...]:
-    """As `of_photo`, without lookups of something that was read in another photo and not in this one: what was found
-    for another photo is no evidence for this one."""
-    turns = of_photo(trajectories, number)
+    """As `turns_of_photo`, without lookups of something that was read in another photo and not in this one: what was
+    found for another photo is no evidence for this one."""
+    turns = turns_of_photo(trajectories, number)
     own_text = _shown_text([Trajectory(rollout_id=0, turns=turns)], readings[number : number + 1])
     all_text = _shown_text(trajectories, readings)
     return tuple(_turn_of_photo(turn, own_text, all_text) for turn in turns)

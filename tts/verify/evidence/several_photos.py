@@ -51,19 +51,19 @@ class OnePhoto:
 
 @dataclass(frozen=True, slots=True)
 class DifferentPlaces:
-    """Photos that are not of one place, each by itself. `surely` is false when only their lettering speaks against one
-    country: then it is unlikely, and not excluded."""
+    """Photos that are not of one place, each by itself. `is_certain` is false when only their lettering speaks against
+    one country: then it is unlikely, and not excluded."""
 
     photos: tuple[OnePhoto, ...]
-    surely: bool
+    is_certain: bool
 
     @property
     def sentence_start(self) -> str:
         """The beginning of the sentence about it."""
-        return f"These photos {'cannot' if self.surely else 'can hardly'} be of the same place"
+        return f"These photos {'cannot' if self.is_certain else 'can hardly'} be of the same place"
 
 
-def photos_apart(
+def find_different_places(
     trajectories: Sequence[Trajectory], readings: Sequence[Reading], photos: int, world: World
 ) -> DifferentPlaces | None:
     """Every photo by itself when two of them are not of one place; None when they can be, or when nobody can tell."""
@@ -73,15 +73,15 @@ def photos_apart(
     priors = world.clues.weigher.priors
     beliefs = [one.read.belief for one in single_photos if one.read is not None]
     pairs = [(a, b) for a, b in combinations(beliefs, 2) if _distance_between_km(a, b) > _NEIGHBOURS_KM]
-    surely = any(
+    is_certain = any(
         _are_in_distant_towns(a, b) or _joint_likelihood(a, b, priors) < _LEAST_JOINT_LIKELIHOOD for a, b in pairs
     )
-    if surely or any(_best_shared_fit(a, b, priors) < _LEAST_SHARED_FIT for a, b in pairs):
-        return DifferentPlaces(single_photos, surely)
+    if is_certain or any(_best_shared_fit(a, b, priors) < _LEAST_SHARED_FIT for a, b in pairs):
+        return DifferentPlaces(single_photos, is_certain)
     return None
 
 
-def apart_verdict(
+def different_places_verdict(
     answers: Sequence[PhotoAnswer],
     photos: Sequence[OnePhoto],
     blank: Verdict,
@@ -105,7 +105,7 @@ def own_answers_text(answers: Sequence[PhotoAnswer]) -> str:
     return "Each photo has its own answer." if any(answer.lat is not None for answer in answers) else ""
 
 
-def says_something(answer: PhotoAnswer, photo: OnePhoto) -> bool:
+def has_statement(answer: PhotoAnswer, photo: OnePhoto) -> bool:
     """Whether a photo has an answer, or is in a language that is named."""
     return answer.lat is not None or bool(_language_text(photo.read))
 

@@ -1,8 +1,8 @@
-"""The candidates of the verifier's questions: final answers, and places that a rollout passed by.
+"""The candidates of the verifier's questions: final answers, and places that no rollout chose.
 
-Three kinds are passed by: what a rollout believed in an earlier turn, a place that a tool stated and that bears a line
-of the photo, and the town of a page that bears one. The last two count only where the leading answer is not known to
-bear that line. None of them has a vote: questions decide whether it gets one.
+Three kinds are unchosen: what a rollout believed in an earlier turn, a place that a tool stated and that repeats a line
+of the photo, and the town of a page that repeats one. The last two count only where the leading answer is not known to
+repeat that line. None of them has a vote: questions decide whether it gets one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 from tts.verify.consensus.area_constraint import lies_inside
 from tts.verify.consensus.clusters import Cluster
-from tts.verify.consensus.ruled_out_evidence import held_by
+from tts.verify.consensus.ruled_out_evidence import ruled_out_place_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
@@ -29,24 +29,25 @@ from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
 from tts.verify.inquiry.statements import Statement, Statements, contains_phrase
 
-_MOST_PASSED_BY = 2
+_MOST_UNCHOSEN = 2
 _TOWN_KM = weights("inquiry")["town_km"]
 _NOTHING_RULED_OUT = RuledOut()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place with the votes for it. One that was passed by has a single vote, which counts once questions admit it.
+    """A place with the votes for it. An unchosen one has a single vote, which counts once questions admit it.
 
-    `found_by` are the lines whose search led to it: that a tool returns it for such a line again says nothing new.
+    `searched_lines` are the lines whose search led to it: that a tool returns it for such a line again says nothing
+    new.
     """
 
     point: LatLon
     city: str
     country_code: str
     votes: tuple[Vote, ...]
-    passed_by: bool = False
-    found_by: frozenset[str] = frozenset()
+    is_unchosen: bool = False
+    searched_lines: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -69,27 +70,29 @@ class CandidateInputs:
     ruled_out: RuledOut = _NOTHING_RULED_OUT
 
 
-def answers(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
+def final_candidates(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
     """The leading final answers, the first of them the answer as it stands."""
     found = []
     for cluster in clusters[:MOST_PLACES]:
         best = cluster.anchor.ledger.hypothesis
         city, code = _town_and_country_code(cluster.centre, best.city, best.country_code, world)
-        found.append(_with_found_by(Candidate(cluster.centre, city, code, cluster.members), stated))
+        found.append(_with_searched_lines(Candidate(cluster.centre, city, code, cluster.members), stated))
     return found
 
 
-def passed_by(inputs: CandidateInputs, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
+def unchosen_candidates(inputs: CandidateInputs, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
-    leader = stated.borne_at(beside[0].is_named_in)
+    leader = stated.repeated_lines(beside[0].is_named_in)
     candidates: list[Candidate] = []
     for rollout_id, hypothesis in [*_believed_places(inputs), *_named_places(inputs, stated, leader)]:
         assert hypothesis.point is not None
         if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *candidates]):
             candidate = _candidate(inputs, stated, rollout_id, hypothesis)
             candidates += [candidate] if candidate is not None else []
-    candidates.sort(key=lambda one: (-len(stated.borne_at(one.is_named_in) - leader), -one.votes[0].weight, one.name))
-    return candidates[:_MOST_PASSED_BY]
+    candidates.sort(
+        key=lambda one: (-len(stated.repeated_lines(one.is_named_in) - leader), -one.votes[0].weight, one.name)
+    )
+    return candidates[:_MOST_UNCHOSEN]
 
 
 def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
@@ -137,8 +140,8 @@ def _believed_places(inputs: CandidateInputs) -> Iterator[tuple[int, Hypothesis]
 def _named_places(
     inputs: CandidateInputs, stated: Statements, leader: frozenset[str]
 ) -> Iterator[tuple[int, Hypothesis]]:
-    """Places in tool results that bear a line which the leader is not known to bear; those with most lines first."""
-    statements = [one for one in stated.every if one.lines - leader]
+    """Places in tool results that repeat a line which the leader is not known to repeat, most lines first."""
+    statements = [one for one in stated.statements if one.lines - leader]
     for one in sorted(statements, key=lambda one: (-len(one.lines - leader), one.words, one.rollout_id)):
         for hypothesis in places_of(one, inputs.world):
             yield one.rollout_id, hypothesis
@@ -154,15 +157,15 @@ def _candidate(
     ledger = build_ledger(trajectory, inputs.readings, inputs.world)
     if ledger is None or not lies_inside(ledger, inputs.within, inputs.world):
         return None
-    if held_by(ledger, inputs.ruled_out, inputs.world) is not None:
+    if ruled_out_place_of(ledger, inputs.ruled_out, inputs.world) is not None:
         return None
-    vote = votes_from([ledger.model_copy(update={"passed_by": True})], inputs.world)[0]
+    vote = votes_from([ledger.model_copy(update={"is_unchosen": True})], inputs.world)[0]
     city, code = _town_and_country_code(vote.point, hypothesis.city, hypothesis.country_code, inputs.world)
-    return _with_found_by(Candidate(vote.point, city, code, (vote,), passed_by=True), stated)
+    return _with_searched_lines(Candidate(vote.point, city, code, (vote,), is_unchosen=True), stated)
 
 
-def _with_found_by(candidate: Candidate, stated: Statements) -> Candidate:
-    return replace(candidate, found_by=stated.led_to(candidate.city, candidate.is_named_in))
+def _with_searched_lines(candidate: Candidate, stated: Statements) -> Candidate:
+    return replace(candidate, searched_lines=stated.lines_leading_to(candidate.city, candidate.is_named_in))
 
 
 def _town_and_country_code(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:

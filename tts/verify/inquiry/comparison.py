@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.verify.evidence.small_print import is_small_print
 from tts.verify.inquiry.question import MOST_PLACES, AskedPlace, Question, forms_for
-from tts.verify.inquiry.rounds import Outcome, Round, gains_of
+from tts.verify.inquiry.rounds import Outcome, Round, weight_changes_of
 from tts.verify.inquiry.statements import Statements
 
 FEWEST_PLACES = 2  # that a question separates
@@ -66,18 +66,20 @@ class Comparison(Generic[PlaceT]):
         """For each round the places that count in it."""
         return [frozenset(i for i in one.outcomes if self._is_informative(i, one.question.line)) for one in self.rounds]
 
-    def gains(self) -> dict[int, float]:
+    def weight_changes(self) -> dict[int, float]:
         """The log-likelihood ratio of each place after rounds that said something, in nats."""
-        return gains_of(self.rounds, self.counted_places(), range(len(self.candidates)))
+        return weight_changes_of(self.rounds, self.counted_places(), range(len(self.candidates)))
 
-    def gain_of_others(self) -> float:
+    def weight_change_of_others(self) -> float:
         """What an answer gains that is none of the candidates: nothing, or as much as a candidate lost at which a line
         was found, so that it does not overtake this candidate."""
-        gains = self.gains()
+        weight_changes = self.weight_changes()
         deciding = (
-            (one, each) for one, each in zip(self.rounds, self.counted_places(), strict=True) if one.gains(each)
+            (one, each)
+            for one, each in zip(self.rounds, self.counted_places(), strict=True)
+            if one.weight_changes(each)
         )
-        return min([0.0, *(gains[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
+        return min([0.0, *(weight_changes[i] for one, counted in deciding for i in counted if one.outcomes[i].found)])
 
     def _is_decided(self) -> bool:
         """Whether no question is needed any more."""
@@ -98,7 +100,7 @@ class Comparison(Generic[PlaceT]):
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
     def _calls_for_each_place(self, line: str) -> Iterator[PendingCalls]:
-        """The question of the first place, of those that bear the line, then of the others."""
+        """The question of the first place, of those that repeat the line, then of the others."""
         with_line = [i for i in range(1, len(self.candidates)) if line in self._known_lines_at(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in with_line]
         for form in forms_for(line, self._offered_tools):
@@ -161,7 +163,7 @@ class Comparison(Generic[PlaceT]):
     def _is_informative(self, i: int, line: str) -> bool:
         """Whether a line that is found at a place, or not, says something about it. A place that nothing but this
         line led to was chosen because the line stands there."""
-        return line not in self.candidates[i].found_by or bool(self._known_lines_at(i) - {line})
+        return line not in self.candidates[i].searched_lines or bool(self._known_lines_at(i) - {line})
 
     def _distinguishes_places(self, line: str) -> bool:
         return 0 < self._count_places_with(line) < len(self.candidates)
@@ -172,7 +174,7 @@ class Comparison(Generic[PlaceT]):
     def _known_lines_at(self, i: int) -> frozenset[str]:
         """Lines that are known to stand at a place, by what was stated and by valid rounds."""
         found = {r.question.line for r in self.rounds if not r.is_void and i in r.outcomes and r.outcomes[i].found}
-        return self._statements.borne_at(self.candidates[i].is_named_in) | found
+        return self._statements.repeated_lines(self.candidates[i].is_named_in) | found
 
 
 def key_of(arguments: dict[str, JsonValue]) -> bytes:

@@ -42,7 +42,7 @@ def with_undecided(
             if not outcome.call_id or outcome.call_id in entered_call_ids:
                 continue
             candidate = inquiry.candidates[number]
-            owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.passed_by} & rollout_ids
+            owners = {vote.ledger.rollout_id for vote in candidate.votes if not candidate.is_unchosen} & rollout_ids
             for rollout_id in owners or {first}:
                 new_entries[rollout_id].append(_undecided_entry(inquiry, one, number, counted))
     return tuple(ledger.with_entries(new_entries[ledger.rollout_id]) for ledger in ledgers)
@@ -79,8 +79,8 @@ def _entry_without_weight(claim: str, question: Question, source: Outcome | Open
 
 
 def _is_decisive(one: Round, number: int, counted: frozenset[int]) -> bool:
-    gains = one.gains(counted)
-    return number in gains and any(gains.values())
+    weight_changes = one.weight_changes(counted)
+    return number in weight_changes and any(weight_changes.values())
 
 
 def _undecided_reason(one: Round) -> str:

@@ -42,7 +42,7 @@ class AskedPlace(Protocol):
         """Where a search for places looks."""
 
     @property
-    def found_by(self) -> frozenset[str]:
+    def searched_lines(self) -> frozenset[str]:
         """The lines that led to it."""
 
     def is_named_in(self, statement: Statement) -> bool:
@@ -71,7 +71,7 @@ class Question(Value):
         return tuple(make_statement(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
     def line_was_found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
-        """Whether the result about a candidate bears the line there; None without a result."""
+        """Whether the result about a candidate repeats the line there; None without a result."""
         if not statements:
             return None
         return any(self.line in one.lines and candidate.is_named_in(one) for one in statements)

@@ -2,7 +2,7 @@
 
 The same trajectories and results give the same calls, so that a recorded inquiry can be repeated (`geotts bundle
 replay`). A line for which no rollout searched is searched once without naming a candidate: a place that is found may
-become a candidate, but gets no gain from this.
+become a candidate, but gains nothing from this.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.evidence.grounding import NEAR_KM
-from tts.verify.inquiry.candidates import Candidate, CandidateInputs, answers, passed_by
+from tts.verify.inquiry.candidates import Candidate, CandidateInputs, final_candidates, unchosen_candidates
 from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCalls, key_of
 from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
-from tts.verify.inquiry.rounds import ADMITS, PASSED_BY
+from tts.verify.inquiry.rounds import ADMITS, UNCHOSEN
 from tts.verify.inquiry.statements import Statements
 
 _DECIDED = weights("inquiry")["decided"]
@@ -47,11 +47,9 @@ class Inquiry(Comparison[Candidate]):
         self._inputs = inputs
         self._rollouts = inputs.trajectories
         stated = Statements.from_trajectories(inputs.trajectories, inputs.readings)
-        self._final_answers = answers(clusters, stated, inputs.world)
-        passed_by_places = passed_by(inputs, stated, self._final_answers)
-        super().__init__(
-            [*self._final_answers[: MOST_PLACES - len(passed_by_places)], *passed_by_places], stated, offered, budget
-        )
+        self._final_answers = final_candidates(clusters, stated, inputs.world)
+        unchosen = unchosen_candidates(inputs, stated, self._final_answers)
+        super().__init__([*self._final_answers[: MOST_PLACES - len(unchosen)], *unchosen], stated, offered, budget)
         self._open_turns: list[Turn] = []
         self.open_searches: list[OpenSearch] = []
 
@@ -65,19 +63,23 @@ class Inquiry(Comparison[Candidate]):
             super().take(results)
 
     def admitted_places(self) -> frozenset[int]:
-        """The places that were passed by and that questions make likelier by far than each answer asked about."""
-        gains = self.gains()
-        rival = max((nats for i, nats in gains.items() if not self.candidates[i].passed_by), default=math.inf)
-        return frozenset(i for i in gains if self.candidates[i].passed_by and gains[i] - rival >= ADMITS)
+        """The unchosen places that questions make likelier by far than each answer asked about."""
+        weight_changes = self.weight_changes()
+        rival = max(
+            (nats for i, nats in weight_changes.items() if not self.candidates[i].is_unchosen), default=math.inf
+        )
+        return frozenset(
+            i for i in weight_changes if self.candidates[i].is_unchosen and weight_changes[i] - rival >= ADMITS
+        )
 
     def _is_decided(self) -> bool:
-        gains, admitted = self.gains(), self.admitted_places()
-        if not gains:
+        weight_changes, admitted = self.weight_changes(), self.admitted_places()
+        if not weight_changes:
             return False
         ranked = sorted(
-            math.log(sum(vote.weight for vote in one.votes)) + gains.get(i, 0.0) + PASSED_BY * one.passed_by
+            math.log(sum(vote.weight for vote in one.votes)) + weight_changes.get(i, 0.0) + UNCHOSEN * one.is_unchosen
             for i, one in enumerate(self.candidates)
-            if not one.passed_by or i in admitted
+            if not one.is_unchosen or i in admitted
         )
         return len(ranked) < FEWEST_PLACES or ranked[-1] - ranked[-2] >= _DECIDED
 
@@ -94,12 +96,12 @@ class Inquiry(Comparison[Candidate]):
             yield from self._calls_for_each_place(line)
 
     def _has_to_be_asked(self, i: int) -> bool:
-        """An answer. A place that was passed by has no vote, and without being asked it gets none."""
-        return not self.candidates[i].passed_by
+        """An answer. An unchosen place has no vote, and without being asked it gets none."""
+        return not self.candidates[i].is_unchosen
 
     def _open_search_calls(self, line: str) -> Iterator[PendingCalls]:
         """The question that names no place, if the calls that remain are then enough for all answers."""
-        final_answers = [one for one in self.candidates if not one.passed_by]
+        final_answers = [one for one in self.candidates if not one.is_unchosen]
         for form in forms_for(line, self._offered_tools):
             question = Question(line=line, form=form)
             calls = {key_of(about) for one in final_answers if (about := question.arguments_about(one)) is not None}
@@ -123,7 +125,7 @@ class Inquiry(Comparison[Candidate]):
         self._inputs = replace(self._inputs, trajectories=(*self._rollouts, open_trajectory))
         self._statements = Statements.from_trajectories(self._inputs.trajectories, self._inputs.readings)
         known_count = len(self.candidates)
-        for new in passed_by(self._inputs, self._statements, self._final_answers):
+        for new in unchosen_candidates(self._inputs, self._statements, self._final_answers):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):
                 self.candidates.append(new)
         found = tuple(one.name for one in self.candidates[known_count:])

@@ -1,11 +1,11 @@
-"""The gains of candidates from rounds of questions, as log-likelihood ratios in nats.
+"""How rounds of questions change the weights of candidates, as log-likelihood ratios in nats.
 
 In a round the same question is asked of each candidate. A tool finds a line where the photo was taken with probability
-`found_there`, and anywhere else with `found_elsewhere`. The gain of a candidate is the log-likelihood
-of its own outcome minus the mean of the round. The gains of a round add up to 0, and a round with equal outcomes
-changes nothing, so a candidate never gains by being asked about. It never gains by not being asked about either: a
-round asks about each answer that is compared, and a place without a vote that is left out gets the lowest gain of the
-round. A round with a call that failed or returned nothing is void for all.
+`found_there`, and anywhere else with `found_elsewhere`. The weight of a candidate changes by the
+log-likelihood of its own outcome minus the mean of the round. The changes of a round add up to 0, and a round with
+equal outcomes changes nothing, so a candidate never gains by being asked about. It never gains by not being asked about
+either: a round asks about each answer that is compared, and a place without a vote that is left out gets the lowest
+change of the round. A round with a call that failed or returned nothing is void for all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _W = weights("inquiry")
 _FOUND = math.log(_W["found_there"] / _W["found_elsewhere"])
 _MISSED = math.log((1.0 - _W["found_there"]) / (1.0 - _W["found_elsewhere"]))
 ADMITS = _W["admits"]
-PASSED_BY = _W["passed_by"]
+UNCHOSEN = _W["unchosen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Round:
         """Whether it says nothing: a call failed or returned nothing, or fewer than two candidates were asked about."""
         return len(self.outcomes) < 2 or any(one.found is None for one in self.outcomes.values())
 
-    def gains(self, counted: frozenset[int]) -> dict[int, float]:
-        """What each candidate gains; only those that count, of which there have to be two."""
+    def weight_changes(self, counted: frozenset[int]) -> dict[int, float]:
+        """The change of each log weight, in nats; only of candidates that count, of which there have to be two."""
         asked = {i: one for i, one in self.outcomes.items() if i in counted}
         if self.is_void or len(asked) < 2:
             return {}
@@ -56,14 +56,16 @@ class Round:
         return {i: one - mean for i, one in nats.items()}
 
 
-def gains_of(rounds: Sequence[Round], counted: Sequence[frozenset[int]], every: Sequence[int] = ()) -> dict[int, float]:
+def weight_changes_of(
+    rounds: Sequence[Round], counted: Sequence[frozenset[int]], every: Sequence[int] = ()
+) -> dict[int, float]:
     """What all rounds say together; `counted` has for each round the candidates that count in it.
 
-    The candidates of `every` that do not count in a round get the lowest gain of it.
+    The candidates of `every` that do not count in a round get the lowest change of it.
     """
     total: dict[int, float] = {}
     for one, candidates in zip(rounds, counted, strict=True):
-        gains = one.gains(candidates)
-        for i in {*gains, *every} if gains else ():
-            total[i] = total.get(i, 0.0) + gains.get(i, min(gains.values()))
+        weight_changes = one.weight_changes(candidates)
+        for i in {*weight_changes, *every} if weight_changes else ():
+            total[i] = total.get(i, 0.0) + weight_changes.get(i, min(weight_changes.values()))
     return total

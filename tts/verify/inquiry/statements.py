@@ -1,6 +1,6 @@
 """What tools stated in a request, and which lines of the photo each statement repeats.
 
-A statement bears a line when it repeats it word for word. A line counts that perception or a tool read in the photo.
+A statement repeats a line word for word. A line counts that perception or a tool read in the photo.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _LEGIBLE = _W["legible"]  # confidence of a reading
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a tool said in a rollout. It repeats the `lines` of the photo, and was asked for those in `found_by`."""
+    """What a tool said in a rollout. It repeats the `lines` of the photo; the tool was asked for `searched_lines`."""
 
     rollout_id: int
     source: Source
     words: str
     lines: frozenset[str]
-    found_by: frozenset[str]
+    searched_lines: frozenset[str]
 
     @property
     def fact(self) -> Fact:
@@ -60,7 +60,7 @@ def contains_phrase(words: str, phrase: str) -> bool:
 class Statements:
     """All statements of some rollouts, without those about a point that a rollout put in itself."""
 
-    every: tuple[Statement, ...]
+    statements: tuple[Statement, ...]
     lines: tuple[str, ...]
 
     @classmethod
@@ -75,21 +75,21 @@ class Statements:
             tuple(make_statement(i, source, lines) for i, source in sources if _is_statement(source)), tuple(lines)
         )
 
-    def led_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
+    def lines_leading_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
         """The lines that led to a place: a tool was asked for them when it stated the place, or they name it."""
         named = frozenset(line for line in self.lines if contains_phrase(normalise(line), name))
-        return named.union(*(one.found_by for one in self.every if is_about(one)))
+        return named.union(*(one.searched_lines for one in self.statements if is_about(one)))
 
-    def borne_at(self, is_about: IsAbout) -> frozenset[str]:
+    def repeated_lines(self, is_about: IsAbout) -> frozenset[str]:
         """The lines that statements about a place repeat."""
-        return frozenset().union(*(one.lines for one in self.every if is_about(one)))
+        return frozenset().union(*(one.lines for one in self.statements if is_about(one)))
 
     @cached_property
     def asker_counts(self) -> dict[str, int]:
         """How many rollouts asked a tool for a line."""
         by_line: dict[str, set[int]] = {line: set() for line in self.lines}
-        for one in self.every:
-            for line in one.found_by:
+        for one in self.statements:
+            for line in one.searched_lines:
                 if one.rollout_id >= 0:
                     by_line[line].add(one.rollout_id)
         return {line: len(rollouts) for line, rollouts in by_line.items()}

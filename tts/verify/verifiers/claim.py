@@ -24,7 +24,7 @@ from tts.verify.claims.claim_evidence import evidence_about, evidence_of_answers
 from tts.verify.claims.claim_verdict import ClaimFindings, judge_claim
 from tts.verify.claims.claim_weighing import Weighing, belief_about, weigh_claim
 from tts.verify.claims.claimed_area import centre_of
-from tts.verify.claims.places_in_question import in_question
+from tts.verify.claims.places_in_question import places_in_question
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
@@ -89,8 +89,9 @@ class ClaimVerifier:
         if self._questioner is None or not request.testing:
             return None
         stated = Statements.from_trajectories(request.trajectories, request.readings)
-        places_in_question = in_question(request.claimed, verdict)
-        places = asked_places(places_in_question, weighing.rival, verdict.point, stated, self._world)
+        places = asked_places(
+            places_in_question(request.claimed, verdict), weighing.rival, verdict.point, stated, self._world
+        )
         return await self._questioner.compare_places(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
@@ -99,11 +100,11 @@ class ClaimVerifier:
         assert world.clues is not None
         trust = trust_in(request.trajectories, self._reliability)
         photos = max(1, len(request.photos))
-        judged = judge(request.trajectories, request.readings, world, photos=photos, trust=trust)
+        judgement = judge(request.trajectories, request.readings, world, photos=photos, trust=trust)
         if self._questioner is not None:
-            judged = self._questioner.apply_recorded_calls(request, judged)
+            judgement = self._questioner.apply_recorded_calls(request, judgement)
         read = read_belief(request.trajectories, request.readings, world.clues)
-        belief = belief_about(judged.clusters, judged.spread, read, self._calibration)
+        belief = belief_about(judgement.clusters, judgement.spread, read, self._calibration)
         return weigh_claim(request.claimed, belief, world)
 
     def check(

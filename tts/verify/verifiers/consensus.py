@@ -21,19 +21,25 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
-from tts.verify.consensus.area_constraint import FIRM, ResultsOutsideArea, lies_inside, outside_verdict, speaks_against
+from tts.verify.consensus.area_constraint import (
+    FIRM,
+    ResultsOutsideArea,
+    contradicts_area,
+    lies_inside,
+    outside_verdict,
+)
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster, clusters_of
 from tts.verify.consensus.pooled_lines import PooledVote, pool_lines, read_vote
 from tts.verify.consensus.reliability import Reliability
-from tts.verify.consensus.ruled_out_evidence import RejectedPlace, held_by, rejected_of, with_rejected
+from tts.verify.consensus.ruled_out_evidence import RejectedPlace, rejected_of, ruled_out_place_of, with_rejected
 from tts.verify.consensus.spread_features import Spread, spread_of
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
-from tts.verify.evidence.several_photos import DifferentPlaces, photos_apart
+from tts.verify.evidence.several_photos import DifferentPlaces, find_different_places
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.photos_and_caller import photos_verdict
 
@@ -45,9 +51,9 @@ _LEAST_CHARS_FOR_THREAD = 100_000  # a verdict on less takes some milliseconds: 
 class Judgement:
     """Everything between trajectories and verdict; calibration is fitted on it. Without votes there are no clusters.
 
-    `outside` is set when nothing in the caller's area is answered, `apart` when the photos are not of one place:
-    then there are no clusters either. `rejected` is a place that the caller ruled out and something points to. `read`
-    is what the photo says without the caller, where the caller said something.
+    `outside` is set when nothing in the caller's area is answered, `different_places` when the photos are not of one
+    place: then there are no clusters either. `rejected` is a place that the caller ruled out and something points to.
+    `read` is what the photo says without the caller, where the caller said something.
     `lines` is the belief from what the rollouts state that they read, inside the caller's area.
     """
 
@@ -56,7 +62,7 @@ class Judgement:
     clusters: tuple[Cluster, ...]
     spread: Spread | None
     outside: ResultsOutsideArea | None = None
-    apart: DifferentPlaces | None = None
+    different_places: DifferentPlaces | None = None
     read: ReadBelief | None = None
     rejected: RejectedPlace | None = None
     lines: Belief | None = None
@@ -100,44 +106,46 @@ class ConsensusVerifier:
             trust=trust_in(request.trajectories, self._reliability),
         )
 
-    def decide(self, request: VerifyRequest, judged: Judgement | None = None) -> Verdict:
-        """The verdict. `judged` saves the work where `judge` was called before for this request."""
-        judged = judged or self.judge(request)
-        winner = judged.clusters[0] if judged.clusters else None
-        return self.answering_the_caller(request, judged, self._verdict_from_judgement(request, judged), winner)
+    def decide(self, request: VerifyRequest, judgement: Judgement | None = None) -> Verdict:
+        """The verdict. `judgement` saves the work where `judge` was called before for this request."""
+        judgement = judgement or self.judge(request)
+        winner = judgement.clusters[0] if judgement.clusters else None
+        return self.answering_the_caller(request, judgement, self._verdict_from_judgement(request, judgement), winner)
 
     def answering_the_caller(
-        self, request: VerifyRequest, judged: Judgement, verdict: Verdict, winner: Cluster | None
+        self, request: VerifyRequest, judgement: Judgement, verdict: Verdict, winner: Cluster | None
     ) -> Verdict:
         """The verdict with what became of the hint, and of the places that were ruled out. `winner` has the votes for
         the answer. Photos that are not of one place have been compared with them already, each by itself."""
-        if judged.apart is not None:
+        if judgement.different_places is not None:
             return verdict
-        verdict = with_rejected(verdict, judged.rejected)
+        verdict = with_rejected(verdict, judgement.rejected)
         hint = request.options.hint
         if not hint or self._world.clues is None:
             return verdict
         votes = winner.members if winner is not None else ()
         firm = any(vote.ledger.grounding >= FIRM for vote in votes)
-        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judged.read, firm=firm, world=self._world)
+        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judgement.read, firm=firm, world=self._world)
         return with_hint(verdict, outcome, hint)
 
-    def _verdict_from_judgement(self, request: VerifyRequest, judged: Judgement) -> Verdict:
+    def _verdict_from_judgement(self, request: VerifyRequest, judgement: Judgement) -> Verdict:
         target, within = request.options.target_radius_km, request.options.within
-        if judged.apart is not None:
-            return self._verdict_for_each_photo(judged.apart, request.options)
-        if judged.outside is not None and within is not None:
-            outside = judged.outside
+        if judgement.different_places is not None:
+            return self._verdict_for_each_photo(judgement.different_places, request.options)
+        if judgement.outside is not None and within is not None:
+            outside = judgement.outside
             found = (
-                self._verdict_for_clusters(outside.clusters, judged.ledgers, outside.spread, target)
+                self._verdict_for_clusters(outside.clusters, judgement.ledgers, outside.spread, target)
                 if outside.spread
                 else None
             )
             blank = abstention((), target, self._world)
-            return outside_verdict(found, within, judged.read, blank, self._world, contradicted=outside.contradicted)
-        if judged.spread is None:
-            return abstention(judged.ledgers, target, self._world)
-        return self._verdict_for_clusters(judged.clusters, judged.ledgers, judged.spread, target, within, judged.lines)
+            return outside_verdict(found, within, judgement.read, blank, self._world, contradicted=outside.contradicted)
+        if judgement.spread is None:
+            return abstention(judgement.ledgers, target, self._world)
+        return self._verdict_for_clusters(
+            judgement.clusters, judgement.ledgers, judgement.spread, target, within, judgement.lines
+        )
 
     def _verdict_for_clusters(
         self,
@@ -205,11 +213,11 @@ def judge(
     parsed_hint = hint_of(hint, world.clues) if hint and world.clues is not None else None
     built = [build_ledger(trajectory, readings, world, hint) for trajectory in trajectories]
     ledgers = tuple(ledger for ledger in built if ledger is not None)
-    if apart := photos_apart(trajectories, readings, photos, world):
-        return Judgement(ledgers, (), (), None, apart=apart)
+    if different_places := find_different_places(trajectories, readings, photos, world):
+        return Judgement(ledgers, (), (), None, different_places=different_places)
     has_caller_input = within is not None or bool(hint) or bool(ruled_out)
     read = read_belief(trajectories, readings, world.clues) if has_caller_input and world.clues is not None else None
-    allowed = [ledger for ledger in ledgers if held_by(ledger, ruled_out, world) is None]
+    allowed = [ledger for ledger in ledgers if ruled_out_place_of(ledger, ruled_out, world) is None]
     votes = votes_from([ledger for ledger in allowed if lies_inside(ledger, within, world)], world)
     votes = [replace(vote, trust=(trust or {}).get(vote.ledger.rollout_id, ())) for vote in votes] if trust else votes
     rejected = rejected_of(ledgers, votes, read, ruled_out, world) if ruled_out else None
@@ -220,7 +228,7 @@ def judge(
         ]
         outside_votes = votes_from(outside_ledgers, world)
         outside = _results_outside_area(trajectories, readings, outside_votes, read, within, world)
-        if speaks_against(within, votes, outside_votes, read, world):
+        if contradicts_area(within, votes, outside_votes, read, world):
             return Judgement(ledgers, (), (), None, outside=replace(outside, contradicted=True), read=read)
     pooled = pool_lines(trajectories, readings, votes, world, within, parsed_hint, hint, ruled_out)
     if pooled.vote is not None and not _may_have_vote(pooled.vote.ledger, within, ruled_out, world):
@@ -232,7 +240,7 @@ def judge(
 
 
 def _may_have_vote(ledger: RolloutLedger, within: Area | None, ruled_out: RuledOut, world: World) -> bool:
-    return lies_inside(ledger, within, world) and held_by(ledger, ruled_out, world) is None
+    return lies_inside(ledger, within, world) and ruled_out_place_of(ledger, ruled_out, world) is None
 
 
 def weigh(ledgers: Sequence[RolloutLedger], rollouts: int, world: World, *, within: Area | None = None) -> Judgement:

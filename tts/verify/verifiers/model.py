@@ -102,31 +102,31 @@ class ModelVerifier:
 
 
 def verdict_for_branch(
-    consensus: ConsensusVerifier, request: VerifyRequest, judged: Judgement, adjudication: Adjudication
+    consensus: ConsensusVerifier, request: VerifyRequest, judgement: Judgement, adjudication: Adjudication
 ) -> Verdict:
-    """The verdict for the branch that a verifier model chose. `judged` is what `consensus` made of the request."""
+    """The verdict for the branch that a verifier model chose. `judgement` is what `consensus` made of the request."""
     point, options, world = own_point(adjudication), request.options, consensus.world
     moved_ledgers = (
         ledgers_at(point, adjudication, request.trajectories, request.readings, world, options.hint)
         if point is not None
         else {}
     )
-    winner = winner_of(adjudication, judged.clusters, judged.votes, moved_ledgers)
+    winner = winner_of(adjudication, judgement.clusters, judgement.votes, moved_ledgers)
     verdict = verdict_of_model(
         adjudication,
         winner,
-        clusters=judged.clusters,
-        votes=judged.votes,
-        ledgers=judged.ledgers,
+        clusters=judgement.clusters,
+        votes=judgement.votes,
+        ledgers=judgement.ledgers,
         rollouts=len(request.trajectories),
         calibration=consensus.calibration,
         target_radius_km=options.target_radius_km,
         world=world,
         within=options.within,
         moved=moved_ledgers,
-        lines=judged.lines,
+        lines=judgement.lines,
     )
-    return consensus.answering_the_caller(request, judged, verdict, winner)
+    return consensus.answering_the_caller(request, judgement, verdict, winner)
 
 
 class _Verification:
@@ -153,17 +153,17 @@ class _Verification:
 
     async def run(self, send: Send[VerifierItem]) -> None:
         self._send = send
-        judged = self._consensus.judge(self._request)
+        judgement = self._consensus.judge(self._request)
         if self._questioner is not None:
-            judged = await self._questioner.ask_open_questions(self._request, judged, send)
-        verdict = self._consensus.decide(self._request, judged)
-        if judged.spread is None:
+            judgement = await self._questioner.ask_open_questions(self._request, judgement, send)
+        verdict = self._consensus.decide(self._request, judgement)
+        if judgement.spread is None:
             await send(VerdictText(text=verdict.explanation))
             await send(verdict)
             return
         try:
             async with self._deadline.timeout():
-                adjudication = await self._adjudicate(judged, send)
+                adjudication = await self._adjudicate(judgement, send)
         except TimeoutError:
             adjudication = Adjudication(problem="the verifier model did not finish in time")
         except MoneySpent:
@@ -179,25 +179,25 @@ class _Verification:
             verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, adjudication.problem)})
             await send(VerdictText(text=verdict.explanation))
         else:
-            verdict = verdict_for_branch(self._consensus, self._request, judged, adjudication)
+            verdict = verdict_for_branch(self._consensus, self._request, judgement, adjudication)
         await send(verdict)
 
     def _may_answer(self, point: LatLon) -> bool:
         return may_answer(point, self._request.options, self._consensus.world)
 
-    async def _adjudicate(self, judged: Judgement, send: Send[VerifierItem]) -> Adjudication:
-        ledgers = [vote.ledger for vote in judged.votes]
+    async def _adjudicate(self, judgement: Judgement, send: Send[VerifierItem]) -> Adjudication:
+        ledgers = [vote.ledger for vote in judgement.votes]
         if self._config.mode == "trajectories":
-            return await self._adjudicate_trajectories(ledgers, judged, send)
+            return await self._adjudicate_trajectories(ledgers, judgement, send)
         if self._config.mode == "self_verify":
-            return await self._self_verify(ledgers, judged, send)
+            return await self._self_verify(ledgers, judgement, send)
         finalists = await self._select_finalists(ledgers)
         dossier = self._dossier(finalists, "final")
         opinion = await self._ask_for_opinion(dossier, send)
-        return adjudicate(dossier, opinion, judged.votes)
+        return adjudicate(dossier, opinion, judgement.votes)
 
     async def _adjudicate_trajectories(
-        self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
+        self, ledgers: Sequence[RolloutLedger], judgement: Judgement, send: Send[VerifierItem]
     ) -> Adjudication:
         """The published verifier: whole trajectories, a free answer, and the ledgers' veto where it is wanted."""
         raw_reply = (await self._generate(self._trajectories_request(), send, free_text=True)).text
@@ -214,7 +214,7 @@ class _Verification:
         dossier = self._dossier(ledgers, "final")
         (label,) = [branch.label for branch in dossier.branches if branch.ledger is nearest]
         opinion = Opinion(reasons=(), choice=label, lat=point.lat, lon=point.lon)
-        adjudication = adjudicate(dossier, opinion, judged.votes)
+        adjudication = adjudicate(dossier, opinion, judgement.votes)
         if adjudication.problem:
             return adjudication
         return replace(adjudication, city=free_answer.city, country=free_answer.country, reasons=reasons)
@@ -244,7 +244,7 @@ class _Verification:
         return chosen.ledger if chosen is not None else firmest
 
     async def _self_verify(
-        self, ledgers: Sequence[RolloutLedger], judged: Judgement, send: Send[VerifierItem]
+        self, ledgers: Sequence[RolloutLedger], judgement: Judgement, send: Send[VerifierItem]
     ) -> Adjudication:
         """Each branch before its own judge; consensus among those that are upheld."""
         dossiers = [self._dossier([ledger], f"self{i}") for i, ledger in enumerate(ledgers)]
@@ -255,7 +255,7 @@ class _Verification:
         if not upheld_ledgers:
             return Adjudication(problem="the verifier model found no candidate with enough evidence")
         ids = {ledger.rollout_id for ledger in upheld_ledgers}
-        best = next(c for c in judged.clusters if any(v.ledger.rollout_id in ids for v in c.members))
+        best = next(c for c in judgement.clusters if any(v.ledger.rollout_id in ids for v in c.members))
         chosen = next(vote.ledger for vote in best.members if vote.ledger.rollout_id in ids)
         reason = f"The evidence supports {len(upheld_ledgers)} of {len(ledgers)} candidates"
         return Adjudication(chosen=chosen, reasons=((reason, ()),))

@@ -18,7 +18,7 @@ from tts.verify.consensus.area_constraint import in_caller_area
 from tts.verify.evidence.contradiction_texts import area_words
 from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.hint_outcome import hint_outcome
-from tts.verify.evidence.several_photos import OnePhoto, apart_verdict, photo_says, says_something
+from tts.verify.evidence.several_photos import OnePhoto, different_places_verdict, has_statement, photo_says
 from tts.verify.evidence.world import World
 
 
@@ -30,9 +30,9 @@ def photos_verdict(
     options: LocateOptions,
     world: World,
 ) -> Verdict:
-    """The verdict on photos that are not of one place: see `apart_verdict` for the first four arguments."""
+    """The verdict on photos that are not of one place: see `different_places_verdict` for the first four arguments."""
     allowed, excluded = allowed_answers(answers, photos, options, world)
-    verdict = apart_verdict(answers, photos, blank, why, allowed)
+    verdict = different_places_verdict(answers, photos, blank, why, allowed)
     return with_excluded(_add_hint_outcome(verdict, answers, photos, options.hint, world), excluded)
 
 
@@ -83,7 +83,7 @@ def _hint_outcome(
     if not agreeing and not (read and all(fit.contradicts for fit, _, _ in read)):
         return None
     compared = agreeing or [(answer, photo) for _, answer, photo in read]
-    statements = ", ".join(photo_says(*one) for one in compared if says_something(*one))
+    statements = ", ".join(photo_says(*one) for one in compared if has_statement(*one))
     if bool(agreeing) is not hint.denied:
         text = f"What was read agrees with your hint: {hint.words}" + (f"; {statements}." if statements else ".")
         return hint_outcome("agrees", hint, text)

@@ -63,25 +63,25 @@ class Questioner:
         return max(0, most)
 
     async def ask_open_questions(
-        self, request: VerifyRequest, judged: Judgement, send: Send[VerifierItem]
+        self, request: VerifyRequest, judgement: Judgement, send: Send[VerifierItem]
     ) -> Judgement:
         """The judgement after the questions that it leaves open; the same where there are none."""
-        if not self.budget(request) or judged.spread is None:
-            return judged
+        if not self.budget(request) or judgement.spread is None:
+            return judgement
         toolbox = await self._get_toolbox()
         if toolbox is None:
-            return self.apply_recorded_calls(request, judged)
-        inquiry = self._make_inquiry(request, judged, _offered_tools(toolbox, request))
+            return self.apply_recorded_calls(request, judgement)
+        inquiry = self._make_inquiry(request, judgement, _offered_tools(toolbox, request))
         await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
-        return _judgement_after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judgement, self._world)
 
-    def apply_recorded_calls(self, request: VerifyRequest, judged: Judgement) -> Judgement:
+    def apply_recorded_calls(self, request: VerifyRequest, judgement: Judgement) -> Judgement:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
-        if not request.inquiry or not self.budget(request) or judged.spread is None:
-            return judged
-        inquiry = self._make_inquiry(request, judged, _used_tools(request))
+        if not request.inquiry or not self.budget(request) or judgement.spread is None:
+            return judgement
+        inquiry = self._make_inquiry(request, judgement, _used_tools(request))
         _replay_recorded_calls(inquiry, request)
-        return _judgement_after(inquiry, request, judged, self._world)
+        return _judgement_after(inquiry, request, judgement, self._world)
 
     async def compare_places(
         self, request: VerifyRequest, places: Sequence[PlaceT], stated: Statements, send: Send[VerifierItem]
@@ -105,11 +105,11 @@ class Questioner:
             await _Asker(toolbox, request, budget, send, own_turns, id_prefix=_CHECK_ID_PREFIX).ask_all(comparison)
         return comparison
 
-    def _make_inquiry(self, request: VerifyRequest, judged: Judgement, offered: Sequence[str]) -> Inquiry:
+    def _make_inquiry(self, request: VerifyRequest, judgement: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
         ruled_out = RuledOut.from_options(options)
         inputs = CandidateInputs(request.trajectories, request.readings, self._world, options.within, ruled_out)
-        return Inquiry(inputs, judged.clusters, offered, self.budget(request))
+        return Inquiry(inputs, judgement.clusters, offered, self.budget(request))
 
     async def _get_toolbox(self) -> Toolbox | None:
         """None where there are no tools, or where they cannot be reached."""
@@ -137,9 +137,9 @@ class InquiryVerifier:
                 yield item
 
     async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
-        judged = await asyncio.to_thread(self._consensus.judge, request)
-        judged = await self._questioner.ask_open_questions(request, judged, send)
-        verdict = await asyncio.to_thread(self._consensus.decide, request, judged)
+        judgement = await asyncio.to_thread(self._consensus.judge, request)
+        judgement = await self._questioner.ask_open_questions(request, judgement, send)
+        verdict = await asyncio.to_thread(self._consensus.decide, request, judgement)
         await send(VerdictText(text=verdict.explanation))
         await send(verdict)
 
@@ -240,12 +240,12 @@ def _is_tool_allowed(name: str, request: VerifyRequest) -> bool:
     return request.options.tools is None or ability_of(name) in request.options.tools
 
 
-def _judgement_after(inquiry: Inquiry, request: VerifyRequest, judged: Judgement, world: World) -> Judgement:
+def _judgement_after(inquiry: Inquiry, request: VerifyRequest, judgement: Judgement, world: World) -> Judgement:
     """The judgement with what the inquiry found. Where that changes no vote, only its ledgers have more entries."""
-    votes = reweigh_votes(inquiry, judged.votes)
-    ledgers = with_undecided(judged.ledgers, inquiry, votes)
-    if all(new is old for new, old in zip(votes, judged.votes, strict=False)) and len(votes) == len(judged.votes):
-        return replace(judged, ledgers=ledgers)
+    votes = reweigh_votes(inquiry, judgement.votes)
+    ledgers = with_undecided(judgement.ledgers, inquiry, votes)
+    if all(new is old for new, old in zip(votes, judgement.votes, strict=False)) and len(votes) == len(judgement.votes):
+        return replace(judgement, ledgers=ledgers)
     found = weigh_votes(with_entries(ledgers, votes), votes, None, len(request.trajectories), world)
     changed = {name: getattr(found, name) for name in ("ledgers", "votes", "clusters", "spread")}
-    return replace(judged, **changed, lines=None)  # the belief from the lines knows nothing of the questions
+    return replace(judgement, **changed, lines=None)  # the belief from the lines knows nothing of the questions

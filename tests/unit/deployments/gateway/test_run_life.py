@@ -227,7 +227,7 @@ async def test_idempotency_keys_of_two_callers_are_kept_apart(data_store):
 async def test_an_erased_request_is_not_found(data_store):
     gateway, _ = a_gateway(an_app())
     with pytest.raises(NotFound, match="it was erased"):
-        await gateway.so_far("loc_" + "0" * 20)
+        await gateway.current_run("loc_" + "0" * 20)
     await gateway.aclose()
 
 

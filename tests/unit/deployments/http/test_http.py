@@ -234,7 +234,7 @@ async def test_a_result_is_the_fold_of_the_log(gateway, followed):
     id_ = (await gateway.start([PHOTO], _options(n_parallel=3), followed=followed)).request_id
     result = await gateway.result(id_)
     assert result.answer is not None
-    assert result == await gateway.so_far(id_) == await gateway.result(id_)
+    assert result == await gateway.current_run(id_) == await gateway.result(id_)
 
 
 async def test_the_result_of_a_cancelled_request_states_the_cancellation(gateway):

@@ -121,7 +121,7 @@ async def test_gpu_time_is_reported_while_a_generation_runs():
     charge, goes_on, received = Charge(2.0), asyncio.Event(), []
 
     async def engine():
-        with UNREPORTED_GPU_TIME.of_generation(ID, charge):
+        with UNREPORTED_GPU_TIME.track_generation(ID, charge):
             yield ["one"]
             await goes_on.wait()
             yield ["two"]
@@ -147,7 +147,7 @@ async def test_gpu_time_is_reported_while_a_generation_runs():
 async def test_the_envelopes_of_a_stream_that_ends_have_the_gpu_time_that_no_usage_has(reported, in_all):
     async def engine():
         charge = Charge(2.0)
-        with UNREPORTED_GPU_TIME.of_generation(ID, charge):
+        with UNREPORTED_GPU_TIME.track_generation(ID, charge):
             yield ["one"]
             await first_sent.wait()
             charge.gpu_s = 5.0

@@ -145,7 +145,7 @@ async def test_every_silent_name_of_the_attack_is_looked_up(data_store, tmp_path
     async with serving(an_app(access=access, fetch_timeout_s=2.0)) as (url, gateway):
         port = int(url.rpartition(":")[2])
         _, done = await attacked_in_full(
-            port, "dns", 30, lambda _: len(set(looked_up)) >= 30, keys=keys.of_attack("dns"), closed_within_s=7.0
+            port, "dns", 30, lambda _: len(set(looked_up)) >= 30, keys=keys.keys_for_attack("dns"), closed_within_s=7.0
         )
         await idle(gateway)
     assert len(set(looked_up)) >= 30
@@ -160,7 +160,7 @@ async def test_the_gateway_closes_every_connection_of_an_attack_by_its_own_time_
     async with serving(an_app(access=access, connections=limits, body_window_s=2.0)) as (url, gateway):
         port = int(url.rpartition(":")[2])
         within_s = closed_within_s(gateway._config)[kind]
-        more = {"keys": keys.of_attack(kind), "closed_within_s": within_s}
+        more = {"keys": keys.keys_for_attack(kind), "closed_within_s": within_s}
         _, done = await attacked_in_full(port, kind, 20, lambda done: done.strength.get("attackers") == 20, **more)
         await idle(gateway)
     assert done.left_open == 0
@@ -179,9 +179,9 @@ def test_silent_names_are_counted_in_the_processes_that_look_them_up():
     )
     program += " 80), daemon=True).start()\ntime.sleep(0.5)\nos._exit(0)"
     with SilentNames() as names:
-        assert names.looked_up() == 0
+        assert names.lookup_count() == 0
         subprocess.run([sys.executable, "-c", program], check=True)
-        assert names.looked_up() == 1
+        assert names.lookup_count() == 1
 
 
 def test_a_weak_attack_fails_the_bench_and_its_figures_are_printed_all_the_same(monkeypatch):

@@ -32,7 +32,7 @@ async def test_every_kind_of_request_ends_as_it_should_and_nothing_is_left_runni
 @pytest.mark.slow
 async def test_traffic_at_full_speed_counts_the_answers_per_second():
     async with serving(an_app(ScriptedEngine(turns=1, tokens_per_turn=2, turn_s=0.1))) as (url, _):
-        assert 0 < await traffic_at(url).flat_out(clients=2, seconds=2.0) < 25
+        assert 0 < await traffic_at(url).measure_rate(clients=2, seconds=2.0) < 25
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ async def test_an_answered_request_has_the_turns_that_the_journal_of_the_engine_
     async with serving(an_app(ScriptedEngine(turns=2, tokens_per_turn=4, journal=str(file)))) as (url, _):
         seen = await seen_at(url)
     assert seen.outcome == "answered"
-    assert seen.begun < seen.accepted < seen.ended
+    assert seen.started_at < seen.accepted < seen.ended
     ended = {(rollout, turn) for rollout, turn, _ in seen.turns}
     started = read_journal(file)
     assert {(one.rollout, one.turn) for one in started} == ended == {(0, 0), (0, 1), (1, 0), (1, 1)}

@@ -4,8 +4,8 @@ from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.waiting_times import Phase, extra_waits_s, phase_row, undisturbed_s
 
 
-def client_request(begun, ended, outcome="answered"):
-    return ClientRequest(begun, ended, "loc_a", accepted=begun + 0.1, outcome=outcome)
+def client_request(started_at, ended, outcome="answered"):
+    return ClientRequest(started_at, ended, "loc_a", accepted=started_at + 0.1, outcome=outcome)
 
 
 def test_extra_waits_are_those_beyond_the_median_of_the_calm_phase():

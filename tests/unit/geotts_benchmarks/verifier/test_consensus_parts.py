@@ -8,11 +8,11 @@ from click.testing import CliRunner
 
 from geotts_benchmarks.depth_and_stops.stop_policy_transfer import stopped_elsewhere
 from geotts_benchmarks.verifier import consensus, consensus_guesswork, consensus_questions
-from geotts_benchmarks.verifier.consensus_draws import on_answer_draws
+from geotts_benchmarks.verifier.consensus_draws import measure_answer_draws
 from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere, smallest_as_good
 from geotts_benchmarks.verifier.consensus_logs import LogFamily, compare_reliabilities, cover_elsewhere
-from geotts_benchmarks.verifier.consensus_policies import on_policies
-from geotts_benchmarks.verifier.consensus_questions import on_questions
+from geotts_benchmarks.verifier.consensus_policies import measure_policies
+from geotts_benchmarks.verifier.consensus_questions import measure_questions
 from tts.domain.geo import LatLon, destination
 from tts.eval.synthetic.policies import RHOS
 from tts.verify.consensus import guesswork
@@ -135,7 +135,7 @@ def test_smaller_weights_are_chosen_unless_larger_ones_are_better_by_a_standard_
 
 def test_bench_consensus_reports_what_verifier_questions_recover_and_lose(twins, world, monkeypatch):
     monkeypatch.setattr(consensus_questions, "FAMILIES", ("namesakes", "injected_page"))
-    found = on_questions(world, read(twins).panels, count=8, seed=3, questions=4)["verifier_questions"]
+    found = measure_questions(world, read(twins).panels, count=8, seed=3, questions=4)["verifier_questions"]
     lost = found["left_behind"]
     assert lost["gain"][0] == pytest.approx(lost["right"] - lost["right_without"], abs=0.02)
     assert lost["over_one_more_rollout"][0] == pytest.approx(
@@ -159,7 +159,7 @@ def test_bench_consensus_reports_what_verifier_questions_recover_and_lose(twins,
 
 
 def test_samples_of_one_policy_are_reported_at_each_dependence(world):
-    found = on_policies(world, 20, 0)["policies"]
+    found = measure_policies(world, 20, 0)["policies"]
     assert (found["kind_of_n"], found["n"], found["photos"]) == ("samples of one policy, with tools", 8, 20)
     rows = found["by_rho"]
     assert list(rows) == [str(rho) for rho in RHOS]
@@ -175,7 +175,7 @@ def test_samples_of_one_policy_are_reported_at_each_dependence(world):
 
 
 def test_answers_drawn_again_are_reported_with_and_without_at_each_dependence(world):
-    found = on_answer_draws(world, 20, 0)["answer_draws"]
+    found = measure_answer_draws(world, 20, 0)["answer_draws"]
     assert (found["kind_of_n"], found["n"], found["draws"]) == ("samples of one policy, with tools", 2, 3)
     rows = found["by_rho"]
     assert list(rows) == [*(str(rho) for rho in RHOS), "1.0"]
@@ -186,10 +186,10 @@ def test_answers_drawn_again_are_reported_with_and_without_at_each_dependence(wo
     assert rows["1.0"]["acc25_change"] == [0.0, 0.0, 0.0], "draws that cannot differ change no answer"
 
 
-@pytest.mark.parametrize("part", [on_policies, on_answer_draws])
+@pytest.mark.parametrize("part", [measure_policies, measure_answer_draws])
 def test_a_part_over_no_photos_is_left_out(part, world):
     assert part(world, 0, 0) == {}
-    assert on_questions(world, (), 1, 0, questions=0) == {}
+    assert measure_questions(world, (), 1, 0, questions=0) == {}
 
 
 def test_the_stop_policy_is_measured_on_each_family_with_the_table_of_the_other(tmp_path, world):

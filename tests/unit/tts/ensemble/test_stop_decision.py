@@ -29,15 +29,15 @@ def run_of(tokens):
 def test_the_reason_to_stop_follows_from_the_latest_news(most, agreed, wanted, ended, reason):
     took = dict.fromkeys(range(ended), 1.0)
     stop = StopDecision(most, cuts_stragglers=True)
-    assert stop.after_news(run_of(100), STARTED, took, wanted=wanted, agreed=agreed) is reason
+    assert stop.reason_to_stop(run_of(100), STARTED, took, wanted=wanted, agreed=agreed) is reason
 
 
 def test_stragglers_are_known_once_most_have_ended_and_only_where_they_are_cut():
     took = dict.fromkeys(range(3), 20.0)
     cuts, waits = (StopDecision(None, cuts_stragglers=cuts) for cuts in (True, False))
-    at = cuts.stragglers_at(STARTED, took)
+    at = cuts.straggler_time(STARTED, took)
     assert at is not None
     assert at >= 100.0 + 1.5 * 20.0
-    assert cuts.stragglers_at(STARTED, {}) is None
-    assert cuts.stragglers_at(STARTED, dict.fromkeys(STARTED, 20.0)) is None
-    assert waits.stragglers_at(STARTED, took) is None
+    assert cuts.straggler_time(STARTED, {}) is None
+    assert cuts.straggler_time(STARTED, dict.fromkeys(STARTED, 20.0)) is None
+    assert waits.straggler_time(STARTED, took) is None

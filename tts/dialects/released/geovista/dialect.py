@@ -103,7 +103,7 @@ class ReleasedGeoVista(ReleasedDialect):
             arguments["scale"] = photos[0].width / width
         return ToolCall(id=call.id, name=tool.target, arguments=arguments)
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """The results, and what the loop adds in this round, in one user message; ends where there is neither."""
         parts: list[Part] = []
         result: ToolResult | None = None

@@ -68,7 +68,7 @@ class ReleasedReverse(ReleasedDialect):
         calls = calls_written(text, turn=turn)
         return ParsedTurn(calls=calls, kept=kept_message(text) if calls else None)
 
-    def go_on(self, turn: FinishedTurn) -> Continuation:
+    def continue_after(self, turn: FinishedTurn) -> Continuation:
         """Results after calls; else the end, or the reminder where a thought has no answer and turns are left."""
         if turn.parsed.calls:
             return Continuation(self.observation(turn.outcomes))

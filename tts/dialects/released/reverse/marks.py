@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tts.dialects.released.released_dialect import after_prompt
+from tts.dialects.released.released_dialect import messages_after_prompt
 from tts.dialects.released.reverse.eval_tool_parser import IMAGE_SEARCH, TEXT_SEARCH
 from tts.domain.hypothesis import Claim
 from tts.domain.messages import Message
@@ -30,7 +30,7 @@ def marks_in(messages: Sequence[Message]) -> list[MarkedResult]:
     found: list[MarkedResult] = []
     searched: list[ToolResult] = []
     turn = -1
-    for message in after_prompt(messages):
+    for message in messages_after_prompt(messages):
         if message.role == "assistant":
             turn += 1
             mark = _MARK.search(message.text)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
 from tts.dialects.released.released_dialect import is_text_of_tool
-from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, taken_apart, written_again
+from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, format_message, parse_message
 from tts.dialects.released.thinking_with_map.loop import ThinkingWithMapLoop
 from tts.dialects.released.thinking_with_map.tool_sets import TOOLS
 from tts.dialects.released.tool_name import released_tool_name
@@ -91,10 +91,10 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls outside the thought; the message stays as the agent writes it again."""
-        pieces = taken_apart(text)
+        pieces = parse_message(text)
         called = [piece for piece in pieces if isinstance(piece, CallMessage)]
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
-        return ParsedTurn(calls=calls, kept=written_again(pieces))
+        return ParsedTurn(calls=calls, kept=format_message(pieces))
 
     def _tool_message(self, outcome: ToolOutcome) -> Message:
         """A picture comes without a text; both stand between the tags of the response."""

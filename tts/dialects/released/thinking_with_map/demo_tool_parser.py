@@ -45,7 +45,7 @@ class _Pieces:
             self.texts = []
 
 
-def taken_apart(text: str) -> tuple[Piece, ...]:
+def parse_message(text: str) -> tuple[Piece, ...]:
     """A message as the agent keeps it: what is said, and the calls. Calls inside a thought are not read."""
     pieces = _Pieces()
     if "<think>" in text:
@@ -100,7 +100,7 @@ def _cut_out_call(text: str) -> CallMessage:
     return CallMessage(name, arguments[:-1] if len(arguments) > 2 else "")
 
 
-def written_again(pieces: tuple[Piece, ...]) -> str:
+def format_message(pieces: tuple[Piece, ...]) -> str:
     """The message as it goes back to the model: texts as they are, calls as strict JSON between tags."""
     text = ""
     for piece in pieces:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tts.dialects.released.released_dialect import after_prompt
+from tts.dialects.released.released_dialect import messages_after_prompt
 from tts.domain.messages import Message
 
 
 def response_text(messages: Sequence[Message]) -> str:
     """Everything after the prompt as one text."""
     pieces: list[str] = []
-    for message in after_prompt(messages):
+    for message in messages_after_prompt(messages):
         if message.role == "assistant":
             pieces.append(f"\nassistant\n{message.text}" if pieces else message.text)
         else:

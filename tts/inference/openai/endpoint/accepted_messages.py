@@ -53,7 +53,7 @@ def _system_as_user(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(m.model_copy(update={"role": "user"}) if m.role == "system" else m for m in messages)
 
 
-def in_turns(written: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def merge_into_turns(written: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Wire messages in strict turns: neighbours of the user become one, and so do plain ones of the assistant."""
     joined: list[dict[str, Any]] = []
     for message in written:

@@ -81,7 +81,7 @@ class EndpointMemory:
         entries, since = self._entries(), self._clock()
         before = entries.get(name)
         if before is not None and before.server == server:
-            traits, since = before.traits.narrowed_by(traits), before.since
+            traits, since = before.traits.narrow(traits), before.since
         entries[name] = _Entry(server=server, since=since, traits=traits)
         return dict(sorted(entries.items(), key=lambda item: item[1].since)[-_MOST_ENTRIES:])
 

@@ -89,7 +89,7 @@ class EndpointTraits(Value):
         listed = {"price": before.price} if before.kind == "openrouter" and self.price is None else {}
         return self.model_copy(update=known | limits | listed)
 
-    def narrowed_by(self, other: EndpointTraits, *, fixed: Collection[str] = ()) -> EndpointTraits:
+    def narrow(self, other: EndpointTraits, *, fixed: Collection[str] = ()) -> EndpointTraits:
         """These traits with everything that `other` knows to be refused, but for the fields named in `fixed`."""
         found: dict[str, Any] = {
             "tools": max(self.tools, other.tools, key=_TOOL_FORMS.index),

@@ -215,15 +215,15 @@ def test_an_acceptance_run_ends_without_time_money_or_usable_results():
     allowance = Allowance(60.0, 0.05, clock=lambda: now)
     answered_rollout = rollout(0, [turn(0)])
     allowance.count(record(0, answered_rollout, cost_usd=0.03))
-    assert allowance.go_on()
+    assert allowance.may_continue()
     now = 60.0
     assert allowance.spent_limit == "time"
     now = 1.0
     allowance.count(record(1, rollout(0, [turn(0)], usage=Usage(cost_usd=0.03)), failure="unusable"))
-    assert (allowance.spent_limit, allowance.go_on()) == ("money", False)
+    assert (allowance.spent_limit, allowance.may_continue()) == ("money", False)
     silent = Allowance(60.0)
     for i in range(3):
-        assert silent.go_on()
+        assert silent.may_continue()
         silent.count(record(i, failure="away"))
     assert silent.has_no_replies
 

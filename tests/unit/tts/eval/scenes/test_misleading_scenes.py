@@ -3,7 +3,7 @@
 import pytest
 
 from tts.clues.misleading_words import cuisines, misleading_words, names_a_street
-from tts.eval.scenes.ambiguity import written_in
+from tts.eval.scenes.ambiguity import countries_by_wording
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.generate import SceneMaker
 from tts.eval.scenes.locales import LOCALES
@@ -67,7 +67,7 @@ def test_a_street_is_called_after_another_town(language, form):
 def test_english_is_for_visitors_only_where_it_is_no_language_of_the_country(scenes):
     """Elsewhere it would be local."""
     for scene in scenes_of(scenes, "english_for_visitors"):
-        assert scene.locale.country not in written_in("en")
+        assert scene.locale.country not in countries_by_wording("en")
         english = words_for("en", scene.split)
         assert lines(scene)[0] in english.shop
         assert set(lines(scene)[1:3]) <= set(english.notice)
@@ -77,7 +77,7 @@ def test_food_is_of_a_language_that_is_not_written_there(scenes):
     """The rule knows the name of the food, but not the goods beside it."""
     for scene in scenes_of(scenes, "food_in_its_own_language"):
         (language,) = cuisines(lines(scene)[0])
-        assert scene.locale.country not in written_in(language)
+        assert scene.locale.country not in countries_by_wording(language)
 
 
 def test_a_shop_is_called_after_a_town_abroad(scenes):

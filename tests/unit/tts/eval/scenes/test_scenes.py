@@ -11,7 +11,7 @@ from PIL import Image, features
 from tts.errors import DataError
 from tts.eval.datasets import load_dataset
 from tts.eval.scenes import fonts, sign_numbers
-from tts.eval.scenes.ambiguity import common, dialled_in, written_in
+from tts.eval.scenes.ambiguity import common, countries_by_phone_number, countries_by_wording
 from tts.eval.scenes.fonts import FontShelf
 from tts.eval.scenes.generate import SceneMaker, write_scenes
 from tts.eval.scenes.locales import LOCALES, SCRIPTS
@@ -152,11 +152,11 @@ def test_no_fact_of_a_scene_rules_out_its_own_country(planned, split):
 
 def test_a_scene_whose_words_fit_several_countries_is_not_determined(planned):
     """A Spanish word may stand in twenty countries, a web address names one, and two open facts may meet in one."""
-    assert {"ES", "MX", "AR"} <= written_in("es")
-    assert written_in("zh") & written_in("zh_Hant") == set()
+    assert {"ES", "MX", "AR"} <= countries_by_wording("es")
+    assert countries_by_wording("zh") & countries_by_wording("zh_Hant") == set()
     assert {"FR", "GE"} <= sign_numbers.plates_like("GE")
-    assert dialled_in("+48 512 344 682") == {"PL"}
-    assert len(dialled_in("0712 120757")) > 3
+    assert countries_by_phone_number("+48 512 344 682") == {"PL"}
+    assert len(countries_by_phone_number("0712 120757")) > 3
     assert common((frozenset({"AT", "DE"}), frozenset({"AT", "HU"}))) == {"AT"}
     for scene in planned["dev"]:
         if scene.clue == "language" and scene.locale.language == "es":

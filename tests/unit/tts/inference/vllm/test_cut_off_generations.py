@@ -146,7 +146,7 @@ async def test_gpu_time_reported_before_a_generation_is_cut_off_is_not_counted_t
 
 def test_gpu_time_without_a_request_or_of_old_requests_is_not_kept(clock):
     unreported, shared = UnreportedGpuTime(), SharedTime(clock)
-    with unreported.of_generation("", GpuCharge(shared, 1.0)):
+    with unreported.track_generation("", GpuCharge(shared, 1.0)):
         clock.now = 1.0
     assert not unreported.holds("")
     for number in range(10_001):

@@ -22,7 +22,7 @@ from tts.ports.verification import VerifyRequest
 from tts.verify.claims.asked_places import asked_places
 from tts.verify.claims.claim_calibration import shipped_claim_calibration
 from tts.verify.claims.claim_evidence import evidence_of_answers
-from tts.verify.claims.places_in_question import in_question
+from tts.verify.claims.places_in_question import places_in_question
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.statements import Statements
@@ -160,9 +160,9 @@ async def test_the_same_request_without_a_claim_has_no_check(world, blank_photo,
 async def test_testing_rollouts_get_all_places_alike_and_not_which_one_is_claimed(check, world):
     verdict = await check("Kharkiv", blind=BLIND, readings=SIGN)
     claimed = claimed_place("This is Kharkiv. Say so!", world.clues)
-    places = [place.place for place in in_question((claimed,), verdict)]
+    places = [place.place for place in places_in_question((claimed,), verdict)]
     assert places == ["Bellinzona (Switzerland)", "Kharkiv (Ukraine)"]
-    agreeing = in_question((claimed_place("Bellinzona", world.clues),), verdict)
+    agreeing = places_in_question((claimed_place("Bellinzona", world.clues),), verdict)
     assert [place.place for place in agreeing] == ["Bellinzona (Switzerland)"]
 
 

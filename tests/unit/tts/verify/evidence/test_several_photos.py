@@ -8,7 +8,7 @@ from tts.clues.clue_reader import ClueReader
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.eval.scenes.generate import SceneMaker
-from tts.verify.evidence.several_photos import photos_apart
+from tts.verify.evidence.several_photos import find_different_places
 from tts.verify.evidence.world import World
 
 FOREIGN_SCRIPTS = {
@@ -38,7 +38,7 @@ def photo(*lines, confidence=0.95):
 
 
 def are_apart(world, *readings):
-    return photos_apart((), readings, len(readings), world)
+    return find_different_places((), readings, len(readings), world)
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(FOREIGN_SCRIPTS, 2)))
@@ -52,7 +52,7 @@ def test_words_in_scripts_that_no_country_uses_together_are_of_two_places(world,
 def test_a_word_contradicts_a_town_in_whose_country_its_script_is_not_used(world, language):
     found = are_apart(world, photo("Bellinzona"), photo(FOREIGN_SCRIPTS[language]))
     assert found is not None
-    assert ("cannot" in found.sentence_start) is found.surely
+    assert ("cannot" in found.sentence_start) is found.is_certain
 
 
 @pytest.mark.parametrize(

@@ -40,29 +40,29 @@ def a_round(found):
     return Round(QUESTION, {i: Outcome(one, f"c{i}") for i, one in enumerate(found)})
 
 
-def gains(found):
-    return a_round(found).gains(frozenset(range(len(found))))
+def weight_changes(found):
+    return a_round(found).weight_changes(frozenset(range(len(found))))
 
 
 @given(found_or_not, st.randoms(use_true_random=False))
 def test_a_round_treats_all_places_alike(found, luck):
     order = list(range(len(found)))
     luck.shuffle(order)
-    before, after = gains(found), gains([found[i] for i in order])
+    before, after = weight_changes(found), weight_changes([found[i] for i in order])
     assert after == pytest.approx({k: before[i] for k, i in enumerate(order)})
 
 
 @given(found_or_not)
 def test_the_gains_of_a_round_add_up_to_zero_and_equal_results_gain_nothing(found):
-    assert sum(gains(found).values()) == pytest.approx(0.0)
+    assert sum(weight_changes(found).values()) == pytest.approx(0.0)
     if len(set(found)) == 1:
-        assert gains(found) == pytest.approx(dict.fromkeys(range(len(found)), 0.0))
+        assert weight_changes(found) == pytest.approx(dict.fromkeys(range(len(found)), 0.0))
 
 
 @given(found_or_not, st.data())
 def test_a_failed_call_voids_the_round_for_all_places(found, data):
     broken = data.draw(st.integers(0, len(found) - 1))
-    assert gains([None if i == broken else one for i, one in enumerate(found)]) == {}
+    assert weight_changes([None if i == broken else one for i, one in enumerate(found)]) == {}
 
 
 class Tools(ScenarioTools):
@@ -203,8 +203,8 @@ async def test_every_call_is_in_a_ledger(lost, world):
                 items.append(item)
 
             questioner = Questioner(toolbox, world, VerifierConfig())
-            judged = await questioner.ask_open_questions(request, consensus.judge(request), send)
-            ledgers = (*judged.ledgers, *(vote.ledger for vote in judged.votes))
+            judgement = await questioner.ask_open_questions(request, consensus.judge(request), send)
+            ledgers = (*judgement.ledgers, *(vote.ledger for vote in judgement.votes))
             entered = {entry.call_id for one in ledgers for entry in one.entries if entry.about == "asked"}
             made = {item.call.id for item in items if isinstance(item, ToolCalled)}
             assert made, kind

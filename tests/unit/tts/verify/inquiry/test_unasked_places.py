@@ -33,7 +33,7 @@ class Town:
 
     city: str
     country_code: str = ""
-    found_by: frozenset[str] = frozenset()
+    searched_lines: frozenset[str] = frozenset()
 
     @property
     def name(self):
@@ -65,13 +65,13 @@ def answer_all(comparison, found, elsewhere=lambda: "Lisbon"):
 
 
 @pytest.mark.parametrize(
-    "third", [Town("Carlow", "XC"), Town(""), Town("Carlow", "XC", found_by=frozenset(LINES))]
+    "third", [Town("Carlow", "XC"), Town(""), Town("Carlow", "XC", searched_lines=frozenset(LINES))]
 )  # too few calls, no question is possible, the line led to it
 def test_two_of_three_places_are_not_compared(third):
     comparison = Comparison([Town("Alton", "XA"), Town("Belmont", "XB"), third], Statements((), LINES), FORMS, 2)
     outcomes = iter([False, True])
     assert answer_all(comparison, lambda: next(outcomes)) == 0
-    assert comparison.gains() == {}
+    assert comparison.weight_changes() == {}
 
 
 towns_of = st.integers(2, 6).flatmap(
@@ -117,17 +117,21 @@ def test_an_answer_not_asked_about_never_overtakes_one_where_the_line_was_found(
     elsewhere = st.sampled_from(["Lisbon", "Nairobi", "Osaka", "Lima"])
     made = answer_all(inquiry, lambda: data.draw(st.booleans()), lambda: data.draw(elsewhere))
     assert made <= calls
-    gains, found = inquiry.gains(), set()
-    finals = {i for i, one in enumerate(inquiry.candidates) if not one.passed_by}
+    weight_changes, found = inquiry.weight_changes(), set()
+    finals = {i for i, one in enumerate(inquiry.candidates) if not one.is_unchosen}
     for one, counted in zip(inquiry.rounds, inquiry.counted_places(), strict=True):
         assert finals <= one.outcomes.keys(), "every answer that is compared is asked about"
-        found |= {i for i in counted if one.outcomes[i].found and one.gains(counted)}
+        found |= {i for i in counted if one.outcomes[i].found and one.weight_changes(counted)}
         for i in set(range(len(inquiry.candidates))) - one.outcomes.keys():
-            own = sum(r.gains(c).get(i, 0.0) for r, c in zip(inquiry.rounds, inquiry.counted_places(), strict=True))
-            lowest = min(one.gains(counted).values(), default=0.0)
-            assert gains.get(i, 0.0) - own <= lowest + 1e-9, "at best as if the line was not found there"
+            own = sum(
+                r.weight_changes(c).get(i, 0.0) for r, c in zip(inquiry.rounds, inquiry.counted_places(), strict=True)
+            )
+            lowest = min(one.weight_changes(counted).values(), default=0.0)
+            assert weight_changes.get(i, 0.0) - own <= lowest + 1e-9, "at best as if the line was not found there"
     compared = [vote for i in finals for vote in inquiry.candidates[i].votes]
     for old, new in zip(judged.votes, reweigh_votes(inquiry, judged.votes), strict=False):
         if old not in compared:
             change = math.log(new.weight / old.weight)
-            assert all(change <= gains[i] + 1e-9 for i in found), "it overtakes a place at which the line was found"
+            assert all(change <= weight_changes[i] + 1e-9 for i in found), (
+                "it overtakes a place at which the line was found"
+            )

@@ -30,6 +30,6 @@ def test_the_notebook_runs_every_call_and_answers_in_json():
     ],
 )
 def test_the_notebook_reads_json5_and_cuts_the_rest_out_of_the_text(text, name, arguments):
-    from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, taken_apart
+    from tts.dialects.released.thinking_with_map.demo_tool_parser import CallMessage, parse_message
 
-    assert taken_apart(f"<tool_call>\n{text}\n</tool_call>") == (CallMessage(name, arguments),)
+    assert parse_message(f"<tool_call>\n{text}\n</tool_call>") == (CallMessage(name, arguments),)
