@@ -77,7 +77,7 @@ def command(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, pa
 
 
 def measure(logs: Path, photos: Path, fit_on: Path | None, plot: Path | None, part: str, quick: bool) -> Result:
-    """The figures of one `part`, or of all; `plot` None writes no SVG, `fit_on` None compares no families.
+    """The figures of one `part`, or of all; `plot` None writes no SVG, `fit_on` None compares no sets of logs.
 
     `kind_of_n` says of each part whether its rollouts are samples of one policy or of a mixture of models.
     """

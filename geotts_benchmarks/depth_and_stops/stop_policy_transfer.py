@@ -1,4 +1,4 @@
-"""Whether the stop policy `loss` keeps its bound on rollouts that its table was not fitted on: two families of logs,
+"""Whether the stop policy `loss` keeps its bound on rollouts that its table was not fitted on: two sets of logs,
 each with the table of the other. The policy learns on the way, as a service does, and sees no truth.
 """
 

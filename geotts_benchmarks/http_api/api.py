@@ -140,12 +140,12 @@ async def _measure_over_serve(url: str, cuts: int) -> Result:
     }
 
 
-async def _first_events(url: str, photo: bytes, rounds: int = 8) -> list[float]:
+async def _first_events(url: str, photo: bytes, repetitions: int = 8) -> list[float]:
     """Milliseconds to the first event, eight requests at once."""
     async with client() as http:
         await asyncio.gather(*(locate(http, url, photo, n_parallel=4, depth="deep") for _ in range(_AT_ONCE)))
         found: list[float] = []
-        for i in range(rounds):
+        for i in range(repetitions):
             some = (locate(http, url, photo, n_parallel=4, depth="deep", seed=8 * i + k) for k in range(_AT_ONCE))
             found += [located.first_event_s * 1e3 for located in await asyncio.gather(*some)]
     return found

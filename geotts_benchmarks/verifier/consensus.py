@@ -14,7 +14,7 @@ from geotts_benchmarks.harness import DEFAULT_LOGS, Result, print_progress, repo
 from geotts_benchmarks.verifier.consensus_draws import measure_answer_draws
 from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere
 from geotts_benchmarks.verifier.consensus_logs import (
-    LogFamily,
+    LogSet,
     compare_reliabilities,
     cover_elsewhere,
     regions_in_halves,
@@ -104,28 +104,28 @@ def _measure_logs(
     world: World, logs: Path, fit_on: Path | None, parser: ParserName, splits: int, seed: int, sources: str
 ) -> Result:
     try:
-        family = LogFamily.read(logs, parser, seed)
-        other = LogFamily.read(fit_on, parser, seed) if fit_on is not None else None
+        log_set = LogSet.read(logs, parser, seed)
+        other = LogSet.read(fit_on, parser, seed) if fit_on is not None else None
     except DataError as error:
         raise click.BadParameter(error.detail, param_hint="--logs") from error
-    anonymous = _round_accuracy(consensus_errors_km(family.named_cases(), world, None))
-    by_system = {name: _round_accuracy(family.single[:, i]) for i, name in enumerate(family.names)}
-    print_progress(f"{len(family.panels)} photos in {len(family.names)} logs: {anonymous}")
-    by_sources = compare_reliabilities(family, world)
+    anonymous = _round_accuracy(consensus_errors_km(log_set.named_cases(), world, None))
+    by_system = {name: _round_accuracy(log_set.single[:, i]) for i, name in enumerate(log_set.names)}
+    print_progress(f"{len(log_set.panels)} photos in {len(log_set.names)} logs: {anonymous}")
+    by_sources = compare_reliabilities(log_set, world)
     print_progress(f"{by_sources}")
-    verdicts = family.verdict_columns(world)
+    verdicts = log_set.verdict_columns(world)
     halves = mean_of([held_out_quality(verdicts, seed=k) for k in range(splits)])
     print_progress(f"calibration over {splits} halves: {halves.model_dump()}")
     return {
         "kind_of_n": "mixture of models, no tools",
-        "photos": len(family.panels),
+        "photos": len(log_set.panels),
         "sources": sources,
         "consensus": anonymous if sources == "anonymous" else by_sources["named_labels"],
         "anonymous": anonymous,
         **by_sources,
         "best_single": max(by_system.values(), key=lambda acc: acc[-1]),
         "by_system": by_system,
-        "best_of_n": _round_accuracy(best_of_n_km(family.single)),
+        "best_of_n": _round_accuracy(best_of_n_km(log_set.single)),
         "splits": splits,
         "cover90": round(halves.cover90, 2),
         "cover50": round(halves.cover50, 2),
@@ -133,17 +133,17 @@ def _measure_logs(
         "brier_skill": round(halves.brier_skill, 4),
         "radius_saved": round(halves.radius_saved, 4),
         "radius90_mean_km": round(halves.radius90_mean_km, 1),
-        "regions_in_halves": regions_in_halves(family, world),
-        **({} if other is None else {"fitted_elsewhere": _fit_elsewhere(family, other, world)}),
+        "regions_in_halves": regions_in_halves(log_set, world),
+        **({} if other is None else {"fitted_elsewhere": _fit_elsewhere(log_set, other, world)}),
     }
 
 
-def _fit_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
-    return {**cover_elsewhere(family, other, world), "guesswork": guesswork_elsewhere(family, other, world)}
+def _fit_elsewhere(log_set: LogSet, other: LogSet, world: World) -> Result:
+    return {**cover_elsewhere(log_set, other, world), "guesswork": guesswork_elsewhere(log_set, other, world)}
 
 
 def _panels(logs: Path, parser: ParserName, seed: int) -> list[Panel]:
-    return LogFamily.read(logs, parser, seed).panels
+    return LogSet.read(logs, parser, seed).panels
 
 
 def _measure_synthetic(world: World, count: int, seed: int) -> Result:

@@ -1,6 +1,6 @@
-"""The weights of guesses (`tts/verify/consensus/guesswork.py`), chosen on one family of logs and measured on another.
+"""The weights of guesses (`tts/verify/consensus/guesswork.py`), chosen on one set of logs and measured on another.
 
-The shipped weights were chosen with both families in view. This shows what such weights are worth on logs that were
+The shipped weights were chosen with both sets in view. This shows what such weights are worth on logs that were
 not used to choose them.
 """
 
@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 
 from geotts_benchmarks.harness import Result, print_progress
-from geotts_benchmarks.verifier.consensus_logs import LogFamily, minus_medoid
+from geotts_benchmarks.verifier.consensus_logs import LogSet, minus_medoid
 from tts.domain.geo import Floats
 from tts.eval.metrics.accuracy import PAPER_KM, accuracy_percent, hits
 from tts.eval.source_reliability import consensus_errors_km
@@ -28,7 +28,7 @@ GRID: Mapping[str, tuple[float, ...]] = {
 }
 
 
-def guesswork_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
+def guesswork_elsewhere(log_set: LogSet, other: LogSet, world: World) -> Result:
     """What weights that were chosen on `other` give here: the most accurate, and the smallest that are as good.
 
     `most_accurate` has the best accuracy on `other` (mean of the thresholds). `one_standard_error` has the smallest
@@ -38,7 +38,7 @@ def guesswork_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Re
     settings = _settings_of_grid()
     shares = np.stack([_mean_hits(_errors_km(other, world, weights)) for weights in settings])
     chosen = {"most_accurate": int(shares.mean(axis=1).argmax()), "one_standard_error": smallest_as_good(shares)}
-    return {name: _measure_weights(family, world, settings[at], name) for name, at in chosen.items()}
+    return {name: _measure_weights(log_set, world, settings[at], name) for name, at in chosen.items()}
 
 
 def _settings_of_grid() -> Sequence[Mapping[str, float]]:
@@ -57,13 +57,13 @@ def smallest_as_good(shares: Floats) -> int:
     return int(np.flatnonzero(deficits.mean(axis=1) <= errors)[0])
 
 
-def _measure_weights(family: LogFamily, world: World, weights: Mapping[str, float], name: str) -> Result:
-    errors_km = _errors_km(family, world, weights)
-    print_progress(f"weights of guesses from another family, {name}: {weights}")
+def _measure_weights(log_set: LogSet, world: World, weights: Mapping[str, float], name: str) -> Result:
+    errors_km = _errors_km(log_set, world, weights)
+    print_progress(f"weights of guesses from another set of logs, {name}: {weights}")
     return {
         "weights": {name.lower(): value for name, value in weights.items()},
         "consensus": [round(share, 2) for share in accuracy_percent(errors_km)],
-        "minus_medoid": minus_medoid(family, errors_km),
+        "minus_medoid": minus_medoid(log_set, errors_km),
     }
 
 
@@ -73,7 +73,7 @@ def _mean_hits(errors_km: Floats) -> Floats:
     return found
 
 
-def _errors_km(family: LogFamily, world: World, weights: Mapping[str, Any]) -> Floats:
+def _errors_km(log_set: LogSet, world: World, weights: Mapping[str, Any]) -> Floats:
     """(n,) errors with other weights. In the product they are constants, which no function takes as arguments."""
     with patch.multiple(guesswork, **weights):
-        return consensus_errors_km(family.named_cases(), world, None)
+        return consensus_errors_km(log_set.named_cases(), world, None)

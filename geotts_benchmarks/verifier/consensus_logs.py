@@ -37,7 +37,7 @@ _ORDERS = 5  # shuffles of the medoid's ties
 
 
 @dataclass(frozen=True, slots=True)
-class LogFamily:
+class LogSet:
     """Panels of one folder with the errors in km of each source, (n photos, m sources)."""
 
     names: list[str]
@@ -45,7 +45,7 @@ class LogFamily:
     single: Floats
 
     @classmethod
-    def read(cls, folder: Path, parser: ParserName, seed: int) -> LogFamily:
+    def read(cls, folder: Path, parser: ParserName, seed: int) -> LogSet:
         """Raises DataError when the folder holds no two logs of the same photos."""
         names, panels = panels_from_logs(folder, parser=parser, seed=seed)
         single = [errors_km([panel.guesses[i] for panel in panels], panels) for i in range(len(names))]
@@ -67,32 +67,32 @@ class LogFamily:
         return [LabelledCase(panel.key, panel.truth, panel.trajectories) for panel in self.panels]
 
 
-def compare_reliabilities(family: LogFamily, world: World) -> Result:
+def compare_reliabilities(log_set: LogSet, world: World) -> Result:
     """Anonymous consensus, medoid, and both kinds of reliability, each with its differences."""
-    cases = family.named_cases()
+    cases = log_set.named_cases()
     anonymous = consensus_errors_km(cases, world, None)
-    best = family.single[:, int(np.argmax([accuracy_percent(row)[-1] for row in family.single.T]))]
+    best = log_set.single[:, int(np.argmax([accuracy_percent(row)[-1] for row in log_set.single.T]))]
     labelled = errors_by_other_half(cases, world)
     agreed = consensus_errors_km(cases, world, reliability_from(cases, labels=False))
     return {
-        "medoid": np.round(_medoid_hits(family).mean(axis=0), 2).tolist(),
-        "minus_medoid": minus_medoid(family, anonymous),
+        "medoid": np.round(_medoid_hits(log_set).mean(axis=0), 2).tolist(),
+        "minus_medoid": minus_medoid(log_set, anonymous),
         "named_labels": [round(share, 2) for share in accuracy_percent(labelled)],
-        "named_labels_minus_best_single": _differences(_best_hits(family.single), _hits(labelled)),
+        "named_labels_minus_best_single": _differences(_best_hits(log_set.single), _hits(labelled)),
         "named_agreement": [round(share, 2) for share in accuracy_percent(agreed)],
         "named_agreement_minus_best_source": _differences(_hits(best), _hits(agreed)),
     }
 
 
-def minus_medoid(family: LogFamily, errors_km: Floats) -> list[list[float]]:
+def minus_medoid(log_set: LogSet, errors_km: Floats) -> list[list[float]]:
     """[difference, low, high] in points at each threshold, of (n,) errors in km of the same photos."""
-    return _differences(_medoid_hits(family), _hits(errors_km))
+    return _differences(_medoid_hits(log_set), _hits(errors_km))
 
 
-def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result:
-    """How radii that were fitted on another family hold here; Wilson 95 % interval of the cover."""
-    there, here = other.thinned_verdict_columns(world), family.verdict_columns(world)
-    made = with_regions(fit(there.spreads, there.errors_km, origin="another family"), there)
+def cover_elsewhere(log_set: LogSet, other: LogSet, world: World) -> Result:
+    """How radii that were fitted on another set hold here; Wilson 95 % interval of the cover."""
+    there, here = other.thinned_verdict_columns(world), log_set.verdict_columns(world)
+    made = with_regions(fit(there.spreads, there.errors_km, origin="another set of logs"), there)
     held = calibration_quality(made, here.spreads, here.errors_km, target_km=25.0)
     radii = np.array([made.radius(spread).p90 for spread in here.spreads])
     interval = share_interval(here.errors_km <= radii)
@@ -105,9 +105,9 @@ def cover_elsewhere(family: LogFamily, other: LogFamily, world: World) -> Result
     }
 
 
-def regions_in_halves(family: LogFamily, world: World) -> Result:
+def regions_in_halves(log_set: LogSet, world: World) -> Result:
     """How regions hold that were fitted to the half of the photos that each photo is not in."""
-    whole = family.verdict_columns(world)
+    whole = log_set.verdict_columns(world)
     half = np.random.default_rng(0).permutation(len(whole.spreads)) % 2
     areas: list[KnownArea] = []
     for side in (0, 1):
@@ -123,9 +123,9 @@ def errors_km(points: Sequence[LatLon | None], panels: Sequence[Panel]) -> Float
     return np.array([np.nan if p is None else distance_km(p, panel.truth) for p, panel in pairs], dtype=np.float64)
 
 
-def _medoid_hits(family: LogFamily) -> Floats:
+def _medoid_hits(log_set: LogSet) -> Floats:
     """(n, thresholds) hits of the medoid, the mean over orders of the sources."""
-    found: Floats = np.mean([_hits(_medoid_errors_km(family.panels, order)) for order in range(_ORDERS)], axis=0)
+    found: Floats = np.mean([_hits(_medoid_errors_km(log_set.panels, order)) for order in range(_ORDERS)], axis=0)
     return found
 
 

@@ -56,7 +56,7 @@ class CluesEngine(_Engine):
 
 
 class ScriptedEngine(_Engine):
-    """Plays a tape, or a generated script with a latency model. For tests, benchmarks and replay."""
+    """Plays a script, from the file `tape` or generated, with a latency model. For tests, benchmarks and replay."""
 
     name: Literal["scripted"] = "scripted"
     tape: str | None = Field(default=None, description="JSONL file with the turns to play. Default: a generated script")

@@ -24,7 +24,7 @@ def test_every_part_that_decides_has_a_file_of_weights():
     assert verdict | {"depth", "locatability", "photo_view", "reading", "rollouts"} <= set(FILES)
 
 
-DECIDING = ("clues/conclusion", "ensemble/stragglers", "inference/clues/answer_texts", "inference/clues/questions")
+DECIDING = ("clues/conclusion", "ensemble/stragglers", "inference/clues/answer_texts", "inference/clues/planned_calls")
 
 
 @pytest.mark.parametrize("module", [*DECIDING, "inference/clues/rereads", "inference/clues/unknown_words"])

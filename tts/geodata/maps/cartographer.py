@@ -25,10 +25,10 @@ from tts.geodata.maps.furniture import (
 )
 from tts.geodata.maps.ground import paint_ground
 from tts.geodata.maps.labels import Name, PlacedName, Sheet
-from tts.geodata.maps.lettering import glyph_run, stamp, writable, write
 from tts.geodata.maps.palette import PALETTES, Palette, Style
 from tts.geodata.maps.rasters import Pixels, Rasters
 from tts.geodata.maps.shapes import Shapes
+from tts.geodata.maps.text_drawing import glyph_run, stamp, writable, write
 from tts.geodata.maps.view import View
 
 _PX_PER_CITY: Final = 7000  # a name for this many pixels of map, at most
@@ -98,10 +98,8 @@ class Cartographer:
         lat, lon = (np.array([getattr(place.point, axis) for place in places]) for axis in ("lat", "lon"))
         for place, x, y in zip(places, *view.xy(lat, lon), strict=True):
             if 4 <= x < view.width - 4 and 4 <= y < view.height - 4 and _is_plain(place.name):
-                lettering = next(style for least, style in palette.cities if place.population >= least)
-                yield Name(
-                    place.name, float(x), float(y), lettering, dot_px=2.6 if lettering.weight == "strong" else 2.0
-                )
+                style = next(each for least, each in palette.cities if place.population >= least)
+                yield Name(place.name, float(x), float(y), style, dot_px=2.6 if style.weight == "strong" else 2.0)
 
 
 def write_name(canvas: Pixels, placed: PlacedName, palette: Palette) -> None:

@@ -17,9 +17,9 @@ from PIL import Image, ImageDraw
 from tts.domain.geo import Floats, LatLon, circle_ring
 from tts.geodata.maps.ground import Path, dash_lines, fill_areas, trace_lines
 from tts.geodata.maps.labels import Rect
-from tts.geodata.maps.lettering import PAD, Colour, Lettering, glyph_run, stamp, write
 from tts.geodata.maps.palette import Palette
 from tts.geodata.maps.rasters import Pixels
+from tts.geodata.maps.text_drawing import PAD, Colour, TextStyle, glyph_run, stamp, write
 from tts.geodata.maps.view import View, mercator_x
 
 RED: Final[Colour] = (214, 40, 57)
@@ -130,7 +130,7 @@ def scale_bar(view: View) -> tuple[float, str]:
     return km / view.km_per_px, f"{km:,.0f} km" if km >= 1 else f"{km * 1000:.0f} m"
 
 
-def _draw_line(canvas: Pixels, view: View, text: str, left: int, style: Lettering) -> None:
+def _draw_line(canvas: Pixels, view: View, text: str, left: int, style: TextStyle) -> None:
     run = glyph_run(text, style.size_px, style.weight)
     write(canvas, text, left, view.height - 5 - (run.baseline - PAD), style)
 
@@ -175,7 +175,7 @@ def _draw_number(canvas: Pixels, x: float, y: float, number: int) -> None:
     stamp(canvas, disc[0], left, top, (255, 255, 255))
     stamp(canvas, disc[1], left, top, BLUE)
     run = glyph_run(str(number), 11, "strong")
-    style = Lettering(11, "strong", (255, 255, 255), halo_strength=0.0)
+    style = TextStyle(11, "strong", (255, 255, 255), halo_strength=0.0)
     write(canvas, str(number), round(x - run.width / 2), round(y - run.height / 2), style)
 
 

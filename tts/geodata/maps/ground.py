@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from tts.geodata.maps.lettering import Colour, stamp
 from tts.geodata.maps.palette import Palette
 from tts.geodata.maps.rasters import Pixels, Raster, Rasters
 from tts.geodata.maps.shapes import Layer, Shapes
+from tts.geodata.maps.text_drawing import Colour, stamp
 from tts.geodata.maps.view import View
 
 _SHIFT: Final = 4  # OpenCV takes sixteenths of a pixel

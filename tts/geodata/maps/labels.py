@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from tts.geodata.maps.lettering import Lettering, glyph_run
+from tts.geodata.maps.text_drawing import TextStyle, glyph_run
 
 _GAP: Final = 2  # pixels kept free around every name
 _DOT = 4
@@ -39,7 +39,7 @@ class Name:
     text: str
     x: float
     y: float
-    style: Lettering
+    style: TextStyle
     dot_px: float = 0.0
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tts.geodata.maps.lettering import Colour, Lettering
 from tts.geodata.maps.rasters import Raster
+from tts.geodata.maps.text_drawing import Colour, TextStyle
 
 Style = Literal["map", "satellite"]
 
@@ -26,11 +26,11 @@ class Palette:
     border: Colour
     border_casing: Colour
     state: Colour
-    country: Lettering
-    cities: tuple[tuple[int, Lettering], ...]  # (least population, lettering), the greatest first
+    country: TextStyle
+    cities: tuple[tuple[int, TextStyle], ...]  # (least population, style), the greatest first
     dot: Colour
     dot_rim: Colour
-    furniture: Lettering
+    furniture: TextStyle
     sources: str
     resolution: str
 
@@ -52,16 +52,16 @@ PALETTES: Final[dict[Style, Palette]] = {
         border=(139, 97, 122),
         border_casing=(255, 251, 246),
         state=(168, 154, 158),
-        country=Lettering(12, "strong", (122, 84, 108), halo_strength=0.8, spacing=2),
+        country=TextStyle(12, "strong", (122, 84, 108), halo_strength=0.8, spacing=2),
         cities=(
-            (5_000_000, Lettering(15, "strong", _INK)),
-            (1_000_000, Lettering(14, "strong", _INK)),
-            (200_000, Lettering(13, "regular", _INK)),
-            (0, Lettering(12, "regular", (70, 70, 78))),
+            (5_000_000, TextStyle(15, "strong", _INK)),
+            (1_000_000, TextStyle(14, "strong", _INK)),
+            (200_000, TextStyle(13, "regular", _INK)),
+            (0, TextStyle(12, "regular", (70, 70, 78))),
         ),
         dot=(60, 60, 68),
         dot_rim=_LIGHT,
-        furniture=Lettering(10, "regular", (70, 70, 78), halo_strength=0.0),
+        furniture=TextStyle(10, "regular", (70, 70, 78), halo_strength=0.0),
         sources="Natural Earth · GSHHG · GeoNames",
         resolution="relief 3.7 km/px, lines ~1 km",
     ),
@@ -77,16 +77,16 @@ PALETTES: Final[dict[Style, Palette]] = {
         border=(235, 220, 170),
         border_casing=(20, 20, 20),
         state=(200, 190, 160),
-        country=Lettering(12, "strong", (255, 238, 190), halo=_DARK, halo_strength=0.6, spacing=2),
+        country=TextStyle(12, "strong", (255, 238, 190), halo=_DARK, halo_strength=0.6, spacing=2),
         cities=(
-            (5_000_000, Lettering(15, "strong", _LIGHT, halo=_DARK, halo_strength=0.65)),
-            (1_000_000, Lettering(14, "strong", _LIGHT, halo=_DARK, halo_strength=0.65)),
-            (200_000, Lettering(13, "regular", _LIGHT, halo=_DARK, halo_strength=0.65)),
-            (0, Lettering(12, "regular", (232, 236, 240), halo=_DARK, halo_strength=0.65)),
+            (5_000_000, TextStyle(15, "strong", _LIGHT, halo=_DARK, halo_strength=0.65)),
+            (1_000_000, TextStyle(14, "strong", _LIGHT, halo=_DARK, halo_strength=0.65)),
+            (200_000, TextStyle(13, "regular", _LIGHT, halo=_DARK, halo_strength=0.65)),
+            (0, TextStyle(12, "regular", (232, 236, 240), halo=_DARK, halo_strength=0.65)),
         ),
         dot=_LIGHT,
         dot_rim=_DARK,
-        furniture=Lettering(10, "regular", (70, 70, 78), halo_strength=0.0),
+        furniture=TextStyle(10, "regular", (70, 70, 78), halo_strength=0.0),
         sources="NASA · Natural Earth · GeoNames",
         resolution="picture 7.4 km/px",
     ),

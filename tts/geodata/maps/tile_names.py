@@ -20,8 +20,8 @@ import numpy.typing as npt
 from tts.domain.geo import LatLon
 from tts.geodata.gazetteer import KINDS, Gazetteer
 from tts.geodata.maps.labels import Rect
-from tts.geodata.maps.lettering import Lettering, font, writable
 from tts.geodata.maps.palette import Palette
+from tts.geodata.maps.text_drawing import TextStyle, font, writable
 from tts.geodata.maps.view import mercator_x, mercator_y
 
 TILE_PX: Final = 256
@@ -42,7 +42,7 @@ class TileName:
     """A name in world pixels of its zoom: `box` is its text; (x, y) its dot, which an area's name has not."""
 
     text: str
-    style: Lettering
+    style: TextStyle
     box: Rect
     x: float
     y: float

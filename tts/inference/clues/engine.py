@@ -2,8 +2,8 @@
 useful tool calls.
 
 It speaks the `generic` dialect like any model: text, tool calls, a JSON answer, sampled by temperature and seed. A turn
-does one of two things: ask the most informative questions (enlarge what is too small to read, look a name up inside the
-likeliest country, check a point), or answer with the point of the highest expected accuracy, or with none.
+does one of two things: make the most informative tool calls (enlarge what is too small to read, look a name up inside
+the likeliest country, check a point), or answer with the point of the highest expected accuracy, or with none.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.clues.answer_texts import explain, write_answer, write_draw
 from tts.inference.clues.notes import Notes, notes
-from tts.inference.clues.questions import Questions, questions
+from tts.inference.clues.planned_calls import PlannedCalls, plan_calls
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports.model_client import Delta, ModelRequest
 
 _CHUNK = 24
 _NOISE = weights("embedded")["name_noise"]
 _TOKENS_A_CALL = 8
-_LAST_QUESTIONS = 2  # turns in which it asks; then it answers
+_LAST_CALLS = 2  # turns in which it asks; then it answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +86,26 @@ class CluesModel:
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         thought = self._think(request)
         explanation = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
-        if thought.notes.turn < _LAST_QUESTIONS:
-            asked = self._questions(request, thought)
+        if thought.notes.turn < _LAST_CALLS:
+            asked = self._plan_calls(request, thought)
             if asked.calls:
                 return f"{explanation}\n{asked.why}", asked.calls
         return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
-    def _questions(self, request: ModelRequest, thought: CluesTurn) -> Questions:
+    def _plan_calls(self, request: ModelRequest, thought: CluesTurn) -> PlannedCalls:
         """Siblings whose first calls are to differ divide what all of them would ask, not what each drew by chance.
 
         A rollout whose share is empty begins as if it were alone: it would answer at once, and its answer could stop
-        those that still ask. With several photos nothing is divided: each rollout may ask only a few questions about
+        those that still ask. With several photos nothing is divided: each rollout may make only a few calls about
         all of them.
         """
         share = SiblingShare(request.sibling, request.siblings) if len(request.photos) == 1 else SiblingShare()
         if share.of > 1:
             common = self._think(request, 0.0)
-            asked = questions(common.notes, common.leads.mentions, common.belief, request, self._reader, share)
+            asked = plan_calls(common.notes, common.leads.mentions, common.belief, request, self._reader, share)
             if asked.calls or common.notes.turn > 0:
                 return asked
-        return questions(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
+        return plan_calls(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
 
     def _think(self, request: ModelRequest, temperature: float | None = None) -> CluesTurn:
         known = notes(request, self._config.temperature if temperature is None else temperature)

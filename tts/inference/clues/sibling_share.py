@@ -26,5 +26,5 @@ class SiblingShare:
 
     @property
     def is_first(self) -> bool:
-        """Whether a question that only one rollout has to ask is asked by this one."""
+        """Whether this rollout makes a call that only one of them has to make."""
         return self.number % self.of == 0

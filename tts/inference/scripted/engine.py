@@ -1,8 +1,8 @@
-"""An engine that plays a script: recorded turns from a tape, or generated ones, with a latency model.
+"""An engine that plays a script: turns from a file, or generated ones, with a latency model.
 
 For tests, benchmarks and replay. Like every engine, it streams, aborts when closed, counts tokens, and calls
-tools through the loop. A tape is JSONL, one object a turn: {"rollout": 0, "turn": 0, "text": "…", "calls":
-[{"name": "…", "arguments": {…}}], "first_token_s": 0.1, "token_s": 0.02}; rollouts beyond the tape wrap around.
+tools through the loop. A script is JSONL, one object a turn: {"rollout": 0, "turn": 0, "text": "…", "calls":
+[{"name": "…", "arguments": {…}}], "first_token_s": 0.1, "token_s": 0.02}; rollouts beyond the script wrap around.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ScriptedModel:
 
     def __init__(self, config: ScriptedEngine, script: tuple[ScriptedTurn, ...] | None = None) -> None:
         self._config = config
-        turns = script if script is not None else _load_tape(config.tape) if config.tape else ()
+        turns = script if script is not None else _load_script(config.tape) if config.tape else ()
         self._turns = {(turn.rollout, turn.turn): turn for turn in turns}
         self._n_rollouts = 1 + max((turn.rollout for turn in turns), default=0)
         self._kv = SimulatedKv(config.kv_tokens) if config.kv_tokens is not None else None
@@ -77,7 +77,7 @@ class ScriptedModel:
     async def generate(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Play the next turn of the rollout that `session_id` names, a word at a time, up to `max_tokens`.
 
-        Raises ModelError when the tape has no such turn, and after the text of a turn with `error`.
+        Raises ModelError when the script has no such turn, and after the text of a turn with `error`.
         """
         asked_at = asyncio.get_running_loop().time()  # its time runs while others have their turn on this loop, too
         rollout = int(session_of_rollout(request.session_id).rsplit("/", 1)[-1])
@@ -129,10 +129,10 @@ class ScriptedModel:
     def _next_turn(self, request: ModelRequest, rollout: int, turn: int) -> ScriptedTurn:
         if not self._turns:
             return self._generate_turn(request, turn)
-        taped = self._turns.get((rollout % self._n_rollouts, turn))
-        if taped is None:
-            raise ModelError(f"the tape has no turn {turn} for rollout {rollout}")
-        return taped
+        scripted_turn = self._turns.get((rollout % self._n_rollouts, turn))
+        if scripted_turn is None:
+            raise ModelError(f"the script has no turn {turn} for rollout {rollout}")
+        return scripted_turn
 
     def _generate_turn(self, request: ModelRequest, turn: int) -> ScriptedTurn:
         """Some words and a tool call a turn, then an answer near a point that depends on the seed."""
@@ -173,9 +173,9 @@ def _prompt_tokens(request: ModelRequest) -> int:
     return sum(len(message.text) // 4 + 256 * len(message.images) for message in request.messages)
 
 
-def _load_tape(path: str) -> tuple[ScriptedTurn, ...]:
+def _load_script(path: str) -> tuple[ScriptedTurn, ...]:
     try:
         lines = Path(path).read_text().splitlines()
         return tuple(ScriptedTurn.model_validate_json(line) for line in lines if line.strip())
     except (OSError, ValidationError) as error:
-        raise ConfigError(f"tape {path}: {error}") from error
+        raise ConfigError(f"script {path}: {error}") from error

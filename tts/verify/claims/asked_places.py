@@ -19,8 +19,8 @@ from tts.verify.claims.claim_weighing import Rival
 from tts.verify.claims.claimed_area import centre_of, contains_point
 from tts.verify.evidence.evidence_sources import is_distinctive
 from tts.verify.evidence.world import World
-from tts.verify.inquiry.statements import Statement, Statements
-from tts.verify.inquiry.statements import contains_phrase as names
+from tts.verify.inquiry.tool_statements import ToolStatement, ToolStatements
+from tts.verify.inquiry.tool_statements import contains_phrase as names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PlaceInQuestion:
         """As people read it."""
         return self.place.place
 
-    def is_named_in(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: ToolStatement) -> bool:
         """Whether a statement is about this place: about a point inside it, or a page that names it."""
         fact = statement.fact
         if isinstance(fact, PlaceFact):
@@ -47,7 +47,7 @@ class PlaceInQuestion:
 
 
 def asked_places(
-    places: Sequence[ClaimedPlace], rival: Rival | None, answer: LatLon | None, stated: Statements, world: World
+    places: Sequence[ClaimedPlace], rival: Rival | None, answer: LatLon | None, stated: ToolStatements, world: World
 ) -> tuple[PlaceInQuestion, ...]:
     """The places in question, and the best place outside them where there is only one.
 
@@ -66,7 +66,7 @@ def _rival_place(rival: Rival, world: World) -> ClaimedPlace:
     return ClaimedPlace(place=named or str(rival.point), kind="town", areas=(around,))
 
 
-def _place_in_question(place: ClaimedPlace, stated: Statements, world: World) -> PlaceInQuestion:
+def _place_in_question(place: ClaimedPlace, stated: ToolStatements, world: World) -> PlaceInQuestion:
     centre = centre_of(place)
     codes = list(_country_codes(place))
     country = world.country_near(centre) if centre is not None else None

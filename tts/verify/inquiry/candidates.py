@@ -27,7 +27,7 @@ from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
-from tts.verify.inquiry.statements import Statement, Statements, contains_phrase
+from tts.verify.inquiry.tool_statements import ToolStatement, ToolStatements, contains_phrase
 
 _MOST_UNCHOSEN = 2
 _TOWN_KM = weights("inquiry")["town_km"]
@@ -54,7 +54,7 @@ class Candidate:
         """The town as people read it; the point where there is none."""
         return self.city or str(self.point)
 
-    def is_named_in(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: ToolStatement) -> bool:
         """Whether a statement is about this place: about a point within 25 km of it, or a page that names its town."""
         return statement.is_about(self.point, self.city)
 
@@ -70,7 +70,7 @@ class CandidateInputs:
     ruled_out: RuledOut = _NOTHING_RULED_OUT
 
 
-def final_candidates(clusters: Sequence[Cluster], stated: Statements, world: World) -> list[Candidate]:
+def final_candidates(clusters: Sequence[Cluster], stated: ToolStatements, world: World) -> list[Candidate]:
     """The leading final answers, the first of them the answer as it stands."""
     found = []
     for cluster in clusters[:MOST_PLACES]:
@@ -80,7 +80,9 @@ def final_candidates(clusters: Sequence[Cluster], stated: Statements, world: Wor
     return found
 
 
-def unchosen_candidates(inputs: CandidateInputs, stated: Statements, beside: Sequence[Candidate]) -> list[Candidate]:
+def unchosen_candidates(
+    inputs: CandidateInputs, stated: ToolStatements, beside: Sequence[Candidate]
+) -> list[Candidate]:
     """The best places that no rollout answers, at most two. `beside` are the final answers."""
     leader = stated.repeated_lines(beside[0].is_named_in)
     candidates: list[Candidate] = []
@@ -95,7 +97,7 @@ def unchosen_candidates(inputs: CandidateInputs, stated: Statements, beside: Seq
     return candidates[:_MOST_UNCHOSEN]
 
 
-def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
+def places_of(statement: ToolStatement, world: World) -> Iterator[Hypothesis]:
     """The place that a tool stated, or the town that a page is about."""
     fact = statement.fact
     if isinstance(fact, PlaceFact) and fact.point is not None:
@@ -110,7 +112,7 @@ def places_of(statement: Statement, world: World) -> Iterator[Hypothesis]:
         )
 
 
-def _town_of_page(page: Statement, world: World) -> Place | None:
+def _town_of_page(page: ToolStatement, world: World) -> Place | None:
     """The town that a page is about: one that it names beside its region or country, else the most telling name. Words
     of a line of the photo are no town: a street may be called after one."""
     fact = page.fact
@@ -138,7 +140,7 @@ def _believed_places(inputs: CandidateInputs) -> Iterator[tuple[int, Hypothesis]
 
 
 def _named_places(
-    inputs: CandidateInputs, stated: Statements, leader: frozenset[str]
+    inputs: CandidateInputs, stated: ToolStatements, leader: frozenset[str]
 ) -> Iterator[tuple[int, Hypothesis]]:
     """Places in tool results that repeat a line which the leader is not known to repeat, most lines first."""
     statements = [one for one in stated.statements if one.lines - leader]
@@ -148,7 +150,7 @@ def _named_places(
 
 
 def _candidate(
-    inputs: CandidateInputs, stated: Statements, rollout_id: int, hypothesis: Hypothesis
+    inputs: CandidateInputs, stated: ToolStatements, rollout_id: int, hypothesis: Hypothesis
 ) -> Candidate | None:
     """With the ledger that its rollout would have had, had it answered this; None outside the caller's
     area, and in a place that the caller ruled out."""
@@ -164,7 +166,7 @@ def _candidate(
     return _with_searched_lines(Candidate(vote.point, city, code, (vote,), is_unchosen=True), stated)
 
 
-def _with_searched_lines(candidate: Candidate, stated: Statements) -> Candidate:
+def _with_searched_lines(candidate: Candidate, stated: ToolStatements) -> Candidate:
     return replace(candidate, searched_lines=stated.lines_leading_to(candidate.city, candidate.is_named_in))
 
 

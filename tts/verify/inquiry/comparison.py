@@ -17,7 +17,7 @@ from tts.domain.tooling import ToolCall, ToolResult
 from tts.verify.evidence.small_print import is_small_print
 from tts.verify.inquiry.question import MOST_PLACES, AskedPlace, Question, forms_for
 from tts.verify.inquiry.rounds import Outcome, Round, weight_changes_of
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 
 FEWEST_PLACES = 2  # that a question separates
 PlaceT = TypeVar("PlaceT", bound=AskedPlace)
@@ -37,7 +37,7 @@ class Comparison(Generic[PlaceT]):
     tools that may be called, `budget` is how many calls there may be.
     """
 
-    def __init__(self, places: Sequence[PlaceT], stated: Statements, offered: Sequence[str], budget: int) -> None:
+    def __init__(self, places: Sequence[PlaceT], stated: ToolStatements, offered: Sequence[str], budget: int) -> None:
         self.candidates: list[PlaceT] = list(places)
         self.rounds: list[Round] = []
         self._statements = stated

@@ -17,7 +17,7 @@ from tts.domain.value import Value
 from tts.verify.evidence.evidence_sources import Source
 from tts.verify.evidence.prompt_injection import trustworthy_facts
 from tts.verify.evidence.small_print import is_small_print
-from tts.verify.inquiry.statements import Statement, make_statement
+from tts.verify.inquiry.tool_statements import ToolStatement, make_tool_statement
 
 Form = Literal["web_search", "poi_keyword_search"]
 ASKER = -3  # in place of a rollout's number, for results of the verifier's own calls
@@ -45,7 +45,7 @@ class AskedPlace(Protocol):
     def searched_lines(self) -> frozenset[str]:
         """The lines that led to it."""
 
-    def is_named_in(self, statement: Statement) -> bool:
+    def is_named_in(self, statement: ToolStatement) -> bool:
         """Whether a statement is about this place."""
 
 
@@ -65,12 +65,12 @@ class Question(Value):
         """The arguments of the call that names no candidate."""
         return {"query": self.line}
 
-    def statements(self, call: ToolCall, result: ToolResult, lines: Sequence[str]) -> tuple[Statement, ...]:
+    def statements(self, call: ToolCall, result: ToolResult, lines: Sequence[str]) -> tuple[ToolStatement, ...]:
         """What the tool answered; nothing when the call failed."""
         facts = trustworthy_facts(result)
-        return tuple(make_statement(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
+        return tuple(make_tool_statement(ASKER, Source(fact, result, call, 1), lines) for fact in facts)
 
-    def line_was_found(self, statements: Sequence[Statement], candidate: AskedPlace) -> bool | None:
+    def line_was_found(self, statements: Sequence[ToolStatement], candidate: AskedPlace) -> bool | None:
         """Whether the result about a candidate repeats the line there; None without a result."""
         if not statements:
             return None

@@ -23,7 +23,7 @@ from tts.verify.inquiry.candidates import Candidate, CandidateInputs, final_cand
 from tts.verify.inquiry.comparison import FEWEST_PLACES, Comparison, PendingCalls, key_of
 from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
 from tts.verify.inquiry.rounds import ADMITS, UNCHOSEN
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 
 _DECIDED = weights("inquiry")["decided"]
 
@@ -46,7 +46,7 @@ class Inquiry(Comparison[Candidate]):
     ) -> None:
         self._inputs = inputs
         self._rollouts = inputs.trajectories
-        stated = Statements.from_trajectories(inputs.trajectories, inputs.readings)
+        stated = ToolStatements.from_trajectories(inputs.trajectories, inputs.readings)
         self._final_answers = final_candidates(clusters, stated, inputs.world)
         unchosen = unchosen_candidates(inputs, stated, self._final_answers)
         super().__init__([*self._final_answers[: MOST_PLACES - len(unchosen)], *unchosen], stated, offered, budget)
@@ -123,7 +123,7 @@ class Inquiry(Comparison[Candidate]):
         self._open_turns.append(Turn(index=len(self._open_turns), text=text, calls=calls, results=results))
         open_trajectory = Trajectory(rollout_id=ASKER, turns=tuple(self._open_turns))
         self._inputs = replace(self._inputs, trajectories=(*self._rollouts, open_trajectory))
-        self._statements = Statements.from_trajectories(self._inputs.trajectories, self._inputs.readings)
+        self._statements = ToolStatements.from_trajectories(self._inputs.trajectories, self._inputs.readings)
         known_count = len(self.candidates)
         for new in unchosen_candidates(self._inputs, self._statements, self._final_answers):
             if all(distance_km(new.point, known.point) > NEAR_KM for known in self.candidates):

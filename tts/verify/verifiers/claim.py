@@ -30,7 +30,7 @@ from tts.verify.consensus.reliability import Reliability
 from tts.verify.evidence.reading_belief import read_belief
 from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.consensus import judge, trust_in
 from tts.verify.verifiers.tool_calling import Questioner
 
@@ -88,7 +88,7 @@ class ClaimVerifier:
         """The questions of the places in question; None before rollouts have tested the claim."""
         if self._questioner is None or not request.testing:
             return None
-        stated = Statements.from_trajectories(request.trajectories, request.readings)
+        stated = ToolStatements.from_trajectories(request.trajectories, request.readings)
         places = asked_places(
             places_in_question(request.claimed, verdict), weighing.rival, verdict.point, stated, self._world
         )

@@ -35,7 +35,7 @@ from tts.verify.inquiry.ledger_entries import with_entries, with_undecided
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.reweighing import reweigh_votes
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weigh_votes
 
 _TIME_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
@@ -84,7 +84,7 @@ class Questioner:
         return _judgement_after(inquiry, request, judgement, self._world)
 
     async def compare_places(
-        self, request: VerifyRequest, places: Sequence[PlaceT], stated: Statements, send: Send[VerifierItem]
+        self, request: VerifyRequest, places: Sequence[PlaceT], stated: ToolStatements, send: Send[VerifierItem]
     ) -> Comparison[PlaceT]:
         """The same questions of the places of a check, after those about the answer, with as many calls again at most.
 

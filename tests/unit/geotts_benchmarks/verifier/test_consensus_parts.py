@@ -10,7 +10,7 @@ from geotts_benchmarks.depth_and_stops.stop_policy_transfer import stopped_elsew
 from geotts_benchmarks.verifier import consensus, consensus_guesswork, consensus_questions
 from geotts_benchmarks.verifier.consensus_draws import measure_answer_draws
 from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere, smallest_as_good
-from geotts_benchmarks.verifier.consensus_logs import LogFamily, compare_reliabilities, cover_elsewhere
+from geotts_benchmarks.verifier.consensus_logs import LogSet, compare_reliabilities, cover_elsewhere
 from geotts_benchmarks.verifier.consensus_policies import measure_policies
 from geotts_benchmarks.verifier.consensus_questions import measure_questions
 from tts.domain.geo import LatLon, destination
@@ -46,7 +46,7 @@ def logs(folder, *, photos=PHOTOS, **errors_km):
 
 
 def read(folder):
-    return LogFamily.read(folder, "paper", 0)
+    return LogSet.read(folder, "paper", 0)
 
 
 def is_difference(row):

@@ -10,10 +10,10 @@ from tts.errors import DataError
 from tts.geodata.maps.cartographer import Cartographer
 from tts.geodata.maps.furniture import Pin, Ring, pin_boxes, scale_bar, strip_boxes
 from tts.geodata.maps.labels import Name, Rect, Sheet
-from tts.geodata.maps.lettering import Lettering, writable
+from tts.geodata.maps.text_drawing import TextStyle, writable
 from tts.geodata.maps.view import View, zoom_for
 
-TEXT = Lettering(12, "regular", (0, 0, 0))
+TEXT = TextStyle(12, "regular", (0, 0, 0))
 PLACES = {
     "Tokyo": (35.68, 139.76, 10.0), "Alps": (46.5, 9.5, 8.0), "Fiji": (-17.8, 179.9, 5.0), "world": (20.0, 10.0, 2.0),
     "Greenland": (72.0, -42.0, 4.0), "pole": (-88.0, 0.0, 3.0), "whole": (0.0, 0.0, 1.0), "ocean": (0.0, -30.0, 6.0),

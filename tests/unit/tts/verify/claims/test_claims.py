@@ -25,7 +25,7 @@ from tts.verify.claims.claim_evidence import evidence_of_answers
 from tts.verify.claims.places_in_question import places_in_question
 from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.calibration_state import CalibrationStateVerifier
 from tts.verify.verifiers.claim import ClaimVerifier
 from tts.verify.verifiers.consensus import ConsensusVerifier
@@ -250,7 +250,10 @@ async def test_claimed_places_of_the_same_name_are_asked_about_separately(world)
     )
     questioner = Questioner(Registry(), world, VerifierConfig())
     options, readings = CheckOptions(claim=("x",), verifier_questions=4), reading("Caffè Ottone")
-    request, stated = VerifyRequest(a_context(), (), options, (), readings), Statements.from_trajectories((), readings)
+    request, stated = (
+        VerifyRequest(a_context(), (), options, (), readings),
+        ToolStatements.from_trajectories((), readings),
+    )
 
     async def ignore(item):
         pass

@@ -21,7 +21,7 @@ from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.question import FORMS
 from tts.verify.inquiry.question_choice import Inquiry
 from tts.verify.inquiry.reweighing import reweigh_votes
-from tts.verify.inquiry.statements import Statements
+from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.consensus import ConsensusVerifier
 
 LINES = ("Cafe Ottone", "Foto Express Lima", "Harbour Road 397")
@@ -68,7 +68,7 @@ def answer_all(comparison, found, elsewhere=lambda: "Lisbon"):
     "third", [Town("Carlow", "XC"), Town(""), Town("Carlow", "XC", searched_lines=frozenset(LINES))]
 )  # too few calls, no question is possible, the line led to it
 def test_two_of_three_places_are_not_compared(third):
-    comparison = Comparison([Town("Alton", "XA"), Town("Belmont", "XB"), third], Statements((), LINES), FORMS, 2)
+    comparison = Comparison([Town("Alton", "XA"), Town("Belmont", "XB"), third], ToolStatements((), LINES), FORMS, 2)
     outcomes = iter([False, True])
     assert answer_all(comparison, lambda: next(outcomes)) == 0
     assert comparison.weight_changes() == {}
@@ -84,7 +84,7 @@ towns_of = st.integers(2, 6).flatmap(
 
 @given(towns_of, st.integers(0, 12), st.data())
 def test_each_round_asks_about_each_place_with_the_calls_that_are_left(towns, calls, data):
-    comparison = Comparison(towns, Statements((), LINES), FORMS, calls)
+    comparison = Comparison(towns, ToolStatements((), LINES), FORMS, calls)
     assert answer_all(comparison, lambda: data.draw(st.booleans())) <= calls
     for one in comparison.rounds:
         assert one.outcomes.keys() == set(range(len(towns)))

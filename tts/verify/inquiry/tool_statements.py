@@ -25,7 +25,7 @@ _LEGIBLE = _W["legible"]  # confidence of a reading
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ToolStatement:
     """What a tool said in a rollout. It repeats the `lines` of the photo; the tool was asked for `searched_lines`."""
 
     rollout_id: int
@@ -47,7 +47,7 @@ class Statement:
         return isinstance(fact, WebFact) and is_distinctive(normalise(city)) and contains_phrase(self.words, city)
 
 
-IsAbout = Callable[[Statement], bool]  # whether a statement is about a place
+IsAbout = Callable[[ToolStatement], bool]  # whether a statement is about a place
 
 
 def contains_phrase(words: str, phrase: str) -> bool:
@@ -57,14 +57,14 @@ def contains_phrase(words: str, phrase: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Statements:
+class ToolStatements:
     """All statements of some rollouts, without those about a point that a rollout put in itself."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[ToolStatement, ...]
     lines: tuple[str, ...]
 
     @classmethod
-    def from_trajectories(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> Statements:
+    def from_trajectories(cls, trajectories: Sequence[Trajectory], readings: Iterable[Reading]) -> ToolStatements:
         """The lines in an order that does not depend on that of the rollouts."""
         sources = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
         readings = tuple(readings)
@@ -72,7 +72,7 @@ class Statements:
         read = [line for line in read_lines([source for _, source in sources], readings) if line not in faint]
         lines = sorted(line for line in read if is_distinctive(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
         return cls(
-            tuple(make_statement(i, source, lines) for i, source in sources if _is_statement(source)), tuple(lines)
+            tuple(make_tool_statement(i, source, lines) for i, source in sources if _is_statement(source)), tuple(lines)
         )
 
     def lines_leading_to(self, name: str, is_about: IsAbout) -> frozenset[str]:
@@ -95,11 +95,11 @@ class Statements:
         return {line: len(rollouts) for line, rollouts in by_line.items()}
 
 
-def make_statement(rollout_id: int, source: Source, lines: Iterable[str]) -> Statement:
+def make_tool_statement(rollout_id: int, source: Source, lines: Iterable[str]) -> ToolStatement:
     """A statement with the lines that it repeats."""
     lines, words = tuple(lines), normalise(statement_of(source.fact))
     repeated = frozenset(line for line in lines if contains_phrase(words, line))
-    return Statement(
+    return ToolStatement(
         rollout_id, source, words, repeated, frozenset(line for line in lines if contains_phrase(source.query, line))
     )
 

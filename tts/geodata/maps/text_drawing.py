@@ -25,7 +25,7 @@ _NO_SUCH_GLYPH = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
-class Lettering:
+class TextStyle:
     """How a text looks. `spacing` is extra pixels between letters; a halo strength of 0 leaves it out."""
 
     size_px: int
@@ -95,7 +95,7 @@ def writable(text: str) -> bool:
     return all(_has_glyph(char, "regular") for char in text)
 
 
-def write(canvas: Pixels, text: str, left: int, top: int, style: Lettering) -> None:
+def write(canvas: Pixels, text: str, left: int, top: int, style: TextStyle) -> None:
     """Write with the upper left corner of the glyphs at (left, top); what falls outside is cut off."""
     run = glyph_run(text, style.size_px, style.weight, style.spacing)
     if style.halo_strength:

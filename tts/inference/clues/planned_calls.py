@@ -23,7 +23,7 @@ from tts.inference.clues.sibling_share import SiblingShare
 from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports.model_client import ModelRequest
 
-_W = weights("questions")
+_W = weights("planned_calls")
 _SEARCHES = int(_W["searches"])
 _STRANGE = int(_W["strange_searches"])
 _MAX_TESTED = int(_W["tested_places"])
@@ -49,7 +49,7 @@ _ALONE = SiblingShare()
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class PlannedCalls:
     """Tool calls of one turn and a sentence of why."""
 
     calls: tuple[ToolCall, ...] = ()
@@ -57,8 +57,8 @@ class Questions:
 
 
 @dataclass(slots=True)
-class _Asking:
-    """The questions of a turn as they come together."""
+class _CallPlan:
+    """The planned calls of a turn as they come together."""
 
     turn: int
     share: SiblingShare
@@ -74,79 +74,77 @@ class _Asking:
         self.ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo, **arguments)
 
 
-def questions(
+def plan_calls(
     known: Notes,
     mentions: tuple[Mention, ...],
     belief: Belief,
     request: ModelRequest,
     reader: ClueReader,
     share: SiblingShare = _ALONE,
-) -> Questions:
+) -> PlannedCalls:
     """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
-    asking = _Asking(known.turn, share)
+    plan = _CallPlan(known.turn, share)
     if "read_text" in offered and belief.mass(point, _TOWN_KM) < _SURE:
-        _reread_or_enlarge(asking, known, belief, request, reader)
+        _reread_or_enlarge(plan, known, belief, request, reader)
     if SEARCH in offered:
-        _look_up(asking, known, mentions, belief, reader)
+        _look_up(plan, known, mentions, belief, reader)
     if GEOCODE in offered:
-        _locate_address(asking, known, belief)
+        _locate_address(plan, known, belief)
     if AROUND in offered and known.turn == 0:
-        _test_places(asking, request)
+        _test_places(plan, request)
     if AROUND in offered and known.turn > 0:
-        _search_nearby(asking, known, mentions, belief, reader)
+        _search_nearby(plan, known, mentions, belief, reader)
     if share.is_first and "country_at" in offered and known.turn > 0 and not known.countries() and _is_decided(belief):
-        asking.ask("country_at", **_point_arguments(point))
-        asking.why.append("I check which country the point lies in.")
-    return Questions(tuple(asking.calls), " ".join(asking.why))
+        plan.ask("country_at", **_point_arguments(point))
+        plan.why.append("I check which country the point lies in.")
+    return PlannedCalls(tuple(plan.calls), " ".join(plan.why))
 
 
 def _reread_or_enlarge(
-    asking: _Asking, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader
+    plan: _CallPlan, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader
 ) -> None:
     """One call in each turn: reread a doubtful line in the language that it may be in, or else enlarge a part.
 
     Names in what was read so can be looked up in the next turn.
     """
-    doubtful = (
-        [] if known.read_as else asking.share.own_options(rereads(known, belief.countries, request.photos, reader))
-    )
-    boxes = [] if doubtful else _boxes_to_enlarge(known, request.photos, asking.share)
+    doubtful = [] if known.read_as else plan.share.own_options(rereads(known, belief.countries, request.photos, reader))
+    boxes = [] if doubtful else _boxes_to_enlarge(known, request.photos, plan.share)
     if doubtful:
-        asking.read(doubtful[0].box, language=doubtful[0].language)
+        plan.read(doubtful[0].box, language=doubtful[0].language)
         name = language_name(doubtful[0].language)
-        asking.why.append(f"One line may be in {name}; I read it again as {name}.")
+        plan.why.append(f"One line may be in {name}; I read it again as {name}.")
     elif boxes:
-        asking.read(boxes[0])
-        asking.why.append("Some text may be too small to read; I enlarge that part.")
+        plan.read(boxes[0])
+        plan.why.append("Some text may be too small to read; I enlarge that part.")
 
 
-def _look_up(asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
+def _look_up(plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
     """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
-    strange = strange_names(known, belief.countries, reader, asking.share)[:_STRANGE]
-    telling = _names_to_search(known, mentions, belief, reader, asking.share)
+    strange = strange_names(known, belief.countries, reader, plan.share)[:_STRANGE]
+    telling = _names_to_search(known, mentions, belief, reader, plan.share)
     names = [*telling[: _SEARCHES - len(strange)], *strange]
     for name, country in names:
-        asking.ask(SEARCH, query=name, country=country)
+        plan.ask(SEARCH, query=name, country=country)
     if names:
-        asking.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
+        plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
 
 
-def _locate_address(asking: _Asking, known: Notes, belief: Belief) -> None:
+def _locate_address(plan: _CallPlan, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
     country = _country_to_search(belief)
-    for address in asking.share.own_options([*addresses(known.lines)]):
+    for address in plan.share.own_options([*addresses(known.lines)]):
         text = address.text[:_LONGEST]
         new = all(call.arguments.get("address") != text for call in known.calls)
         if new and (address.placed or country is not None):
-            asking.ask(GEOCODE, address=text, country=country)
-            asking.why.append(f"I ask where “{text}” is.")
+            plan.ask(GEOCODE, address=text, country=country)
+            plan.why.append(f"I ask where “{text}” is.")
             return
 
 
 def _search_nearby(
-    asking: _Asking, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
+    plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader
 ) -> None:
     """Search around a likely place if a word is unexplained; the word may be a name that was read badly.
 
@@ -156,21 +154,21 @@ def _search_nearby(
     likely = [(place, share) for place, share in belief.places if share >= _WORTH_A_CHECK and place.kind != "country"]
     drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
     named = {mention.name for mention in mentions}
-    if asking.share.of > 1:
-        drawn = asking.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
+    if plan.share.of > 1:
+        drawn = plan.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
     if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
-        asking.ask(AROUND, **_point_arguments(place.point))
-        asking.why.append(f"I check what is around {place.name}.")
+        plan.ask(AROUND, **_point_arguments(place.point))
+        plan.why.append(f"I check what is around {place.name}.")
 
 
-def _test_places(asking: _Asking, request: ModelRequest) -> None:
+def _test_places(plan: _CallPlan, request: ModelRequest) -> None:
     """Search around the places in question: a line that is the name of something there supports that place."""
     areas = [area for place in request.testing for area in place.areas]
     for area in [area for area in areas if isinstance(area, Circle)][:_MAX_TESTED]:
-        asking.ask(AROUND, **_point_arguments(area.centre))
-    if asking.calls and request.testing:
-        asking.why.append("I check what is around the places in question.")
+        plan.ask(AROUND, **_point_arguments(area.centre))
+    if plan.calls and request.testing:
+        plan.why.append("I check what is around the places in question.")
 
 
 def _point_arguments(point: LatLon) -> dict[str, JsonValue]:
