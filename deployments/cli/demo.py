@@ -40,17 +40,17 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
     """
     chosen = photos or tuple(SAMPLES / name for name in _FIRST)
     started = time.monotonic()
-    _say("1 of 4", "what is here")
+    _print_step("1 of 4", "what is here")
     _print_missing(args)
-    _say("2 of 4", "the embedded data")
+    _print_step("2 of 4", "the embedded data")
     _build_data(args)
-    _say("3 of 4", "the service")
+    _print_step("3 of 4", "the service")
     args = args.model_copy(update={"gateway": args.gateway.model_copy(update={"port": _free_port(args)})})
     from deployments.launch.cluster import serve_configuration  # noqa: PLC0415  Ray reads its environment when it is imported
 
     with serve_configuration(args) as service:
         STDERR.print(f"  ready at {service.url} after {service.ready_s:.0f} s")
-        _say("4 of 4", f"{len(chosen)} sample photos, {n_parallel} attempts each")
+        _print_step("4 of 4", f"{len(chosen)} sample photos, {n_parallel} attempts each")
         failed = asyncio.run(_locate(service.url, chosen, n_parallel, args))
         STDERR.print(f"\ndone in {time.monotonic() - started:.0f} s. Try next:", highlight=False)
         _try_next(service.url, chosen[0], running=keep)
@@ -61,7 +61,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
     return failed
 
 
-def _say(step: str, what: str) -> None:
+def _print_step(step: str, what: str) -> None:
     STDERR.print(styled_text("\n", (str(step), "bold"), f"  {what}"))
 
 

@@ -71,8 +71,8 @@ def import_texts(
             "--task-text"
         )
     commit, licence = commit_of(checkout), licence_of(checkout)
-    _say(f"commit   {commit or 'unknown'}{_commit_note(name, commit)}")
-    _say(f"licence  {licence or 'none stated: ask the authors before you distribute the texts'}")
+    _print_text(f"commit   {commit or 'unknown'}{_commit_note(name, commit)}")
+    _print_text(f"licence  {licence or 'none stated: ask the authors before you distribute the texts'}")
     about = {"source": str(checkout.resolve()), "commit": commit, "licence": licence}
     _write_texts(name, IMPORTERS[name](checkout), target, about)
 
@@ -84,7 +84,9 @@ def _write_texts(system: str, found: Mapping[str, ImportedTexts], target: Path, 
         folder = target / path if path else target
         texts.write(folder)
         if texts.chat_template:
-            _say(f"a chat template is in {folder / TEMPLATE_FILE}: for `vllm serve --chat-template`, if you want it")
+            _print_text(
+                f"a chat template is in {folder / TEMPLATE_FILE}: for `vllm serve --chat-template`, if you want it"
+            )
         hashes[path or "texts"] = texts.hashes()
         _compare_hashes(f"{system}/{path}".rstrip("/"), texts.hashes())
     manifest = json.dumps({**about, "sha256": hashes}, ensure_ascii=False, indent=2)
@@ -96,13 +98,13 @@ def _compare_hashes(loop: str, hashes: Mapping[str, str]) -> None:
     """Say which texts are those that were published."""
     known = KNOWN_TEXTS.get(loop)
     if known is None:
-        _say(f"! {loop}: no published texts are known to compare with")
+        _print_text(f"! {loop}: no published texts are known to compare with")
         return
     for name, sha256 in hashes.items():
         same = known.get(name) == sha256
-        _say(f"{'✓' if same else '!'} {loop} {name}{'' if same else ': differs from the published text'}")
+        _print_text(f"{'✓' if same else '!'} {loop} {name}{'' if same else ': differs from the published text'}")
     for name in known.keys() - hashes.keys():
-        _say(f"! {loop} {name}: not found; GeoTTS uses its own text")
+        _print_text(f"! {loop} {name}: not found; GeoTTS uses its own text")
 
 
 def _commit_note(system: str, commit: str) -> str:
@@ -123,5 +125,5 @@ def _read_text(path: Path | None) -> str:
         raise ConfigError(f"cannot read {path}: {error}") from error
 
 
-def _say(text: str) -> None:
+def _print_text(text: str) -> None:
     STDERR.print(f"  {text}", soft_wrap=True, markup=False, highlight=False)

@@ -86,7 +86,7 @@ def command(
             store.ensure(progress)
     STDERR.print("starting …")
     stop = threading.Event()
-    _handle_signals(partial(_give_up, stop))
+    _handle_signals(partial(_abort_start, stop))
     sys.unraisablehook = _report_all_but_stops
     try:
         _run_until_stopped(
@@ -107,7 +107,7 @@ def _run_until_stopped(
     try:
         with start as service:
             _handle_signals(lambda *_: stop.set())
-            _say_ready(service, with_keys=with_keys)
+            _print_ready(service, with_keys=with_keys)
             while not stop.wait(_WATCH_S):
                 service.watch.check()
             STDERR.print("stopping …")
@@ -116,7 +116,7 @@ def _run_until_stopped(
         os._exit(EXIT_FAILED)  # Ray's threads are waiting for a cluster that is gone, and would abort the process
 
 
-def _say_ready(service: ServedApplication, *, with_keys: bool) -> None:
+def _print_ready(service: ServedApplication, *, with_keys: bool) -> None:
     STDERR.print(
         styled_text(("ready", "bold green"), f" at {service.url} after {service.ready_s:.0f} s (Ctrl-C stops)")
     )
@@ -159,7 +159,7 @@ def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
         signal.signal(number, handler)
 
 
-def _give_up(stop: threading.Event, *_: object) -> None:
+def _abort_start(stop: threading.Event, *_: object) -> None:
     """Before it is ready: leave the start wherever it is, and take down what there is. Asked twice, at once."""
     stop.set()
     _handle_signals(signal.default_int_handler)

@@ -38,7 +38,7 @@ _NOTHING = Usage()
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _tasks_now() -> int:
+def _task_count() -> int:
     """Tasks of the loop that runs this; 0 outside of one."""
     try:
         return len(asyncio.all_tasks())
@@ -92,7 +92,7 @@ class Metrics:
         """Gauges are asked when they are scraped."""
         self._in_flight.labels("reading").set_function(reading)
         self._in_flight.labels("working").set_function(working)
-        self._tasks.set_function(_tasks_now)
+        self._tasks.set_function(_task_count)
 
     def exposition(self) -> bytes:
         """Prometheus text format."""

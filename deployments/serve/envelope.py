@@ -55,7 +55,7 @@ async def seal(
 
         with EGRESS.watch(request_id) as news:
             try:
-                await first_to_end(_forward(batches, send), _beat(news, report, send))
+                await first_to_end(_forward(batches, send), _send_heartbeats(news, report, send))
             except GeoTTSError:
                 await report()
                 raise
@@ -73,7 +73,7 @@ async def _forward(batches: AsyncIterator[Sequence[T]], send: Send[Sequence[T]])
             await send(batch)
 
 
-async def _beat(news: asyncio.Event, report: Callable[[], Awaitable[None]], send: Send[Sequence[T]]) -> None:
+async def _send_heartbeats(news: asyncio.Event, report: Callable[[], Awaitable[None]], send: Send[Sequence[T]]) -> None:
     """Report what leaves as soon as there is any, and every `BEAT_S` without any that this process works."""
     while True:
         try:

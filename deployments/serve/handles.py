@@ -51,7 +51,7 @@ async def remote_call(method: Any, *args: Any) -> Any:
         return await response
     except asyncio.CancelledError:
         cancel(response)
-        if _cancelled_here():
+        if _is_task_cancelled():
             raise
         raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
@@ -68,7 +68,7 @@ async def remote_stream(method: Any, *args: Any) -> AsyncIterator[Any]:
             async for item in items:
                 yield item
     except asyncio.CancelledError:
-        if _cancelled_here():
+        if _is_task_cancelled():
             raise
         raise ReplicaLost("a call was cancelled on its way") from None
     except (RayError, RayServeException) as error:
@@ -107,7 +107,7 @@ async def remote_all(handle: DeploymentHandle[Any], method: str, *args: Any, wit
     return results
 
 
-def _cancelled_here() -> bool:
+def _is_task_cancelled() -> bool:
     """Whether this task was cancelled, and not just the call that it awaits."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

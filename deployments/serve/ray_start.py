@@ -79,7 +79,7 @@ def forget_failed_start(error: BaseException) -> None:
     objects that stand for them is warned of a running process.
     """
     failures = [error, *_causes(error)]
-    nodes = _nodes_held_by(failures)
+    nodes = _unfinished_nodes(failures)
     with _ending_descendants([*nodes, *own_nodes()]):
         ray.shutdown(wait_for_processes=True)
         for node in nodes:
@@ -108,7 +108,7 @@ def _descendants(pid: int) -> list[psutil.Process]:
     return []
 
 
-def _nodes_held_by(failures: Sequence[BaseException]) -> list[Any]:
+def _unfinished_nodes(failures: Sequence[BaseException]) -> list[Any]:
     """The nodes that were being made in the frames of these errors. Ray hands out none that is not complete."""
     found: dict[int, Any] = {}
     for failure in failures:

@@ -147,13 +147,13 @@ def assign_models(shares: dict[str, float], n: int) -> list[str]:
     had = dict.fromkeys(shares, 0)
     order: list[str] = []
     for number in range(1, n + 1):
-        behind = partial(_rollouts_behind, shares, had, number, total)
+        behind = partial(_rollouts_below_share, shares, had, number, total)
         order.append(max(shares, key=behind))
         had[order[-1]] += 1
     return order
 
 
-def _rollouts_behind(shares: dict[str, float], had: dict[str, int], number: int, total: float, name: str) -> float:
+def _rollouts_below_share(shares: dict[str, float], had: dict[str, int], number: int, total: float, name: str) -> float:
     return round(number * shares[name] / total - had[name], 9)
 
 

@@ -106,7 +106,7 @@ def _fixed_simulation(name: str, target: float, centres: TownGuess) -> StopSimul
     """A policy that decides about each request by itself."""
     watch = _watch(name, target, centres)
     decided: Decided = {}
-    used = _used_when_led if name.startswith("careful") else _used_by_watch
+    used = _ids_used_after_leader if name.startswith("careful") else _ids_used_by_watch
 
     def simulate(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         for photo, order in orders:
@@ -197,7 +197,7 @@ def _stops_others(watch: ConsensusWatch, photo: RecordedPhoto, ended: frozenset[
     return decided[key]
 
 
-def _used_by_watch(
+def _ids_used_by_watch(
     watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided
 ) -> frozenset[int]:
     for count in range(1, len(order)):
@@ -207,10 +207,10 @@ def _used_by_watch(
     return frozenset(order)
 
 
-def _used_when_led(
+def _ids_used_after_leader(
     watch: ConsensusWatch, photo: RecordedPhoto, order: Sequence[int], decided: Decided
 ) -> frozenset[int]:
-    """As `_used_by_watch`, where the first of the order leads and width `careful` says how many may be started."""
+    """As `_ids_used_by_watch`, where the first of the order leads and width `careful` says how many may be started."""
     rule = LeaderRule("careful", watch.radius_km)
     roles = [photo.trajectory(i).model_copy(update={"rollout_id": place}) for place, i in enumerate(order)]
     for count in range(1, len(order)):

@@ -132,11 +132,11 @@ def misspell(name: str, edits: int, rng: random.Random) -> str:
     letters = sorted({char for char in name.lower() if char.isalpha()} | set("aeinrst"))
     query = name if len(name) >= _SHORTEST else ""
     for _ in range(edits if query else 0):
-        query = _slip(query, letters, rng)
+        query = _misspell(query, letters, rng)
     return query
 
 
-def _slip(text: str, letters: Sequence[str], rng: random.Random) -> str:
+def _misspell(text: str, letters: Sequence[str], rng: random.Random) -> str:
     at = rng.randrange(len(text) - 1)
     match rng.choice(("out", "in", "mistaken", "swapped")):
         case "out":

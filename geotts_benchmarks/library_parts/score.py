@@ -96,7 +96,7 @@ def _kill_and_resume(path: Path, kills: int) -> Result:
         killed += child.wait() == -signal.SIGKILL
         child.stdout.close()
         if rng.random() < 0.5:
-            torn += _tear(path, rng)
+            torn += _cut_last_line(path, rng)
         done = len(progress_of(path, _SETUP).done)
         if killed % 10 == 0:
             print_progress(f"{killed} kills, {torn} torn lines, {done} of {_SAMPLES} samples on disk")
@@ -128,7 +128,7 @@ def _start(path: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _tear(path: Path, rng: random.Random) -> int:
+def _cut_last_line(path: Path, rng: random.Random) -> int:
     """Cut the file inside its last line, as a power loss may."""
     if not path.exists() or not (size := path.stat().st_size):
         return 0

@@ -83,7 +83,7 @@ class Harms:
             return None
         self.victim = f"{victim.pid} {command_line(victim)}"[:80]
         with contextlib.suppress(psutil.NoSuchProcess):
-            return {"kill": _kill, "stop": _stop, "handles": _starve}[what](victim)
+            return {"kill": _kill, "stop": _stop, "handles": _limit_open_files}[what](victim)
         return None
 
     def _pick_process(self, words: str) -> psutil.Process | None:
@@ -134,7 +134,7 @@ def _stop(victim: psutil.Process) -> Callable[[], None]:
     return resume
 
 
-def _starve(victim: psutil.Process) -> Callable[[], None]:
+def _limit_open_files(victim: psutil.Process) -> Callable[[], None]:
     """Room for two more open files or connections."""
     before = victim.rlimit(resource.RLIMIT_NOFILE)
     assert before is not None

@@ -94,7 +94,7 @@ def addresses_of(urls: str, number: int) -> str:
     return ",".join([*known[first:], *known[:first]])
 
 
-async def _keep_asking(
+async def _send_requests(
     url: str, number: int, photo: bytes, options: LocateOptions, deadline_s: float, pause_s: float
 ) -> None:
     """Requests of one client, one after the other, each with a seed and a hint of its own."""
@@ -116,7 +116,7 @@ async def _run(url: str, clients: int, deadline_s: float, parallel: int, pause_s
     options = LocateOptions(n_parallel=parallel, depth="deep", stop="none", deadline_s=deadline_s)
     photo = plain_photo(320, 240)
     asking = [
-        spawn(_keep_asking(url, i, photo, options, deadline_s, pause_s), name=f"client {i}") for i in range(clients)
+        spawn(_send_requests(url, i, photo, options, deadline_s, pause_s), name=f"client {i}") for i in range(clients)
     ]
     await asyncio.to_thread(sys.stdin.read)
     _STOPPING.set()

@@ -88,7 +88,9 @@ def _lines_about(request_id: str, logs: Path) -> Iterator[Mapping[str, Any]]:
 def _warnings_between(first: float, last: float, logs: Path) -> Iterator[Mapping[str, Any]]:
     """The warnings and errors of all processes between two moments of `time.monotonic()`."""
     return (
-        line for line in _all_lines(logs, lambda raw: b'"level":"info"' not in raw) if first <= _moment(line) <= last
+        line
+        for line in _all_lines(logs, lambda raw: b'"level":"info"' not in raw)
+        if first <= _written_at(line) <= last
     )
 
 
@@ -101,10 +103,10 @@ def _all_lines(logs: Path, wanted: Callable[[bytes], bool]) -> Iterator[Mapping[
 
 
 def _line_texts(log_lines: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
-    return [_line_text(line, run_began) for line in sorted(log_lines, key=_moment)][:_MOST_LINES]
+    return [_line_text(line, run_began) for line in sorted(log_lines, key=_written_at)][:_MOST_LINES]
 
 
-def _moment(line: Mapping[str, Any]) -> float:
+def _written_at(line: Mapping[str, Any]) -> float:
     """When a line was written, as `time.monotonic()` counts."""
     return datetime.fromisoformat(line["at"]).timestamp() - (time.time() - time.monotonic())
 
@@ -113,4 +115,4 @@ def _line_text(line: Mapping[str, Any], run_began: float) -> str:
     more = f" ({line['seconds']} s)" if "seconds" in line else ""
     why = f": {line['exception'].splitlines()[-1][:300]}" if line.get("exception") else ""
     where = f"{line['service']} {line['process']}"
-    return f"{_moment(line) - run_began:.2f} s {where}: {line['message'][:300]}{more}{why}"
+    return f"{_written_at(line) - run_began:.2f} s {where}: {line['message'][:300]}{more}{why}"

@@ -58,7 +58,7 @@ class Machine:
     def reconnect(self) -> None:
         """Put the machine back on the switch."""
         _ip("-n", self.name, "link", "set", "eth0", "up")
-        _lead_nowhere(self.name)
+        _add_default_route(self.name)
 
     def processes(self) -> list[int]:
         """Ids of all processes on this machine."""
@@ -105,7 +105,7 @@ def machines(
         made = []
         for number in range(1, count + 1):
             name, address = _namespace(stack, f"{tag}n{number}"), f"{_PREFIX}.{number}"
-            _plug(name, address, switch, f"port{number}")
+            _connect_to_switch(name, address, switch, f"port{number}")
             _write_hosts(stack, name, address, names or {})
             machine = Machine(name, address, {**(environment or {}), "RAY_TMPDIR": _folder_of_ray(stack)})
             stack.callback(machine.kill)
@@ -141,16 +141,16 @@ def _folder_of_ray(stack: ExitStack) -> str:
     return folder
 
 
-def _plug(name: str, address: str, switch: str, port: str) -> None:
+def _connect_to_switch(name: str, address: str, switch: str, port: str) -> None:
     """A cable from the machine to the switch."""
     _ip("link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", port, "netns", switch)
     _ip("-n", switch, "link", "set", port, "master", "br0", "up")
     _ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
     _ip("-n", name, "link", "set", "eth0", "up")
-    _lead_nowhere(name)
+    _add_default_route(name)
 
 
-def _lead_nowhere(name: str) -> None:
+def _add_default_route(name: str) -> None:
     """A default route, by which programs learn their address."""
     _ip("-n", name, "route", "replace", "default", "dev", "eth0")
 

@@ -28,7 +28,7 @@ class PlayedTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The played reply, the same to every request. Raises FetchError where the provider `fails`."""
-        self._keep(request)
+        self._record_request(request)
         if (failure := self._provider.get("fails")) is not None:
             raise FetchError(str(failure), kind=_FAILURES.get(str(failure), FetchErrorKind.CONNECT))
         status = int(self._provider.get("status", 200))
@@ -37,7 +37,7 @@ class PlayedTransport(httpx.AsyncBaseTransport):
             return _response(status, "image/png", _picture(self._provider.get("picture"), self._mode))
         return _response(status, "application/json", json.dumps(reply, ensure_ascii=False).encode())
 
-    def _keep(self, request: httpx.Request) -> None:
+    def _record_request(self, request: httpx.Request) -> None:
         """The request as the rows write it; a repeat is kept once."""
         credential = request.extensions.get(CREDENTIAL)
         url = unquote_plus(str(request.url))

@@ -98,10 +98,10 @@ async def _ask(http: httpx.AsyncClient, url: str, followed: bool) -> list[float]
     async with http.stream("POST", f"{url}/locate", files={"image": _PHOTO}, data=form, headers=headers) as reply:
         if reply.status_code != httpx.codes.OK:
             raise FatalError(f"the gateway replied {reply.status_code}: {(await reply.aread())[:300]!r}")
-        return [_late_s(line) async for line in reply.aiter_lines() if followed and '"type":"text"' in line]
+        return [_delay_s(line) async for line in reply.aiter_lines() if followed and '"type":"text"' in line]
 
 
-def _late_s(line: str) -> float:
+def _delay_s(line: str) -> float:
     return time.monotonic() - float(orjson.loads(line)["text"].split(" ", 1)[0])
 
 

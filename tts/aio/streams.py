@@ -71,7 +71,7 @@ class Channel(Generic[T]):
 
 
 @asynccontextmanager
-async def _producing(
+async def _running_producer(
     produce: Callable[[Send[T]], Coroutine[Any, Any, None]], maxsize: int
 ) -> AsyncIterator[Channel[T]]:
     channel: Channel[T] = Channel(maxsize)
@@ -93,7 +93,7 @@ async def stream(
     produce: Callable[[Send[T]], Coroutine[Any, Any, None]], *, maxsize: int = 256
 ) -> AsyncGenerator[T, None]:
     """Iterate over what `produce(send)` sends. Its exception is raised here after what it sent before."""
-    async with _producing(produce, maxsize) as channel:
+    async with _running_producer(produce, maxsize) as channel:
         while await channel.wait():
             yield channel.take()
 
@@ -165,7 +165,7 @@ async def batches(
 
     now = asyncio.get_running_loop().time
     next_flush = now()
-    async with _producing(produce_with_notice, maxsize) as channel:
+    async with _running_producer(produce_with_notice, maxsize) as channel:
         while await channel.wait():
             if (pause := window_s if patient else next_flush - now()) > 0 and not at_once.is_set():
                 with suppress(TimeoutError):

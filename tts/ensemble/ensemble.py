@@ -176,7 +176,7 @@ class Ensemble:
         self._leader_phase = None
         return reason
 
-    def _run_so_far(self) -> Run:
+    def _current_run(self) -> Run:
         """What the events add up to, with the rollouts of this ensemble only."""
         run = self._sink.run()
         if not self._first_number:
@@ -195,14 +195,14 @@ class Ensemble:
             return
         total = self._group_plan.total
         allowed = self._leader_phase.rule.n_allowed(
-            self._run_so_far(), total, waited_s=_now() - self._started_at[LEADER]
+            self._current_run(), total, waited_s=_now() - self._started_at[LEADER]
         )
         missing = allowed - len(self._started_at)
         if missing > 0:
             self._n_wanted = len(self._started_at) + missing
             self._start(merged, replace(self._group_plan.group, warm=True), missing)
 
-    def _gate_at(self) -> float | None:
+    def _end_of_first_token_wait(self) -> float | None:
         """Until when siblings wait for the leader's first token, on the loop's clock; None when none waits for that."""
         if self._leader_phase is None or self._group_plan is None or len(self._started_at) >= self._group_plan.total:
             return None
@@ -218,9 +218,9 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
         group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._n_wanted))
-        started_before = self._run_so_far().rollouts
+        started_before = self._current_run().rollouts
         sources = {i: started_before[i].source for i in numbers if i in started_before}
-        directions = named_directions(self._run_so_far())
+        directions = named_directions(self._current_run())
         asks = group.diverse_first_calls and self._settings.asks_leader and group.n_total > 1
         tasks = [
             RolloutTask(
@@ -249,7 +249,7 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline
     ) -> StopReason | None:
         while True:
-            gate = self._gate_at()
+            gate = self._end_of_first_token_wait()
             straggle = self._stop_decision.straggler_time(self._started_at, self._took_s)
             until = min(at for at in (deadline.at, straggle, gate, self._description.latest_start) if at is not None)
             batches = await merged.take(until=until)
@@ -279,7 +279,7 @@ class Ensemble:
             self._run_groups(merged, self._description.release_all(self._sink.descriptions))
         elif until == gate:
             self._start_waiting(merged)
-        elif not self._hedge(merged, group):
+        elif not self._replace_stragglers(merged, group):
             return StopReason.CANCELLED
         return None
 
@@ -309,7 +309,7 @@ class Ensemble:
 
     async def _reason_to_stop(self) -> StopReason | None:
         """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
-        run = self._run_so_far()
+        run = self._current_run()
         outstanding = len(self._started_at) - sum(t.stop_reason is not None for t in run.trajectories)
         agreed = await self._show_consensus(run, outstanding)
         if outstanding <= 0:
@@ -329,7 +329,7 @@ class Ensemble:
             await self._sink.emit(consensus)
         return consensus.decided and outstanding > 0
 
-    def _hedge(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
+    def _replace_stragglers(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
         """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
         if self._settings.stragglers != "hedge" or self._has_hedged:
             return False
@@ -339,7 +339,7 @@ class Ensemble:
 
     async def _close_open(self, reason: StopReason) -> None:
         """Rollouts that did not end by themselves keep their best hypothesis."""
-        for trajectory in self._run_so_far().trajectories:
+        for trajectory in self._current_run().trajectories:
             if trajectory.stop_reason is None:
                 await self._sink.emit(
                     RolloutFinished(

@@ -58,7 +58,7 @@ def _uris(items: Sequence[LocatedPhoto]) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
-def _one_xmp(items: Sequence[LocatedPhoto]) -> bytes:
+def _xmp_of_photo(items: Sequence[LocatedPhoto]) -> bytes:
     if len(items) != 1:
         raise DataError(f"an XMP sidecar is for one photo, and there are {len(items)}: name a folder with -o")
     return to_xmp(items[0])
@@ -72,7 +72,7 @@ FORMATS: dict[str, Format] = {
         Format("csv", "text/csv", ".csv", to_csv),
         Format("geoparquet", "application/vnd.apache.parquet", ".parquet", to_geoparquet, binary=True),
         Format("geo-uri", "text/uri-list", ".uri", _uris),
-        Format("xmp", XMP_TYPE, ".xmp", _one_xmp, sidecar=True),
+        Format("xmp", XMP_TYPE, ".xmp", _xmp_of_photo, sidecar=True),
         Format("atif", "application/vnd.geotts.atif+jsonl", ".atif.jsonl", to_atif),
     )
 }

@@ -74,7 +74,7 @@ def _write_all_but_grams(folder: Path, progress: Progress) -> list[str]:
     progress("reading places", 0.0)
     rows = sorted(_rows(progress), key=lambda row: (-_importance(row), row.id))
     progress("collecting names", 0.25)
-    bearers = _bearers(rows, progress)
+    bearers = _places_by_name(rows, progress)
     alphabetical = sorted(bearers)
     order = np.argsort([len(name) for name in alphabetical], kind="stable")
     names = [alphabetical[i] for i in order]
@@ -176,7 +176,7 @@ def _admin1_names() -> dict[str, str]:
     return dict(line.split("\t", 1) for line in lines)
 
 
-def _bearers(rows: list[_Row], progress: Progress) -> dict[str, list[int]]:
+def _places_by_name(rows: list[_Row], progress: Progress) -> dict[str, list[int]]:
     """Normalised name → place numbers (shifted left by one, lowest bit: primary name), most important first."""
     found: dict[str, dict[int, int]] = defaultdict(dict)
     for number, row in enumerate(rows):

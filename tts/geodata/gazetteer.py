@@ -151,7 +151,7 @@ class Gazetteer:
         low, high = self._prefix_range(wanted)
         best: dict[int, tuple[int, bool]] = {}
         for name_id in self._names_of_range(low, high):
-            for place, primary in self._bearers(int(name_id)):
+            for place, primary in self._places_with_name(int(name_id)):
                 if place not in best and (keep is None or keep[place]):
                     best[place] = (int(name_id), primary)
         chosen = sorted(best)[:limit]
@@ -254,7 +254,7 @@ class Gazetteer:
         self, found: dict[int, Match], name_id: int, similarity: float, keep: npt.NDArray[np.bool_] | None, limit: int
     ) -> None:
         taken = 0
-        for place, primary in self._bearers(name_id):
+        for place, primary in self._places_with_name(name_id):
             if keep is not None and not keep[place]:
                 continue
             score = similarity * (1.0 if primary else 0.93)
@@ -264,7 +264,7 @@ class Gazetteer:
             if taken >= max(limit, 8):
                 return
 
-    def _bearers(self, name_id: int) -> list[tuple[int, bool]]:
+    def _places_with_name(self, name_id: int) -> list[tuple[int, bool]]:
         start, end = self._arrays["name_start"][name_id], self._arrays["name_start"][name_id + 1]
         return [(int(code) >> 1, bool(code & 1)) for code in self._arrays["name_places"][start:end]]
 

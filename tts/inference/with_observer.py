@@ -78,7 +78,7 @@ class ModelWithObserver:
     @property
     def running(self) -> int | None:
         """Generations of both; None where one of them does not count its own."""
-        planner, observer = (_running_on(engine) for engine in (self._planner, self._observer))
+        planner, observer = (_running_requests(engine) for engine in (self._planner, self._observer))
         return None if planner is None or observer is None else planner + observer
 
     @property
@@ -106,7 +106,7 @@ class ModelWithObserver:
         if not isinstance(self._planner, DrawsTogether):
             return (), Usage()
         meter = Meter(self._money_for_observer(request))
-        blind = await self._put_into_words(request, meter, _ignore)
+        blind = await self._replace_pictures_by_text(request, meter, _ignore)
         texts, usage = await self._planner.draw(blind, count)
         return texts, usage + meter.usage
 
@@ -131,7 +131,7 @@ class ModelWithObserver:
 
     async def _send_turn(self, request: ModelRequest, send: Send[Delta]) -> None:
         meter = Meter(self._money_for_observer(request))
-        blind = await self._put_into_words(request, meter, send)
+        blind = await self._replace_pictures_by_text(request, meter, send)
         left_usd = None if request.money_usd is None else request.money_usd - meter.usage.cost_usd
         async with closing(Meter(left_usd).generate(self._planner, blind)) as deltas:
             async for delta in deltas:
@@ -149,7 +149,7 @@ class ModelWithObserver:
         read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
         return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
 
-    async def _put_into_words(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> ModelRequest:
+    async def _replace_pictures_by_text(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> ModelRequest:
         """The request with a description in the place of every picture."""
         written: list[Message] = []
         for at, message in enumerate(request.messages):
@@ -216,7 +216,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _running_on(model: ModelClient) -> int | None:
+def _running_requests(model: ModelClient) -> int | None:
     return model.running if isinstance(model, EngineLoad) else None
 
 

@@ -39,7 +39,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
         return excluded_row(
             "the authors' search worker is not public, and what it gives here no other service can give"
         )
-    if not corpus.texts(SYSTEM) and _says_more(row):
+    if not corpus.texts(SYSTEM) and _has_text_after_tool(row):
         return excluded_row("what the loop says after the round is not in the corpus")
     call = {"name": row["tool"], "arguments": with_numbers(row["arguments"])}
     if "arguments" not in row:
@@ -57,7 +57,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     return compare_pairs(messages=(row["messages"], made))
 
 
-def _says_more(row: Row) -> bool:
+def _has_text_after_tool(row: Row) -> bool:
     """Whether a text of the loop follows the tool's response."""
     return any(not message["content"][-1]["text"].endswith("</tool_response>") for message in row["messages"])
 

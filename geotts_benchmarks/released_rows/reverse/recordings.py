@@ -39,7 +39,7 @@ def recorded_cache(folder: Path, without: str = "") -> ReverseCache:
         if row["path"] != "rl":
             continue
         path = row["image"]
-        if row["tool"] in ("image_search_tool", "text_search_tool") and (made := _made_up_results(path)) is not None:
+        if row["tool"] in ("image_search_tool", "text_search_tool") and (made := _synthetic_results(path)) is not None:
             pictures[path] = (PictureCall(path, 0, box, made),)
             texts.setdefault(path, {} if made else {"": TextCall(path, 0, "", ())})
         elif row["id"] != without and _shows_results(row):
@@ -72,7 +72,7 @@ def _query(row: Row) -> str:
     return heading[1] if heading is not None else ""
 
 
-def _made_up_results(path: str) -> tuple[CachedResult, ...] | None:
+def _synthetic_results(path: str) -> tuple[CachedResult, ...] | None:
     """What was recorded for the photos whose names say it: nothing readable, or many results; None for others."""
     if _EMPTY in path:
         return ()

@@ -76,7 +76,7 @@ async def _body(case: ShippedProfile, corpus: Corpus, outputs: list[str], photo:
     """What the shipped profile's verifier asks an endpoint, with the corpus' texts as the user's imported ones."""
     profile = load_profile(_SYSTEM).tree(model="m", endpoint=ENDPOINT)
     args = load_config(None, {"dialect_settings": texts_for("verl", corpus)}, profile=profile)
-    context = RequestContext(id=_id_that_keeps(len(outputs)), remaining_s=60.0)
+    context = RequestContext(id=_row_id_for(len(outputs)), remaining_s=60.0)
     trajectories = tuple(_trajectory(number, output) for number, output in enumerate(outputs))
     request = VerifyRequest(context, (photo,), LocateOptions(), trajectories)
     return await case.body(trajectories_request(request, args.verifier, trajectory_texts(args)))
@@ -93,7 +93,7 @@ def _trajectory(number: int, output: str) -> Trajectory:
     return Trajectory(rollout_id=number, turns=tuple(turns))
 
 
-def _id_that_keeps(outputs: int) -> str:
+def _row_id_for(outputs: int) -> str:
     for number in count():
         order = list(range(outputs))
         random.Random(f"made-up-{number}/trajectories").shuffle(order)

@@ -68,11 +68,11 @@ def _scenario(make: Family, family: str, key: str, atlas: Atlas) -> Scenario:
     rng = random.Random(key)
     cast = make(atlas, rng, easy=rng.randrange(_EASY_ONE_IN) == 0)
     order = rng.sample(range(len(cast.rollouts)), len(cast.rollouts))
-    clean = _stage_cast(cast, family, key, order, attacked=False) if cast.clean else None
-    return _stage_cast(cast, family, key, order, attacked=True, clean=clean)
+    clean = _make_scenario(cast, family, key, order, attacked=False) if cast.clean else None
+    return _make_scenario(cast, family, key, order, attacked=True, clean=clean)
 
 
-def _stage_cast(
+def _make_scenario(
     cast: Cast, family: str, key: str, order: list[int], *, attacked: bool, clean: Scenario | None = None
 ) -> Scenario:
     rollouts, lines = (cast.rollouts, cast.lines) if attacked else (cast.clean, cast.clean_lines)

@@ -182,7 +182,7 @@ def _draw_number(canvas: Pixels, x: float, y: float, number: int) -> None:
 @lru_cache(maxsize=1)
 def _disc() -> tuple[Pixels, Pixels]:
     def ball(radius: float) -> Pixels:
-        return _draw_supersampled((20, 20), lambda draw, s: draw.ellipse(_ball(10 * s, 10 * s, radius * s), 255))
+        return _draw_supersampled((20, 20), lambda draw, s: draw.ellipse(_disc_box(10 * s, 10 * s, radius * s), 255))
 
     return ball(9.0), ball(7.5)
 
@@ -195,7 +195,7 @@ def _pin_masks() -> tuple[Pixels, Pixels, Pixels, Pixels]:
     def drop(radius: float, inset: float) -> Pixels:
         def paint(draw: ImageDraw.ImageDraw, s: int) -> None:
             cx, cy, tip = width / 2 * s, (4 + 12) * s, (height - 4 - inset) * s
-            draw.ellipse(_ball(cx, cy, radius * s), 255)
+            draw.ellipse(_disc_box(cx, cy, radius * s), 255)
             slope = math.sqrt((tip - cy) ** 2 - (radius * s) ** 2) / (tip - cy)
             dx, dy = radius * s * slope, (radius * s) ** 2 / (tip - cy)
             draw.polygon([(cx - dx, cy + dy), (cx + dx, cy + dy), (cx, tip)], 255)
@@ -204,11 +204,13 @@ def _pin_masks() -> tuple[Pixels, Pixels, Pixels, Pixels]:
 
     rim = drop(12, 0)
     shadow = np.asarray(cv2.GaussianBlur(np.roll(rim, 2, axis=0), (0, 0), 1.6), np.uint8)
-    eye = _draw_supersampled((width, height), lambda draw, s: draw.ellipse(_ball(width / 2 * s, 16 * s, 4.2 * s), 255))
+    eye = _draw_supersampled(
+        (width, height), lambda draw, s: draw.ellipse(_disc_box(width / 2 * s, 16 * s, 4.2 * s), 255)
+    )
     return shadow, rim, drop(10.3, 3.2), eye
 
 
-def _ball(x: float, y: float, radius: float) -> tuple[float, float, float, float]:
+def _disc_box(x: float, y: float, radius: float) -> tuple[float, float, float, float]:
     return x - radius, y - radius, x + radius, y + radius
 
 

@@ -67,12 +67,12 @@ class Outlines:
         return Outline(geometry, LatLon(lat=inner.y, lon=inner.x), NEAREST_TOWNS if region else BORDERS)
 
     @cached_property
-    def _faces(self) -> tuple[list[Polygon], list[str]]:
+    def _areas_with_countries(self) -> tuple[list[Polygon], list[str]]:
         """What coasts and borders surround, between -180 and 180 degrees, and the code of the country; "" for none."""
         layers = (Layer.COAST, Layer.BORDERS, Layer.DISPUTED)
         lines = [degrees_of(path) for layer in layers for path in self._shapes.all_paths(layer, Detail.FINE)]
         pieces = [_snap_line(piece) for line in lines for piece in _lines(_wrap_line(LineString(line)))]
-        faces = _faces_between(pieces)
+        faces = _enclosed_areas(pieces)
         points = [face.representative_point() for face in faces]
         dry = self._are_on_land(points)
         return faces, [self._country_code_at(point) if land else "" for point, land in zip(points, dry, strict=True)]
@@ -94,7 +94,7 @@ class Outlines:
     @lru_cache(maxsize=64)  # noqa: B019  outlines live as long as their process
     def _country(self, code: str) -> BaseGeometry:
         """Its area between -180 and 180 degrees; empty where the maps have none."""
-        faces, codes = self._faces
+        faces, codes = self._areas_with_countries
         return shapely.union_all([face for face, other in zip(faces, codes, strict=True) if other == code])
 
     def _region(self, code: str, region: str) -> BaseGeometry:
@@ -147,7 +147,7 @@ def _wrap_line(line: BaseGeometry) -> BaseGeometry:
     return shapely.union_all([piece for piece in pieces if not piece.is_empty])
 
 
-def _faces_between(pieces: Sequence[LineString]) -> list[Polygon]:
+def _enclosed_areas(pieces: Sequence[LineString]) -> list[Polygon]:
     """What lines surround, together with the edges of the flat world; also where a line touches itself."""
     bounds = shapely.bounds(np.array(pieces))
     at_edge = np.maximum(np.abs(bounds[:, 0]), np.abs(bounds[:, 2])) >= 180.0

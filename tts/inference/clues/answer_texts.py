@@ -67,18 +67,18 @@ def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, r
     if not is_worth_a_point(belief, leads):
         text = f"{explanation} That is too little to name a place."
         nothing = {"lat": None, "lon": None, "level": "none", "confidence": round(within, 3)}
-        return f"{text}\n{_dump(nothing | {'read': _line_objects(known.lines)})}"
+        return f"{text}\n{_json_of_answer(nothing | {'read': _line_objects(known.lines)})}"
     place = place_at(point, belief)
     answer = _fields(conclusion(belief, reader.countries))
     answer |= {"evidence": _evidence(known, leads, belief, place), "read": _line_objects(known.lines)}
-    return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_dump(answer)}"
+    return f"{explanation} My answer is {answer.get('city') or answer.get('country')}.\n{_json_of_answer(answer)}"
 
 
 def write_draw(point: LatLon | None, belief: Belief, countries: Countries) -> str:
     """The JSON object of an answer that is one draw from the belief; null coordinates where there is none."""
     if point is None:
-        return _dump({"lat": None, "lon": None, "level": "none"})
-    return _dump(_fields(conclusion_at(point, belief, countries)))
+        return _json_of_answer({"lat": None, "lon": None, "level": "none"})
+    return _json_of_answer(_fields(conclusion_at(point, belief, countries)))
 
 
 def _fields(found: Hypothesis) -> dict[str, Any]:
@@ -148,6 +148,6 @@ def _spread_nats(clue: Clue) -> float:
     return max(values) - min(values) + (_POSITION_NATS if clue.point is not None else 0.0)
 
 
-def _dump(answer: dict[str, Any]) -> str:
+def _json_of_answer(answer: dict[str, Any]) -> str:
     """JSON without typographic quotation marks: readers of what models write take those for JSON's own."""
     return _MARKS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", json.dumps(answer, ensure_ascii=False))

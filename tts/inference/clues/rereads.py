@@ -97,16 +97,16 @@ def _doubtful_boxes(known: Notes, languages: Collection[str], reader: ClueReader
         yield box, "", _UNREAD
     for group in same_lines(known.lines):
         line = max(group, key=lambda line: line.box.area)
-        yield line.box, script_of(line.text), min(_doubt(reading, languages, reader) for reading in group)
+        yield line.box, script_of(line.text), min(_doubt_of_reading(reading, languages, reader) for reading in group)
 
 
-def _doubt(line: TextLine, languages: Collection[str], reader: ClueReader) -> float:
-    if _is_of_figures(line.text) or any(reader.lines.is_familiar(line.text, language) for language in languages):
+def _doubt_of_reading(line: TextLine, languages: Collection[str], reader: ClueReader) -> float:
+    if _has_only_figures(line.text) or any(reader.lines.is_familiar(line.text, language) for language in languages):
         return _SETTLED if line.confidence >= _CERTAIN else _UNSURE
     return _STRANGE
 
 
-def _is_of_figures(text: str) -> bool:
+def _has_only_figures(text: str) -> bool:
     """Numbers, prices and addresses of the web mean the same in every language."""
     letters = sum(char.isalpha() for char in text)
     return 2 * letters <= len(text.replace(" ", "")) or _WEB.search(text) is not None

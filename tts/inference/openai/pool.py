@@ -111,7 +111,7 @@ class EndpointPool:
                     raise
                 tried_members.append(member)
                 pause = 0.0
-                if all(member in tried_members for member in self._taking_members(request)):
+                if all(member in tried_members for member in self._available_members(request)):
                     pause = self._backoff.pause_s(rounds, failure.fields.get("retry_after_s"))
                     if rounds >= self._retries or pause >= deadline.remaining_s():
                         raise
@@ -124,7 +124,7 @@ class EndpointPool:
 
     def _choose(self, request: ModelRequest, tried: list[_Member]) -> _Member:
         """Where the conversation is, else where the photo belongs, else where there is most room."""
-        untried = [member for member in self._taking_members(request) if member not in tried]
+        untried = [member for member in self._available_members(request) if member not in tried]
         healthy = [member for member in untried if member.out_until <= _now()] or untried
         chosen = self._homes.get(request.session_id)
         if chosen not in healthy:
@@ -139,7 +139,7 @@ class EndpointPool:
             self._homes.popitem(last=False)
         return chosen
 
-    def _taking_members(self, request: ModelRequest) -> list[_Member]:
+    def _available_members(self, request: ModelRequest) -> list[_Member]:
         """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
         draining."""
         home = self._homes.get(request.session_id)

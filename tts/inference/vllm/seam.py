@@ -190,9 +190,9 @@ class _ChatTokenizer:
         traits = detect_traits(self.render)
         self.lists_tools = traits.lists_tools
         if not traits.keeps_system:
-            self._mend(config, chatml=len(ids) == 1)
+            self._replace_lossy_template(config, chatml=len(ids) == 1)
 
-    def _mend(self, config: VllmEngine, *, chatml: bool) -> None:
+    def _replace_lossy_template(self, config: VllmEngine, *, chatml: bool) -> None:
         """Where no tools are listed the template loses the system text: ours takes its place there."""
         if not chatml:
             raise ConfigError(

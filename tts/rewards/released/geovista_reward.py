@@ -36,14 +36,14 @@ def names_by_rule(text: str, truth: Mapping[str, Any]) -> Levels:
     """
     plain = _plain_text(text)
     state = truth.get("province_or_state") or truth.get("state")
-    return _carry_levels_up(
+    return _complete_levels(
         *(_mentions_name(plain, _plain_text(name)) for name in (truth.get("country"), state, truth.get("city")))
     )
 
 
 def names_by_judge(verdict: Mapping[str, Any]) -> Levels:
     """What a judge says in `country_correct`, `state_correct` and `city_correct`; only a JSON true counts."""
-    return _carry_levels_up(*(verdict.get(f"{level}_correct") is True for level in Levels._fields))
+    return _complete_levels(*(verdict.get(f"{level}_correct") is True for level in Levels._fields))
 
 
 def training_reward(levels: Levels) -> float:
@@ -78,7 +78,7 @@ def _position(point: Mapping[str, Any]) -> tuple[float, float]:
     return float(str(found[0])), float(str(found[1]))
 
 
-def _carry_levels_up(country: bool, state: bool, city: bool) -> Levels:
+def _complete_levels(country: bool, state: bool, city: bool) -> Levels:
     return Levels(country or state or city, state or city, city)
 
 

@@ -55,7 +55,7 @@ def as_tables(tape: SearchTape, paths: Mapping[str, str] | None = None) -> Rever
     named = paths or {}
     pictures = {
         named.get(sha256, sha256): tuple(
-            PictureCall(named.get(sha256, sha256), number, _thousandths(box), _results(hits))
+            PictureCall(named.get(sha256, sha256), number, _box_in_thousandths(box), _results(hits))
             for number, (box, hits) in enumerate(known)
         )
         for sha256, known in tape.pictures.items()
@@ -77,7 +77,7 @@ def _fractions(box: Box) -> photo.Box | None:
         return None
 
 
-def _thousandths(box: photo.Box) -> Box:
+def _box_in_thousandths(box: photo.Box) -> Box:
     sides = tuple(round(_THOUSAND * side, 3) for side in (box.x0, box.y0, box.x1, box.y1))
     return cast(Box, sides)
 

@@ -87,11 +87,11 @@ class Comparison(Generic[PlaceT]):
 
     def _possible_calls(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first: a line that is known at some places and not at others."""
-        lines = self._open_lines()
+        lines = self._unasked_lines()
         for line in [*(line for line in lines if self._distinguishes_places(line)), *lines]:
             yield from self._calls_for_each_place(line)
 
-    def _open_lines(self) -> list[str]:
+    def _unasked_lines(self) -> list[str]:
         """Lines without a valid round. Those that fewest rollouts asked for come first, then small print, then the
         longest."""
         askers = self._statements.asker_counts
@@ -115,7 +115,7 @@ class Comparison(Generic[PlaceT]):
         """One call for each place; None if not each place that has to be asked can be, with the calls that are left."""
         arguments = {i: given for i in numbers if (given := self._arguments(question, i)) is not None}
         keys = {i: key_of(given) for i, given in arguments.items()}
-        chosen = self._choose_places(keys, {i for i in numbers if self._has_to_be_asked(i)})
+        chosen = self._choose_places(keys, {i for i in numbers if self._must_be_asked(i)})
         if len(chosen) < FEWEST_PLACES:
             return None
         calls_by_key: dict[bytes, ToolCall] = {}
@@ -144,7 +144,7 @@ class Comparison(Generic[PlaceT]):
         """Those of the call about a place; None where the question cannot be asked of it, or would say nothing."""
         return question.arguments_about(self.candidates[i]) if self._is_informative(i, question.line) else None
 
-    def _has_to_be_asked(self, i: int) -> bool:
+    def _must_be_asked(self, i: int) -> bool:
         """Whether no round takes place without this place. It is so for each that could win without being asked."""
         return True
 

@@ -85,7 +85,7 @@ class Inquiry(Comparison[Candidate]):
 
     def _possible_calls(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first."""
-        lines = self._open_lines()
+        lines = self._unasked_lines()
         for line in filter(self._distinguishes_places, lines):
             yield from self._calls_for_each_place(line)
         if self._calls_left > FEWEST_PLACES:
@@ -95,7 +95,7 @@ class Inquiry(Comparison[Candidate]):
         for line in lines:
             yield from self._calls_for_each_place(line)
 
-    def _has_to_be_asked(self, i: int) -> bool:
+    def _must_be_asked(self, i: int) -> bool:
         """An answer. An unchosen place has no vote, and without being asked it gets none."""
         return not self.candidates[i].is_unchosen
 

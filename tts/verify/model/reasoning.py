@@ -46,10 +46,10 @@ class ThoughtGate:
             before, opened, inside = piece.partition(_OPEN)
             if opened:
                 self._thought = ""
-                return before.lstrip() + self._after_thought(inside)
-        return piece if self._thought is None else self._after_thought(piece)
+                return before.lstrip() + self._text_after_thought(inside)
+        return piece if self._thought is None else self._text_after_thought(piece)
 
-    def _after_thought(self, piece: str) -> str:
+    def _text_after_thought(self, piece: str) -> str:
         self._thought = (self._thought or "") + piece
         _, closed, after = self._thought.partition(_CLOSE)
         if not closed:

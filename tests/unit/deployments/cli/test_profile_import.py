@@ -127,7 +127,7 @@ def test_the_loop_chosen_in_the_configuration_speaks_its_own_texts(checkout, fol
 def test_texts_are_recognised_by_their_hash_and_others_are_named(checkout, folder, monkeypatch):
     known = IMPORTERS["thinking_with_map"](checkout)["verl"].hashes()
     lines: list[str] = []
-    monkeypatch.setattr(profile_command, "_say", lines.append)
+    monkeypatch.setattr(profile_command, "_print_text", lines.append)
     monkeypatch.setattr(
         profile_command, "KNOWN_TEXTS", {"thinking_with_map/verl": known | {"task": "other", "gone": "x"}}
     )
@@ -162,7 +162,7 @@ async def test_a_model_is_asked_with_the_prompts_of_its_paper(name, tmp_path, fo
     (tmp_path / "task.txt").write_text("Beside the photo. {hint}\n")
     files = ["--system-text", tmp_path / "system.txt", "--task-text", tmp_path / "task.txt"]
     lines: list[str] = []
-    monkeypatch.setattr(profile_command, "_say", lines.append)
+    monkeypatch.setattr(profile_command, "_print_text", lines.append)
     done = import_profile(name.replace("_", "-"), *files)
     assert done.exception is None, done.exception
     assert lines == [f"! {name}: no published texts are known to compare with"]
@@ -247,7 +247,7 @@ def test_a_text_with_an_undefined_or_circular_name_is_refused(tmp_path, folder):
 
 def test_geoagent_is_asked_as_by_its_script(tmp_path, folder, monkeypatch):
     lines: list[str] = []
-    monkeypatch.setattr(profile_command, "_say", lines.append)
+    monkeypatch.setattr(profile_command, "_print_text", lines.append)
     done = import_profile("geoagent", made_checkout(tmp_path / "checkout", GEOAGENT_FILES))
     assert done.exception is None, done.exception
     dialect = DIALECTS["geoagent"].with_settings(load_profile("geoagent").dialect_settings)

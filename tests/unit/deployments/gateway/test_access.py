@@ -235,5 +235,5 @@ def test_a_new_key_with_money_limits_is_read_with_these_limits(tmp_path):
 
 @pytest.mark.parametrize(("with_keys", "header"), [(True, '-H "Authorization: Bearer $GEOTTS_API_KEY" '), (False, "")])
 def test_the_command_that_serve_shows_has_the_key_that_is_needed(capsys, with_keys, header):
-    serve._say_ready(SimpleNamespace(url="http://127.0.0.1:8000", ready_s=1.0), with_keys=with_keys)
+    serve._print_ready(SimpleNamespace(url="http://127.0.0.1:8000", ready_s=1.0), with_keys=with_keys)
     assert f"  curl -N {header}-F image=@photo.jpg" in capsys.readouterr().err

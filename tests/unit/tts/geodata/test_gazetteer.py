@@ -72,7 +72,7 @@ def test_misspelt_names_are_found(gazetteer):
     names = [gazetteer._name(i) for i in rng.sample(range(len(gazetteer._arrays["name_best"])), 20000)]
     asked = hit = 0
     for name in names:
-        place, primary = gazetteer._bearers(gazetteer._name_id(name))[0]
+        place, primary = gazetteer._places_with_name(gazetteer._name_id(name))[0]
         if not primary or not name.isascii() or len(name) < 7 or gazetteer._arrays["population"][place] < 15000:
             continue
         at = rng.randrange(1, len(name) - 1)

@@ -82,14 +82,14 @@ class Detection:
         self._pending_questions = [Question("models")] if full or not model else []
         self._template_probe: Generator[Question, Any, TemplateTraits | None] | None = None
         self._has_looked = False
-        self._look_when_known()
+        self._render_template_if_done()
 
     @property
     def question(self) -> Question | None:
         """What to ask next; `feed` takes the answer. None when nothing more is to be asked."""
         return self._pending_questions[0] if self._pending_questions else None
 
-    def _look_when_known(self) -> None:
+    def _render_template_if_done(self) -> None:
         """When nothing else is left to ask: have the chat template rendered, where the server can."""
         if self._pending_questions or self._has_looked:
             return
@@ -126,7 +126,7 @@ class Detection:
             self._learn(_traits_of_ps(answer, self.model))
         elif question.path == "/api/v0/models":
             self._learn(_traits_of_lm_studio(answer, self.model))
-        self._look_when_known()
+        self._render_template_if_done()
 
     def _feed_models(self, listed: list[dict[str, Any]], headers: Mapping[str, str]) -> None:
         self.model = self.model or self._only_model([str(entry.get("id", "")) for entry in listed])
