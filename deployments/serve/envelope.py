@@ -50,7 +50,7 @@ async def seal(
 
     async def produce(send: Send[Sequence[T]]) -> None:
         async def report() -> None:
-            if EGRESS.has_records(request_id) or UNREPORTED_GPU_TIME.holds(request_id):
+            if EGRESS.has_records(request_id) or UNREPORTED_GPU_TIME.has_seconds(request_id):
                 await send(())
 
         with EGRESS.watch(request_id) as news:
@@ -95,7 +95,7 @@ async def unseal(envelopes: AsyncIterator[Envelope[T]], request_id: str) -> Asyn
             async for envelope in stream_of_envelopes:
                 for record in envelope.egress:
                     EGRESS.add(record)
-                UNREPORTED_GPU_TIME.note(request_id, envelope.gpu_s)
+                UNREPORTED_GPU_TIME.add(request_id, envelope.gpu_s)
                 if envelope.items:
                     yield envelope.items
     except ReplicaLost:

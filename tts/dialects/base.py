@@ -58,7 +58,7 @@ class ParsedTurn:
     """What a turn means: calls to make, an answer, or a problem to tell the model about.
 
     `lookups` belong to an answer that names a place without a point: they are tried in order until one finds it.
-    `kept` is how the message stays in the conversation, where a released loop writes it anew.
+    `stored_text` is how the message stays in the conversation, where a released loop writes it anew.
     """
 
     calls: tuple[ToolCall, ...] = ()
@@ -66,7 +66,7 @@ class ParsedTurn:
     hypothesis: StatedAnswer | None = None
     problem: str | None = None
     lookups: tuple[ToolCall, ...] = ()
-    kept: str | None = None
+    stored_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ class TextDialect:
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "template"
     own_coords: ClassVar[Coords] = "thousand"
     own_datum: ClassVar[Datum] = "WGS-84"
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings()
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7, top_p=0.95)
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings()
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7, top_p=0.95)
     own_turn_tokens: ClassVar[int] = 2048
     released: ClassVar[bool] = False
     runs_last_calls: ClassVar[bool] = False
@@ -63,8 +63,8 @@ class TextDialect:
     counts_observations: ClassVar[bool] = False
     text_chars: ClassVar[int | None] = None
     pictures_first: ClassVar[bool] = False
-    wanted: ClassVar[str] = "Call a tool or answer."
-    answer_wanted: ClassVar[str] = "Answer now."
+    output_demand: ClassVar[str] = "Call a tool or answer."
+    answer_demand: ClassVar[str] = "Answer now."
 
     def with_settings(self, settings: DialectSettings) -> TextDialect:
         """With a profile's changes; as released where they ask for it and the authors' code is known."""
@@ -167,9 +167,9 @@ class TextDialect:
 
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
         """Where a dialect is greedy alone, rollout 0 stays so in a fan-out; the others must differ."""
-        alone = self.settings.alone or self.own_alone
+        alone = self.settings.alone or self.own_single_sampling
         single = n == 1 or (rollout_id == 0 and alone.temperature == 0.0)
-        drawn = alone if single else self.settings.together or self.own_together
+        drawn = alone if single else self.settings.together or self.own_group_sampling
         return Sampling(
             **drawn.model_dump(),
             seed=(seed * 1009 + turn) % 2**31,
@@ -266,11 +266,11 @@ class TextDialect:
 
     def correction(self, problem: str) -> Message:
         """A user message: the problem, and what is wanted."""
-        return text_message("user", f"That could not be used: {problem}. {self.wanted}")
+        return text_message("user", f"That could not be used: {problem}. {self.output_demand}")
 
     def final_demand(self, reason: str) -> Message:
         """A user message; `reason` names what is used up, such as `turn budget`."""
-        return text_message("user", f"The {reason} is used up: no more tools. {self.answer_wanted}")
+        return text_message("user", f"The {reason} is used up: no more tools. {self.answer_demand}")
 
 
 def split_thought(text: str) -> tuple[str, str]:

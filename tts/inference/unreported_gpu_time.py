@@ -56,9 +56,9 @@ class UnreportedGpuTime:
             taken_s = running.pop(charge)
             if not running:
                 del self._running_charges[request_id]
-            self.note(request_id, _unreported_s(charge) - taken_s)
+            self.add(request_id, _unreported_s(charge) - taken_s)
 
-    def note(self, request_id: str, gpu_s: float) -> None:
+    def add(self, request_id: str, gpu_s: float) -> None:
         """Keep seconds of a request; negative ones if seconds that were taken are in a usage now."""
         left_s = self._untaken_s.pop(request_id, 0.0) + gpu_s
         if not request_id or abs(left_s) < _ROUNDING_S:
@@ -76,7 +76,7 @@ class UnreportedGpuTime:
             taken_s += running[charge] - before_s
         return taken_s
 
-    def holds(self, request_id: str) -> bool:
+    def has_seconds(self, request_id: str) -> bool:
         """Whether there are seconds of generations that have ended."""
         return request_id in self._untaken_s
 

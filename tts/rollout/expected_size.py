@@ -56,8 +56,8 @@ class ExpectedSize:
         """What a rollout within `limits` about so many photos is expected to hold in the end, in tokens."""
         turns = min(self._turn_count.value, limits.max_turns)
         return RolloutSize(
-            shared=round(max(1, photos) * self._first_prompt_tokens.value),
-            own=round(turns * self._growth_per_turn.value),
+            shared_tokens=round(max(1, photos) * self._first_prompt_tokens.value),
+            own_tokens=round(turns * self._growth_per_turn.value),
         )
 
     def follow(self, photos: int) -> FollowedGroup:

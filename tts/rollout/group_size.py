@@ -14,12 +14,12 @@ from dataclasses import dataclass
 class RolloutSize:
     """Tokens of KV cache: what the rollouts of a request have in common, and what each has of its own in the end."""
 
-    shared: int
-    own: int
+    shared_tokens: int
+    own_tokens: int
 
     def tokens(self, rollouts: int) -> int:
         """What a group of so many holds in the end."""
-        return self.shared + rollouts * self.own
+        return self.shared_tokens + rollouts * self.own_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Room:
         fit = most if self.slots is None else min(most, self.slots)
         if self.tokens is None:
             return max(0, fit)
-        return max(0, min(fit, (self.tokens - size.shared) // max(1, size.own)))
+        return max(0, min(fit, (self.tokens - size.shared_tokens) // max(1, size.own_tokens)))
 
 
 def group_size(n: int, rooms: Iterable[Room], size: RolloutSize, most: int | None = None) -> int:

@@ -137,7 +137,7 @@ class _Rollout:
                 written = self._messages[-1].text
                 cues = None if turn else first_cues(self._dialect, parsed, written, self._group.photos, self._task)
                 try:
-                    stop = await self._act_on(turn, parsed, send, final=final is not None)
+                    stop = await self._act(turn, parsed, send, final=final is not None)
                 except ModelError:
                     await send(self._finished_event(turn, parsed, cues))
                     raise
@@ -290,9 +290,7 @@ class _Rollout:
         )
         return self._dialect.parse(Completion(full_text, tuple(calls), truncated), turn=turn)
 
-    async def _act_on(
-        self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput], *, final: bool
-    ) -> StopReason | None:
+    async def _act(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput], *, final: bool) -> StopReason | None:
         """Do what the turn asks for; returns why the rollout ends, or None when it goes on."""
         await self._record_hypothesis(turn, parsed, send)
         if parsed.answer is not None:
@@ -316,8 +314,8 @@ class _Rollout:
 
     async def _act_as_released(self, turn: int, parsed: ParsedTurn, send: Send[RolloutOutput]) -> StopReason | None:
         """The authors' loop: run what it runs, say what it says, stop where it stops."""
-        if parsed.kept is not None:
-            self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.kept),)})
+        if parsed.stored_text is not None:
+            self._messages[-1] = self._messages[-1].model_copy(update={"parts": (TextPart(text=parsed.stored_text),)})
         is_last = self._budget.spent_limit() is not None
         if is_last and not self._dialect.runs_last_calls:
             return StopReason.BUDGET

@@ -20,11 +20,11 @@ class PendingText:
     rollout_id: int
     turn: int
     words: list[str]
-    taken: bool = False
+    is_taken: bool = False
 
     def event(self) -> Text:
         """All words so far as one event; marks them as taken."""
-        self.taken = True
+        self.is_taken = True
         return Text(rollout_id=self.rollout_id, turn=self.turn, text="".join(self.words))
 
 
@@ -42,7 +42,7 @@ class TextCoalescer:
 
     async def append(self, words: str) -> None:
         """Append to the pending piece of text, or send a new one if the reader has taken it."""
-        if self._pending is not None and not self._pending.taken:
+        if self._pending is not None and not self._pending.is_taken:
             self._pending.words.append(words)
             return
         self._pending = PendingText(self._rollout_id, self._turn, [words])

@@ -316,7 +316,7 @@ class RolloutsOnGpus(FakeRollouts):
                 async for batch in batches:
                     yield batch
         finally:
-            UNREPORTED_GPU_TIME.note(group.context.id, 1.5)
+            UNREPORTED_GPU_TIME.add(group.context.id, 1.5)
 
 
 @pytest.mark.parametrize("fates", [(("answer", 1.0), ("hang", 0)), (("hang", 0),)], ids=["one", "all"])
@@ -340,6 +340,6 @@ def test_the_gpu_time_of_a_cancelled_request_is_known_when_its_work_has_ended(bl
                 if isinstance(item, Hypothesised):
                     break
         assert solution.usage.gpu_s == 1.5
-        assert not UNREPORTED_GPU_TIME.holds(request.id)
+        assert not UNREPORTED_GPU_TIME.has_seconds(request.id)
 
     check()

@@ -39,8 +39,8 @@ class ReleasedGeoAgent(ReleasedDialect):
     own_limits: ClassVar[Limits] = Limits(max_turns=1, max_tool_calls=0, max_tokens=_NEW_TOKENS)
     own_turn_tokens: ClassVar[int] = _NEW_TOKENS
     own_pictures: ClassVar[PictureRules] = PictureRules(photo=_RULE, crop=_RULE)
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings()
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)  # tools/train_grpo.sh
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings()
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)  # tools/train_grpo.sh
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """Nothing: there are no tools, and the answer is read by `conclusion`."""

@@ -71,7 +71,7 @@ class ReleasedDialect(TextDialect, ABC):
     def sampling(self, *, rollout_id: int, n: int, seed: int, turn: int, max_tokens: int) -> Sampling:
         """In a fan-out all rollouts sample alike, as in the authors' runs."""
         drawn = super().sampling(rollout_id=rollout_id, n=n, seed=seed, turn=turn, max_tokens=max_tokens)
-        together = self.settings.together or self.own_together
+        together = self.settings.together or self.own_group_sampling
         return drawn if n == 1 else drawn.model_copy(update=together.model_dump())
 
 

@@ -35,8 +35,8 @@ class GenericDialect(TextDialect):
     published = False
     own_coords = "fraction"
     calls_per_turn = 4
-    wanted = "Call a tool or answer with the JSON object."
-    answer_wanted = "Answer now with the JSON object, from what you have seen."
+    output_demand = "Call a tool or answer with the JSON object."
+    answer_demand = "Answer now with the JSON object, from what you have seen."
 
     def _question_text(self, task: Task) -> str:
         if self.task_text is not None:

@@ -44,8 +44,8 @@ class GeoAdaptDialect(TextDialect):
     )
     shows_similar = True
     own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
-    wanted = "Write <answer> with Country, City and Estimated Coordinates; Unknown is allowed."
-    answer_wanted = "Write the <answer> now; Unknown is allowed."
+    output_demand = "Write <answer> with Country, City and Estimated Coordinates; Unknown is allowed."
+    answer_demand = "Write the <answer> now; Unknown is allowed."
 
     def with_settings(self, settings: DialectSettings) -> TextDialect:
         """With `depth_tag` the model is asked how much thought the photo needs; its own prompt does not ask."""

@@ -46,9 +46,9 @@ class GeoAgentDialect(TextDialect):
     own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
     own_turn_tokens: ClassVar[int] = 2048
     own_pictures = PictureRules(photo=_RULE, crop=_RULE)
-    own_alone = SamplingSettings()
-    wanted = "Write the JSON object with ChainOfThought and FinalAnswer."
-    answer_wanted = "Write the JSON object now."
+    own_single_sampling = SamplingSettings()
+    output_demand = "Write the JSON object with ChainOfThought and FinalAnswer."
+    answer_demand = "Write the JSON object now."
 
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """One turn, read as the released rewards read it. The texts are those of this class until files are given."""

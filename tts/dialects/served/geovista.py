@@ -38,12 +38,12 @@ class GeoVistaDialect(TextDialect):
     own_turn_tokens = 2048
     own_pictures = PictureRules(photo=ResizeRule(max_pixels=2048 * 1024), crop=_RULE)
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     own_coords: ClassVar[Coords] = "pixels"
     calls_per_tool: ClassVar[dict[str, int]] = {"image_zoom_in_tool": 5, "search_web": 2}
-    wanted = "Write one <tool_call> or one <answer>."
-    answer_wanted = "Write <answer>Place, City, State, Country</answer> now."
+    output_demand = "Write one <tool_call> or one <answer>."
+    answer_demand = "Write <answer>Place, City, State, Country</answer> now."
     served = (
         ZOOM_IN_PIXELS,
         SEARCH_WEB,

@@ -52,8 +52,8 @@ class ReverseDialect(TextDialect):
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     pictures_first = True
     calls_per_tool: ClassVar[dict[str, int]] = {"image_zoom_in_tool": 5, "image_search_tool": 3, "text_search_tool": 5}
-    wanted = "Write one <tool_call> or one <answer>."
-    answer_wanted = "Write <answer>Country, City, latitude, longitude</answer> now."
+    output_demand = "Write one <tool_call> or one <answer>."
+    answer_demand = "Write <answer>Country, City, latitude, longitude</answer> now."
     served = (
         ServedTool(
             "image_search_tool",

@@ -37,8 +37,8 @@ class SpotAgentDialect(TextDialect):
     own_pictures = PictureRules(photo=_QWEN25_RULE, crop=_QWEN25_RULE)
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     own_coords: ClassVar[Coords] = "pixels"
-    wanted = "Write one <tool_call> or one <answer>."
-    answer_wanted = "Write the <answer> with its four lines now."
+    output_demand = "Write one <tool_call> or one <answer>."
+    answer_demand = "Write the <answer> with its four lines now."
     served = (
         ZOOM_IN_PIXELS,
         SEARCH_WEB,

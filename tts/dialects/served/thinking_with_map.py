@@ -66,12 +66,12 @@ class ThinkingWithMapDialect(TextDialect):
     own_turn_tokens = 4096
     own_pictures = PictureRules(photo=ResizeRule(min_pixels=40_000, max_pixels=2_000_000))
     own_datum: ClassVar[Datum] = "GCJ-02"
-    own_alone = SamplingSettings(temperature=0.7, top_p=0.8, top_k=20)
-    own_together = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
+    own_single_sampling = SamplingSettings(temperature=0.7, top_p=0.8, top_k=20)
+    own_group_sampling = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
     counts_observations = True
     text_chars = 1024
-    wanted = "Call one tool or answer with the JSON object."
-    answer_wanted = "Answer with the JSON object now, from what you have seen."
+    output_demand = "Call one tool or answer with the JSON object."
+    answer_demand = "Answer with the JSON object now, from what you have seen."
     served = (
         _make_tool("image_zoom_in_tool", _BOX, convert_box),
         _make_tool("amap_input_tips", _QUERY),

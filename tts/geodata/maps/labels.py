@@ -57,7 +57,7 @@ class Sheet:
 
     width: int
     height: int
-    taken: list[Rect] = field(default_factory=list)
+    used_rects: list[Rect] = field(default_factory=list)
 
     def place(self, names: Iterable[Name], *, limit: int) -> list[PlacedName]:
         """Places for as many names as fit, at most `limit`, in the order given."""
@@ -68,9 +68,9 @@ class Sheet:
             box = self._free_place(name)
             if box is not None:
                 placed.append(PlacedName(name, box))
-                self.taken.append(_grow_rect(box, _GAP))
+                self.used_rects.append(_grow_rect(box, _GAP))
                 if name.dot_px:
-                    self.taken.append(_rect_around(name.x, name.y, _DOT))
+                    self.used_rects.append(_rect_around(name.x, name.y, _DOT))
         return placed
 
     def _free_place(self, name: Name) -> Rect | None:
@@ -83,7 +83,7 @@ class Sheet:
             return False
         if inside and box.bottom > self.height - _GAP:
             return False
-        return not any(box.touches(other) for other in self.taken)
+        return not any(box.touches(other) for other in self.used_rects)
 
 
 def _places(name: Name) -> list[Rect]:

@@ -133,7 +133,7 @@ async def test_gpu_time_is_reported_while_a_generation_runs():
         goes_on.set()
         received.append(pickle.loads(pickle.dumps(await anext(envelopes))))
     assert [one.gpu_s for one in received] == [2.0, 1.0]
-    assert not UNREPORTED_GPU_TIME.holds(ID)  # nothing ran after the last envelope
+    assert not UNREPORTED_GPU_TIME.has_seconds(ID)  # nothing ran after the last envelope
 
     async def here():
         for one in received:

@@ -27,33 +27,33 @@ def learn_size(*rollouts, photos=1):
 
 def test_before_any_rollout_ended_the_usual_deep_one_is_expected():
     size = ExpectedSize().size_of(1, Limits())
-    assert (size.shared, size.own) == (3500, 4 * 875)
+    assert (size.shared_tokens, size.own_tokens) == (3500, 4 * 875)
 
 
 def test_the_first_prompt_counts_as_shared_and_the_growth_as_own_to_a_rollout():
     size = learn_size(a_rollout(0, [1000, 1300, 1600], 100)).size_of(1, Limits())
-    assert (size.shared, size.own) == (1000, 1600 + 100 - 1000)
+    assert (size.shared_tokens, size.own_tokens) == (1000, 1600 + 100 - 1000)
 
 
 def test_sizes_are_learned_from_interleaved_rollouts_of_a_group():
     first, second = a_rollout(0, [1000, 1200], 50), a_rollout(1, [1000, 1400], 50)
     mixed = [item for pair in zip(first, second, strict=True) for item in pair]
     size = learn_size(mixed).size_of(1, Limits())
-    assert (size.shared, size.own) == (1000, round((250 + 450) / 2))
+    assert (size.shared_tokens, size.own_tokens) == (1000, round((250 + 450) / 2))
 
 
 def test_fewer_turns_are_expected_where_fewer_are_allowed():
     expected = learn_size(a_rollout(0, [1000, 1300, 1600, 1900], 100))
-    assert expected.size_of(1, Limits(max_turns=1)).own == expected.size_of(1, Limits()).own // 4
+    assert expected.size_of(1, Limits(max_turns=1)).own_tokens == expected.size_of(1, Limits()).own_tokens // 4
 
 
 def test_more_photos_are_a_longer_prompt():
-    assert learn_size(a_rollout(0, [4000], 100), photos=2).size_of(1, Limits()).shared == 2000
+    assert learn_size(a_rollout(0, [4000], 100), photos=2).size_of(1, Limits()).shared_tokens == 2000
 
 
 def test_the_expected_size_follows_a_model_that_changes():
     size = learn_size(*[a_rollout(i, [1000], 50) for i in range(40)], *[a_rollout(i, [9000], 50) for i in range(200)])
-    assert 8900 < size.size_of(1, Limits()).shared <= 9000
+    assert 8900 < size.size_of(1, Limits()).shared_tokens <= 9000
 
 
 def test_a_resumed_or_failed_rollout_does_not_change_the_expected_size():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tts.rollout.group import split
 from tts.rollout.group_size import RolloutSize, Room, group_size
 
-SIZE = RolloutSize(shared=1000, own=500)
+SIZE = RolloutSize(shared_tokens=1000, own_tokens=500)
 
 
 def rooms(*tokens):

@@ -72,8 +72,8 @@ class ReleasedGeoVista(ReleasedDialect):
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     own_coords: ClassVar[Coords] = "pixels"
     own_pictures: ClassVar[PictureRules] = PictureRules(photo=_PHOTO_RULE, crop=_CROP_RULE)
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     calls_per_tool: ClassVar[Mapping[str, int]] = {_ZOOM: 5, _SEARCH: 2}
     counts_failed_calls: ClassVar[bool] = False
 
@@ -87,9 +87,10 @@ class ReleasedGeoVista(ReleasedDialect):
         whole = next(iter(calls_written(text)), None)
         kept = kept_text(text)
         if not isinstance(whole, dict) or whole.get("name") not in (_ZOOM, _SEARCH):
-            return ParsedTurn(kept=kept)
+            return ParsedTurn(stored_text=kept)
         return ParsedTurn(
-            calls=(written_call(f"call_{turn}_0", str(whole["name"]), whole.get("arguments", {}), whole),), kept=kept
+            calls=(written_call(f"call_{turn}_0", str(whole["name"]), whole.get("arguments", {}), whole),),
+            stored_text=kept,
         )
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:

@@ -52,8 +52,8 @@ class ReleasedReverse(ReleasedDialect):
     own_pictures: ClassVar[PictureRules] = PictureRules(
         photo=ResizeRule(max_pixels=2048 * 1024, resample="lanczos"), crop=ResizeRule(max_pixels=2**26)
     )
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     calls_per_turn: ClassVar[int] = 64
     calls_per_tool: ClassVar[Mapping[str, int]] = {ZOOM: 5, IMAGE_SEARCH: 3, TEXT_SEARCH: 5}
     counts_failed_calls: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class ReleasedReverse(ReleasedDialect):
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """All calls of the message; if there are any, it stays in the conversation with its last call closed."""
         calls = calls_written(text, turn=turn)
-        return ParsedTurn(calls=calls, kept=kept_message(text) if calls else None)
+        return ParsedTurn(calls=calls, stored_text=kept_message(text) if calls else None)
 
     def continue_after(self, turn: FinishedTurn) -> Continuation:
         """Results after calls; else the end, or the reminder where a thought has no answer and turns are left."""

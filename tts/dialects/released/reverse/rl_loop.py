@@ -46,8 +46,8 @@ class ReverseTraining(ReleasedDialect):
     own_pictures: ClassVar[PictureRules] = PictureRules(
         photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
     )
-    own_alone: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
-    own_together: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
+    own_single_sampling: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
+    own_group_sampling: ClassVar[SamplingSettings] = _SAMPLED_SETTINGS
     counts_observations: ClassVar[bool] = True
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:

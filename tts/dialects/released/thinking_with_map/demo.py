@@ -76,10 +76,10 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
     own_turn_tokens: ClassVar[int] = 2**15
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     # demo/cookbook_think_with_map.ipynb, cell 3
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings(
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(
         temperature=0.7, top_p=0.8, top_k=20, presence_penalty=1.5, repetition_penalty=1.0
     )
-    own_together: ClassVar[SamplingSettings] = own_alone
+    own_group_sampling: ClassVar[SamplingSettings] = own_single_sampling
     calls_per_turn: ClassVar[int] = 64
 
     def with_settings(self, settings: DialectSettings) -> TextDialect:
@@ -94,7 +94,7 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
         pieces = parse_message(text)
         called = [piece for piece in pieces if isinstance(piece, CallMessage)]
         calls = tuple(written_call(f"call_{turn}_{i}", call.name, call.arguments) for i, call in enumerate(called))
-        return ParsedTurn(calls=calls, kept=format_message(pieces))
+        return ParsedTurn(calls=calls, stored_text=format_message(pieces))
 
     def _tool_message(self, outcome: ToolOutcome) -> Message:
         """A picture comes without a text; both stand between the tags of the response."""

@@ -38,8 +38,8 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
     own_limits: ClassVar[Limits] = Limits(max_turns=8, max_tool_calls=8, max_tokens=4096)
     own_turn_tokens: ClassVar[int] = 4096
     # rollout.yaml and train_thinking_with_map.sh:105-109: one run is greedy, the four of a validation sample
-    own_alone: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
-    own_together: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
+    own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.0)
+    own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=1.0, top_p=0.95, top_k=60)
     counts_observations: ClassVar[bool] = True
 
     def with_settings(self, settings: DialectSettings) -> TextDialect:

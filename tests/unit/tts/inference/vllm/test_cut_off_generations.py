@@ -72,7 +72,7 @@ def model(clock, seam):
 def _nothing_left():
     UNREPORTED_GPU_TIME.take(ID)
     yield
-    assert not UNREPORTED_GPU_TIME.holds(ID)
+    assert not UNREPORTED_GPU_TIME.has_seconds(ID)
 
 
 def a_turn(rollout):
@@ -148,8 +148,8 @@ def test_gpu_time_without_a_request_or_of_old_requests_is_not_kept(clock):
     unreported, shared = UnreportedGpuTime(), SharedTime(clock)
     with unreported.track_generation("", GpuCharge(shared, 1.0)):
         clock.now = 1.0
-    assert not unreported.holds("")
+    assert not unreported.has_seconds("")
     for number in range(10_001):
-        unreported.note(f"loc_{number}", 1.0)
-    assert not unreported.holds("loc_0")
-    assert unreported.holds("loc_1")
+        unreported.add(f"loc_{number}", 1.0)
+    assert not unreported.has_seconds("loc_0")
+    assert unreported.has_seconds("loc_1")
