@@ -13,23 +13,15 @@ four.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
-from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
+from tts.eval.synthetic.branch_rollouts import hasty_rollout, thorough_rollout, wavering_rollout
 from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
 from tts.eval.synthetic.cast import Cast
-from tts.eval.synthetic.rollout_events import RolloutWriter
-from tts.eval.synthetic.rollout_kinds import belief, point_near
 
 _THOROUGH_ONE_IN = 4
-_WHIMS = (
-    "The facades do not fit, though. Back to {town}.",
-    "But that line may be an advertisement. {town} remains more likely.",
-    "On reflection the street looks more like {town}.",
-)
 
 
 def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
@@ -41,8 +33,8 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     unasked: list[Fact] = [place_of(one) for one in (ours, theirs, third)]
     unasked += [page_of(one, i + 1, one.name) for i, one in enumerate((ours, theirs, third))]
     if easy:
-        rollouts = [_thorough_rollout(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
-        rollouts.append(_wavering_rollout(atlas, rng, theirs, ours))
+        rollouts = [thorough_rollout(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
+        rollouts.append(wavering_rollout(atlas, rng, theirs, ours))
         return Cast(
             ours.town.point,
             rollouts,
@@ -51,12 +43,12 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
             unasked=unasked,
             extra_rollout=_further_rollout(atlas, rng, ours, theirs),
         )
-    crowd = [_hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
-    crowd += [_hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
+    crowd = [hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
+    crowd += [hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
     if kind == "middle turn":
-        crowd.append(_wavering_rollout(atlas, rng, ours, theirs))
+        crowd.append(wavering_rollout(atlas, rng, ours, theirs))
     elif kind == "second hit":
-        crowd.append(_hasty_rollout(atlas, rng, theirs, [theirs, third, ours]))
+        crowd.append(hasty_rollout(atlas, rng, theirs, [theirs, third, ours]))
     return Cast(
         ours.town.point,
         crowd,
@@ -69,42 +61,4 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
 
 def _further_rollout(atlas: Atlas, rng: random.Random, ours: Branch, theirs: Branch) -> Trajectory:
     thorough = rng.randrange(_THOROUGH_ONE_IN) == 0
-    return _thorough_rollout(atlas, rng, ours) if thorough else _hasty_rollout(atlas, rng, theirs, [theirs])
-
-
-def _hasty_rollout(atlas: Atlas, rng: random.Random, taken: Branch, listed: Sequence[Branch]) -> Trajectory:
-    """Looks up the big name and takes the first hit."""
-    writer = RolloutWriter()
-    if rng.random() < 0.5:
-        facts: Sequence[Fact] = [place_of(one) for one in listed]
-        call = writer.call(f"The sign says “{taken.name}”.", "poi_keyword_search", {"query": taken.name}, facts)
-    else:
-        query = f"{taken.name} {rng.choice(('address', 'opening hours', 'map'))}"
-        facts = [page_of(one, i + 1, query) for i, one in enumerate(listed)]
-        call = writer.call(f"The sign says “{taken.name}”.", "web_search", {"query": query}, facts)
-    return writer.end(f"So this is in {taken.town.name}.", _cited_hypothesis(atlas, rng, taken, call))
-
-
-def _wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Branch) -> Trajectory:
-    """Finds one branch, believes it for a turn, and takes another in the end."""
-    writer = RolloutWriter()
-    query = f"{seen.name} {seen.small_print}"
-    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
-    writer.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
-    last = writer.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
-    return writer.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last))
-
-
-def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
-    """Looks up both lines, and stays with what it found."""
-    writer = RolloutWriter()
-    query = f"{ours.name} {ours.small_print}"
-    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
-    return writer.end("This page has the very line.", _cited_hypothesis(atlas, rng, ours, call))
-
-
-def _cited_hypothesis(atlas: Atlas, rng: random.Random, branch: Branch, call: str) -> Hypothesis:
-    claim = Claim(text=f"{branch.name} is in {branch.town.name}", call_id=call, quote=branch.name)
-    return belief(
-        atlas, branch.town, point_near(rng, branch.town.point, 1.0), confidence=rng.uniform(0.6, 0.95), claims=[claim]
-    )
+    return thorough_rollout(atlas, rng, ours) if thorough else hasty_rollout(atlas, rng, theirs, [theirs])
