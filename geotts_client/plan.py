@@ -9,6 +9,9 @@ from pydantic import Field
 
 from geotts_client.value import Value
 
+MAX_DRAWS = 16
+"""Most answers of a rollout, its own included."""
+
 
 class Depth(StrEnum):
     """What the caller may ask for. `auto` lets the router choose a `PlanDepth`."""
@@ -42,7 +45,7 @@ class Limits(Value):
         default=None,
         description="most US dollars; a plan divides those of the configuration among the rollouts; null: no limit",
     )
-    answer_draws: Annotated[int, Field(ge=1, le=16)] | None = Field(
+    answer_draws: Annotated[int, Field(ge=1, le=MAX_DRAWS)] | None = Field(
         default=None,
         description="how many answers a rollout draws from the same conversation; null or 1: one",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tts.eval.budget_policies import policy_table
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
-from tts.routing.budget_table import RADIUS_KM, Amount
+from tts.routing.budget_table import RADIUS_KM, Amount, ways_of_request
 
 _STDOUT = TextConsole()
 
@@ -64,14 +65,14 @@ def command(
 
     The figures come from a table that was fitted to recorded runs. All its rows are drawn as a frontier. With
     --runs, the table is fitted to your own runs. Record each of them with `geotts eval run --depth deep --stop none`,
-    with another --n, limits.max_turns, limits.answer_draws or verifier.questions. In a table of synthetic answers
-    (--policy, or the shipped table for an engine without recorded runs), only the number of rollouts differs.
+    with another --n, limits.max_turns, limits.answer_draws, verifier.questions or --stop. The table for an engine
+    without recorded runs is from synthetic answers (--policy).
     """
     planner = make_planner(args)
     if runs:
         planner = planner.with_table(fit_budget(_read_runs(runs), origin=origin or "", command=_command_text(runs)))
     elif policy is not None:
-        planner = planner.with_table(policy_table(make_world(args.data_dir), policy))
+        planner = planner.with_table(asyncio.run(policy_table(make_world(args.data_dir), policy)))
     elif out is not None:
         raise click.BadParameter("writes a fitted table: give the runs with --runs", param_hint="--out")
     if out is not None:
@@ -80,8 +81,9 @@ def command(
         STDERR.print(f"{out}: {about}", soft_wrap=True, markup=False)
     choice = None
     if budget is not None:
-        published = make_dialect(args.dialect, args).published
-        choice = planner.choose(budget, target_radius_km, keeps_turns=published)
+        dialect = make_dialect(args.dialect, args)
+        possible = ways_of_request(draws_answers=not dialect.released)
+        choice = planner.choose(budget, target_radius_km, keeps_turns=dialect.published, possible=possible)
     if plot is not None:
         plot.write_text(frontier_svg(planner, band_of(target_radius_km), choice), encoding="utf-8")
     if choice is not None:
@@ -118,6 +120,8 @@ def _show_choice(choice: BudgetChoice, as_json: bool) -> None:
     _print_line("right", f"{choice.right} within {choice.radius_km:g} km, in {fitted_on}")
     _print_line("tokens", _amount_text(cost.tokens, "", 0))
     _print_line("seconds", _amount_text(cost.seconds, " s", 1))
+    if cost.tool_calls is not None:
+        _print_line("calls", _amount_text(cost.tool_calls, " tool calls", 0))
     _print_line("money", _amount_text(cost.money_usd, " USD", 4))
     _print_line("why", choice.sentence)
 

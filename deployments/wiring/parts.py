@@ -23,6 +23,7 @@ from tts.dialects.released.importing import IMPORTABLE
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
+from tts.domain.plan import MAX_DRAWS
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import StopTable, shipped_stop_table
@@ -46,7 +47,7 @@ from tts.ports.perception import Perception
 from tts.ports.similar_photos import Gallery
 from tts.ports.verification import Verifier
 from tts.routing.budget_planner import BudgetPlanner
-from tts.routing.budget_table import BudgetTable, shipped_budget_table
+from tts.routing.budget_table import BudgetTable, PossibleWays, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.routing.predictor import DepthPredictor, load_predictor
@@ -214,7 +215,13 @@ def make_planner(args: AppArgs) -> BudgetPlanner:
         table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
     except (OSError, ValueError) as error:
         raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
-    return BudgetPlanner(table, engine, _mean_price(args), args.models)
+    verifier = args.verifier
+    possible = PossibleWays(
+        most_draws=args.limits.answer_draws or MAX_DRAWS,
+        most_questions=verifier.max_questions if verifier.may_ask else 0,
+        may_stop=not verifier.reads_trajectories,
+    )
+    return BudgetPlanner(table, engine, _mean_price(args), args.models, possible)
 
 
 def _mean_price(args: AppArgs) -> Price | None:
@@ -246,7 +253,7 @@ def make_watch(args: AppArgs) -> WatchSettings:
     routing = args.routing
     guesses = TownCentres(DataStore(args.data_dir).gazetteer()) if routing.stop.startswith(("worth", "loss")) else None
     return WatchSettings(
-        stop="none" if args.verifier.kind == "model" and args.verifier.mode == "trajectories" else args.routing.stop,
+        stop="none" if args.verifier.reads_trajectories else args.routing.stop,
         stragglers=args.routing.stragglers,
         guesses=guesses,
         experience=StopExperience(_stop_table(routing.stop_calibration)),

@@ -132,6 +132,11 @@ class VerifierConfig(Value):
         return self
 
     @property
+    def reads_trajectories(self) -> bool:
+        """Whether this verifier reads the trajectories of all rollouts, so that none should be stopped early."""
+        return self.kind == "model" and self.mode == "trajectories"
+
+    @property
     def may_ask(self) -> bool:
         """Whether this verifier can make tool calls of its own before it decides."""
         return self.kind in ("consensus", "model") and self.mode != "trajectories"

@@ -1,6 +1,7 @@
 """See `geotts_client.plan`: the client and the service share these values."""
 
 from geotts_client.plan import (
+    MAX_DRAWS,
     Depth,
     Limits,
     Locatability,
@@ -8,4 +9,4 @@ from geotts_client.plan import (
     PlanDepth,
 )
 
-__all__ = ["Depth", "Limits", "Locatability", "Plan", "PlanDepth"]
+__all__ = ["MAX_DRAWS", "Depth", "Limits", "Locatability", "Plan", "PlanDepth"]

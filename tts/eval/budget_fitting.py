@@ -21,7 +21,8 @@ from tts.eval.runs.record import Record
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
 
 _DIGITS = 2
-_HEADROOM = 4 / 3  # the loop keeps back up to a quarter of a token limit, so that the answer can be written
+HEADROOM = 4 / 3
+"""Of a token limit: the loop keeps back up to a quarter, so that the answer can be written."""
 
 
 class _Way(NamedTuple):
@@ -90,15 +91,16 @@ def _engine_of(groups: Iterable[Sequence[Record]]) -> str:
 
 def _row(way: _Way, records: Sequence[Record]) -> BudgetRow:
     written = [_written_tokens(record) for record in records]
-    needed = [_HEADROOM * way.n * max(one, default=0) for one in written]
+    needed = [HEADROOM * way.n * max(one, default=0) for one in written]
     read = [record.answer.usage.prompt_tokens for record in records if record.answer is not None]
     return BudgetRow(
         **way._asdict(),
         photos=len(records),
         right={band: right_share([_is_hit(one, km) for one in records]) for band, km in RADIUS_KM.items()},
-        tokens=_amount([sum(one) for one in written]).model_copy(update={"p90": _amount(needed).p90}),
-        prompt_tokens=_amount(read),
-        seconds=_amount([record.elapsed_s for record in records]),
+        tokens=amount([sum(one) for one in written]).model_copy(update={"p90": amount(needed).p90}),
+        prompt_tokens=amount(read),
+        tool_calls=amount([record.answer.usage.tool_calls for record in records if record.answer is not None]),
+        seconds=amount([record.elapsed_s for record in records]),
     )
 
 
@@ -119,5 +121,6 @@ def _is_hit(record: Record, radius_km: float) -> bool:
     return point is not None and distance_km(point, record.truth.point) < reach_km
 
 
-def _amount(values: Sequence[float]) -> Amount:
+def amount(values: Sequence[float]) -> Amount:
+    """The mean of costs, and what nine of ten of them do not exceed."""
     return Amount(mean=round(float(np.mean(values)), _DIGITS), p90=round(float(np.quantile(values, 0.9)), _DIGITS))

@@ -24,8 +24,8 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     """A panel for tokens, for seconds and for US dollars, as far as they are known.
 
     Rows upwards by their share of right answers with its 95 % interval, to the right by the 90th percentile of the
-    cost; the line joins the best ones. The kind of N of the table stands above. A ring marks the row of `choice`, and a
-    dashed line each limit of its budget.
+    cost; the line joins the best ones, which have their names. The kind of N of the table stands above. A ring marks
+    the row of `choice`, and a dashed line each limit of its budget.
     """
     limits, chosen = (choice.budget, choice.row) if choice is not None else (None, None)
     costs: list[tuple[str, Callable[[BudgetCost], Amount | None], float | None]] = [
@@ -65,7 +65,8 @@ def _panel(
     def x(cost: float) -> float:
         return left + _WIDTH * cost / most
 
-    line = " ".join(f"{x(cost):.1f},{_y(row.right[band].value):.1f}" for row, cost in best_rows(rows, band))
+    best = best_rows(rows, band)
+    line = " ".join(f"{x(cost):.1f},{_y(row.right[band].value):.1f}" for row, cost in best)
     parts = [
         f'<text x="{left}" y="18" font-size="13">right within {RADIUS_KM[band]:g} km, %</text>',
         f'<path d="M{left} {_TOP}V{_TOP + _HEIGHT}H{left + _WIDTH}" fill="none" stroke="#999"/>',
@@ -74,6 +75,7 @@ def _panel(
         f'<text x="{left + 40}" y="{_TOP + _HEIGHT + 32}">{name} (nine of ten requests take no more)</text>',
         f'<polyline points="{line}" fill="none" stroke="#28c"/>',
         *(_dot(row, x(cost), band) for row, cost in rows),
+        *(_name(row, x(cost), band) for row, cost in best),
         *(_ring(x(cost), _y(row.right[band].value)) for row, cost in rows if row == chosen),
         *([_limit_line(x(limit))] if limit is not None and limit <= most else []),
     ]
@@ -86,9 +88,14 @@ def _dot(row: BudgetRow, x: float, band: Band) -> str:
     return (
         f"<g><title>{row.label}: {right}</title>"
         f'<path d="M{x:.1f} {_y(right.low):.1f}V{_y(right.high):.1f}" stroke="{colour}" opacity="0.4"/>'
-        f'<circle cx="{x:.1f}" cy="{_y(right.value):.1f}" r="3" fill="{colour}"/>'
-        f'<text x="{x + 5:.1f}" y="{_y(right.value) + 3:.1f}" font-size="8">{row.label}</text></g>'
+        f'<circle cx="{x:.1f}" cy="{_y(right.value):.1f}" r="3" fill="{colour}"/></g>'
     )
+
+
+def _name(row: BudgetRow, x: float, band: Band) -> str:
+    """Rising to the right, so that the names of neighbours do not cover each other."""
+    y = _y(row.right[band].high) - 4
+    return f'<text font-size="8" transform="translate({x:.1f} {y:.1f}) rotate(-42)">{row.label}</text>'
 
 
 def _ring(x: float, y: float) -> str:

@@ -16,8 +16,8 @@ from tts.domain.stop_table import band_of
 from tts.domain.token_price import Price
 from tts.domain.usage import Usage
 from tts.domain.value import Value
-from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable, RightShare
-from tts.routing.usual_cost import USUAL_PROMPT_TOKENS, predicted_cost
+from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, BudgetTable, PossibleWays, RightShare
+from tts.routing.usual_cost import usual_tokens
 
 _W = weights("depth")
 _AS_GOOD = _W["as_good"]
@@ -31,6 +31,7 @@ class BudgetCost(Value):
     tokens: Amount
     seconds: Amount | None
     money_usd: Amount | None
+    tool_calls: Amount | None = None
 
 
 class BudgetChoice(Value):
@@ -62,6 +63,7 @@ class BudgetChoice(Value):
             f"the budget is {self.budget}; in {self.runs} {self.right} of {self.row.photos} answers lay "
             f"within {self.radius_km:g} km with this plan"
         )
+        text += f" ({self.row.additions})" if self.row.additions else ""
         if self.fitted_on.is_other_than(self.kind_of_n):
             text += f"; those answers are of another kind of N: {self.fitted_on}, and this plan: {self.kind_of_n}"
         return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
@@ -69,22 +71,33 @@ class BudgetChoice(Value):
 
 class BudgetPlanner:
     """Pure. `engine` is the one that will work, `price` that of its model, where it has one. `models` share the
-    rollouts."""
+    rollouts. `possible` is what the installation can do."""
 
-    def __init__(self, table: BudgetTable, engine: str = "", price: Price | None = None, models: int = 1) -> None:
+    def __init__(
+        self,
+        table: BudgetTable,
+        engine: str = "",
+        price: Price | None = None,
+        models: int = 1,
+        possible: PossibleWays | None = None,
+    ) -> None:
         self.table = table
         self.models = models
+        self._possible = possible or PossibleWays()
         self._engine = engine
         self._price = price
         self._is_transferred = table.engine == POLICY or engine not in ("", table.engine)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:
         """The same for another table."""
-        return BudgetPlanner(table, self._engine, self._price, self.models)
+        return BudgetPlanner(table, self._engine, self._price, self.models, self._possible)
 
-    def choose(self, budget: Budget, radius_km: float, *, keeps_turns: bool = False) -> BudgetChoice:
-        """The plan for a budget and a wanted radius. With `keeps_turns` only rows with the most turns count."""
-        rows = self.table.rows
+    def choose(
+        self, budget: Budget, radius_km: float, *, keeps_turns: bool = False, possible: PossibleWays | None = None
+    ) -> BudgetChoice:
+        """The plan for a budget and a wanted radius. With `keeps_turns` only rows with the most turns count.
+        `possible` is what the request can do."""
+        rows = self._possible.both(possible or PossibleWays()).rows_of(self.table.rows)
         if keeps_turns:
             most = max(row.turns for row in rows)
             rows = tuple(row for row in rows if row.turns == most)
@@ -95,16 +108,20 @@ class BudgetPlanner:
         return _cheapest_of_the_best(fitting)
 
     def cost(self, row: BudgetRow) -> BudgetCost:
-        """As recorded, but no row is faster than one that does less; of another engine the usual tokens and no time."""
-        if not self._is_transferred:
+        """As in the table, but no row is faster than one that does less.
+
+        Of another engine: the usual tokens and no time. Made-up runs have the usual tokens already.
+        """
+        if not self._is_transferred or self.table.engine == POLICY:
             return BudgetCost(
                 tokens=row.tokens,
                 seconds=self.table.seconds_of(row),
                 money_usd=self._money(row.tokens, row.prompt_tokens),
+                tool_calls=row.tool_calls,
             )
         depth = PlanDepth.DIRECT if row.turns == 1 else PlanDepth.DEEP
-        usual = predicted_cost(depth, row.n, Limits(max_turns=row.turns))
-        tokens, prompts = _usual_amount(usual["completion_tokens"]), _usual_amount(usual["turns"] * USUAL_PROMPT_TOKENS)
+        usual = usual_tokens(depth, row.n, Limits(max_turns=row.turns, answer_draws=row.answer_draws))
+        tokens, prompts = _usual_amount(usual.written), _usual_amount(usual.read)
         return BudgetCost(tokens=tokens, seconds=None, money_usd=self._money(tokens, prompts))
 
     @property
@@ -153,7 +170,7 @@ def _can_share(budget: Budget, n: int) -> bool:
 def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
     best = max(choice.right.value for choice in choices)
     good = [choice for choice in choices if choice.right.value >= best - _AS_GOOD]
-    return min(good, key=lambda choice: (_share(choice), choice.cost.tokens.mean))
+    return min(good, key=lambda choice: (_share(choice), choice.cost.tokens.mean, choice.row.questions))
 
 
 def _share(choice: BudgetChoice) -> float:

@@ -6,6 +6,7 @@ runs of the embedded engine; `tts/data/budget/policy.yaml` is from made-up sampl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +17,7 @@ from pydantic import Field
 
 from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, STOP_PATTERN
 from tts.domain.geo import TABLE_KM
-from tts.domain.plan import Limits
+from tts.domain.plan import MAX_DRAWS, Limits
 from tts.domain.recorded_table import RecordedTable
 from tts.domain.stop_table import Band
 from tts.domain.value import Value
@@ -47,23 +48,54 @@ class RightShare(Value):
         return f"{self.value:.0f} % [{self.low:.0f}, {self.high:.0f}]"
 
 
+class PossibleWays(Value):
+    """What an installation and a request can do: answers drawn of each rollout, questions of the verifier, and whether
+    rollouts may be stopped early."""
+
+    most_draws: int = MAX_DRAWS
+    most_questions: int = MAX_QUESTIONS
+    may_stop: bool = True
+
+    def both(self, other: PossibleWays) -> PossibleWays:
+        """What both can do."""
+        return PossibleWays(
+            most_draws=min(self.most_draws, other.most_draws),
+            most_questions=min(self.most_questions, other.most_questions),
+            may_stop=self.may_stop and other.may_stop,
+        )
+
+    def rows_of(self, rows: Sequence[BudgetRow]) -> tuple[BudgetRow, ...]:
+        """The rows that can be done; all where none can."""
+        return tuple(row for row in rows if self._allow(row)) or tuple(rows)
+
+    def _allow(self, row: BudgetRow) -> bool:
+        stops = row.stop == "none" or self.may_stop
+        return row.answer_draws <= self.most_draws and row.questions <= self.most_questions and stops
+
+
+def ways_of_request(*, draws_answers: bool, has_tools: bool = True) -> PossibleWays:
+    """What a request can do: whether its dialect draws answers again, and whether the verifier has tools to ask."""
+    return PossibleWays(most_draws=MAX_DRAWS if draws_answers else 1, most_questions=MAX_QUESTIONS if has_tools else 0)
+
+
 class BudgetRow(Value):
     """One way to spend: `n` rollouts of up to `turns` turns, `answer_draws` answers of each, `questions` of the
     verifier, under a stop policy. `photos` were recorded with it; `seconds` are None where nothing ran.
 
-    `tokens` are those that rollouts wrote. A request that is given `tokens.p90`, of which each rollout gets the same
-    share, is cut short once in ten times.
+    `tokens` are those that rollouts wrote, and `tool_calls` those of rollouts and verifier. A request that is given
+    `tokens.p90`, of which each rollout gets the same share, is cut short once in ten times.
     """
 
     n: Annotated[int, Field(ge=1, le=MAX_PARALLEL)]
     turns: Annotated[int, Field(ge=1, le=64)]
-    answer_draws: Annotated[int, Field(ge=1, le=16)] = 1
+    answer_draws: Annotated[int, Field(ge=1, le=MAX_DRAWS)] = 1
     questions: Annotated[int, Field(ge=0, le=MAX_QUESTIONS)] = 0
     stop: Annotated[str, Field(pattern=STOP_PATTERN)] = "none"
     photos: Annotated[int, Field(ge=1)]
     right: dict[Band, RightShare]
     tokens: Amount
     prompt_tokens: Amount
+    tool_calls: Amount | None = None
     seconds: Amount | None = None
 
     def limits(self, *, keeps_turns: bool) -> Limits:
@@ -84,6 +116,14 @@ class BudgetRow(Value):
         parts += [f"{self.answer_draws} draws"] if self.answer_draws > 1 else []
         parts += [f"{self.questions} questions"] if self.questions else []
         parts += [self.stop] if self.stop != "none" else []
+        return ", ".join(parts)
+
+    @property
+    def additions(self) -> str:
+        """In words for people: what it has beside plain rollouts; empty for none."""
+        parts = [f"{self.answer_draws} answers drawn of each attempt"] if self.answer_draws > 1 else []
+        parts += [f"{self.questions} questions of the verifier"] if self.questions else []
+        parts += [f"stop {self.stop}"] if self.stop != "none" else []
         return ", ".join(parts)
 
 

@@ -21,7 +21,7 @@ from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.ports.locator import UNRATED, Routing
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
-from tts.routing.budget_table import POLICY, shipped_budget_table
+from tts.routing.budget_table import POLICY, shipped_budget_table, ways_of_request
 from tts.routing.empty_photo import CONTENT_FROM
 from tts.routing.reasons import NO_DRAWS, SHOWS_NOTHING, plan_sentence, to_reason_about
 from tts.routing.usual_cost import predicted_cost
@@ -98,8 +98,11 @@ class DepthRouter:
         """What recorded runs say of the budget of a request; None where it has none."""
         if options.budget is None:
             return None
-        keeps_turns = self._budget(options).published
-        return self._planner.choose(options.budget, options.target_radius_km, keeps_turns=keeps_turns)
+        dialect = self._budget(options)
+        possible = ways_of_request(draws_answers=dialect.draws_answers, has_tools=options.tools != ())
+        return self._planner.choose(
+            options.budget, options.target_radius_km, keeps_turns=dialect.published, possible=possible
+        )
 
     def money_usd(self, options: LocateOptions) -> float | None:
         """The smaller of the caller's and the operator's limit."""
@@ -174,6 +177,8 @@ class DepthRouter:
     def _add_summary(self, plan: Plan, budget: DialectBudget) -> Plan:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
+        if not budget.draws_answers:
+            allowed = allowed.model_copy(update={"answer_draws": None})
         offered = plan.use_tools if budget.limits.max_tool_calls else None
         attempts = plan_sentence(plan.n_planned, self._models, allowed, tools=offered, reason=plan.reason)
         summary = attempts + self._money_note(plan.limits) + _draws_note(plan.limits, budget)

@@ -63,7 +63,18 @@ def test_geotts_plan_makes_a_table_from_samples_of_a_scripted_policy(tmp_path):
     out = tmp_path / "policy.yaml"
     plan("--policy", "2", "--out", str(out))
     table = BudgetTable.read(out)
-    assert [(one.n, one.photos, one.seconds) for one in table.rows] == [(n, 8, None) for n in (1, 2, 4, 8, 16)]
+    assert {(one.photos, one.seconds) for one in table.rows} == {(8, None)}
+    rows = {(one.n, one.answer_draws, one.questions, one.stop): one for one in table.rows}
+    assert {n for n, draws, questions, stop in rows if (draws, questions, stop) == (1, 0, "none")} == {1, 2, 4, 8, 16}
+    plain, drawing, asking, stopping = (
+        rows[8, draws, questions, stop]
+        for draws, questions, stop in ((1, 0, "none"), (4, 0, "none"), (1, 4, "none"), (1, 0, "loss:1.0"))
+    )
+    assert drawing.tokens.mean == plain.tokens.mean + 8 * 3 * 375  # a draw writes as much as a turn
+    assert drawing.prompt_tokens.mean == plain.prompt_tokens.mean + 8 * 3 * 5500  # and reads the whole conversation
+    assert (asking.tokens, asking.prompt_tokens) == (plain.tokens, plain.prompt_tokens)
+    assert plain.tool_calls.mean <= asking.tool_calls.mean <= plain.tool_calls.mean + 4
+    assert stopping.tokens.mean < plain.tokens.mean
 
 
 def test_more_work_that_was_recorded_in_a_faster_session_is_not_printed_as_faster(tmp_path):

@@ -30,9 +30,11 @@ from tts.config import RoutingConfig, ScriptedEngine, VerifierConfig
 from tts.domain.events import parse_event
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.request import LocateOptions, RequestContext
+from tts.domain.stop_table import Band
 from tts.domain.trajectory import fold
 from tts.inference.scripted.engine import ScriptedModel
 from tts.ports.verification import VerifyRequest
+from tts.routing.budget_table import Amount, BudgetRow, BudgetTable, RightShare
 from tts.toolkit.toolbox import LocalToolbox
 
 pytestmark = pytest.mark.slow
@@ -45,6 +47,12 @@ PAGES = {
     "Kaunas": f"{NAME}, {STREET}, Kaunas, Lithuania. Open daily.",
 }
 PHOTO = sign_bytes(NAME, STREET)
+SHARE = RightShare(value=60, low=50, high=70)
+ROW = BudgetRow(
+    n=2, turns=4, answer_draws=3, questions=4, photos=100, right=dict.fromkeys(Band, SHARE),
+    tokens=Amount(mean=1000, p90=2000), prompt_tokens=Amount(mean=1000, p90=2000), seconds=Amount(mean=1, p90=2),
+)  # fmt: skip
+TABLE = BudgetTable(origin="made up", engine="scripted", rows=(ROW,))
 
 
 def search_pages(seen):
@@ -69,16 +77,18 @@ def script(path):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, data_store):
     """What the service said with and without questions: events, bundle, and what the search service saw."""
-    return asyncio.run(run_with_and_without_questions(script(tmp_path_factory.mktemp("engine") / "tape.jsonl")))
+    folder = tmp_path_factory.mktemp("engine")
+    TABLE.write(folder / "budget.yaml")
+    return asyncio.run(run_with_and_without_questions(script(folder / "tape.jsonl"), folder / "budget.yaml"))
 
 
-async def run_with_and_without_questions(engine):
+async def run_with_and_without_questions(engine, table):
     found: dict[int | str, Any] = {}
     async with rude_server(search_pages) as server:
         base = an_app(engine).model_copy(
             update={
                 "tools": config_for(server, "searxng", "offline"),
-                "routing": RoutingConfig(method="cues"),
+                "routing": RoutingConfig(method="cues", budget_table=str(table)),
                 "verifier": VerifierConfig(max_questions=4),
             }
         )
@@ -86,13 +96,11 @@ async def run_with_and_without_questions(engine):
             serving(base, tools=local_tools(base)) as (url, _),
             httpx.AsyncClient(base_url=url, timeout=60) as http,
         ):
-            for questions in (0, 9):
+            asked = {"n_parallel": 2, "depth": "standard", "stop": "none"}
+            for questions, how in ((0, asked), (9, asked), ("budget", {"budget": {"tokens": 4000}})):
                 before = len(server.seen)
-                body = {
-                    "image": {"base64": base64.b64encode(PHOTO).decode()},
-                    "seed": 3, "n_parallel": 2, "depth": "standard", "stop": "none", "include": "full",
-                    "verifier_questions": questions,
-                }  # fmt: skip
+                body = {"image": {"base64": base64.b64encode(PHOTO).decode()}, "seed": 3, "include": "full", **how}
+                body |= {} if questions == "budget" else {"verifier_questions": questions}
                 reply = await http.post("/locate", json=body, headers={"Accept": "application/x-ndjson"})
                 assert reply.status_code == 200, reply.text
                 events = [parse_event(line) for line in reply.text.splitlines() if line.strip()]
@@ -154,8 +162,19 @@ def test_a_request_for_more_than_the_operator_allows_gets_a_warning_in_its_answe
     ]
 
 
+def test_a_budget_uses_the_rollouts_the_draws_and_the_questions_of_its_row(runs):
+    """The request gives nothing but tokens; the table has one row."""
+    events, _, _, _ = runs["budget"]
+    run = fold(events)
+    assert distance_km(point_of(events), RIGHT) < 25
+    assert 0 < sum(event.type == "tool_called" for event in by_verifier(events)) <= 4
+    assert [len(rollout.answer_draws) for rollout in run.trajectories] == [2, 2]
+    assert "(3 answers drawn of each attempt, 4 questions of the verifier)" in run.routed.plan.summary
+    assert run.answer.budget.budget.tokens == 4000
+
+
 async def test_the_bundle_replays_to_the_byte_without_the_service(runs):
-    for questions in (0, 9):
+    for questions in (0, 9, "budget"):
         entries = checked_entries(runs[questions][1])
         assert (await replay_bundle(entries, runs["args"])).is_equal
         assert ("<summary>Comparison " in entries[REPORT].decode()) == bool(questions)

@@ -16,8 +16,9 @@ from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import best_rows, frontier_svg
 from tts.ports.locator import Routing
 from tts.routing.budget_planner import BudgetPlanner
-from tts.routing.budget_table import POLICY, BudgetTable, shipped_budget_table
+from tts.routing.budget_table import POLICY, BudgetTable, PossibleWays, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
+from tts.routing.usual_cost import predicted_cost
 
 NOTHING = Routing(Locatability(score=0.0, method="cues", parts={"text": 0.0, "content": 0.1}))
 PLANNER = BudgetPlanner(TABLE, "clues", PRICE)
@@ -99,9 +100,47 @@ def test_the_turns_of_a_published_dialect_stay():
     assert choose_row(tokens=150, keeps_turns=True).row.turns == 8
 
 
-def plan_for(options, routing=SOMETHING):
-    dialect = DialectBudget(limits=Limits(max_turns=8))
-    router = DepthRouter(Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, PLANNER)
+def test_costs_of_another_engine_include_the_answer_draws():
+    drawing = row(4, 60, 2000, 4, answer_draws=4)
+    planner = BudgetPlanner(TABLE.model_copy(update={"rows": (row(4, 60, 2000, 4), drawing)}), "openai", PRICE)
+    plain, drawn = (planner.cost(one) for one in planner.table.rows)
+    assert drawn.tokens.mean == 1.75 * plain.tokens.mean  # a draw writes as much as one of four turns
+    assert drawn.money_usd.mean > 1.75 * plain.money_usd.mean  # and reads the whole conversation
+    predicted = predicted_cost(PlanDepth.DEEP, 4, Limits(answer_draws=4), PRICE)
+    assert predicted["completion_tokens"] == drawn.tokens.mean
+    assert predicted["cost_usd"] == pytest.approx(drawn.money_usd.mean, abs=1e-3)
+
+
+def chosen_with(*, draws_answers=True, tools=None, possible=None):
+    rows = (row(2, 40, 1000, 2), row(2, 50, 1200, 2, answer_draws=3), row(2, 60, 1000, 2, questions=4),
+            row(2, 70, 1000, 2, stop="loss:1.0"))  # fmt: skip
+    dialect = DialectBudget(limits=Limits(max_turns=8), draws_answers=draws_answers)
+    planner = BudgetPlanner(TABLE.model_copy(update={"rows": rows}), "clues", PRICE, possible=possible)
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, planner)
+    options = router.within_budget(LocateOptions(budget=Budget(tokens=5000), tools=tools))
+    plan = router.plan(options, SOMETHING)
+    return options.stop, options.verifier_questions, plan.limits.answer_draws
+
+
+def test_a_plan_has_only_what_the_verifier_and_the_dialect_can_do():
+    assert chosen_with() == ("loss:1.0", 0, 1)
+    assert chosen_with(possible=PossibleWays(may_stop=False)) == ("none", 4, 1)
+    assert chosen_with(possible=PossibleWays(may_stop=False, most_questions=3)) == ("none", 0, 3)
+    assert chosen_with(possible=PossibleWays(may_stop=False), tools=()) == ("none", 0, 3)
+    cannot_ask = PossibleWays(may_stop=False, most_questions=0)
+    assert chosen_with(possible=cannot_ask, draws_answers=False) == ("none", 0, 1)
+    assert chosen_with(possible=cannot_ask.both(PossibleWays(most_draws=2))) == ("none", 0, 1)
+
+
+def test_the_cost_of_a_plan_leaves_out_draws_that_its_dialect_cannot_make():
+    _, can_draw = plan_for(LocateOptions(depth=Depth.DEEP), limits=Limits(answer_draws=4))
+    _, cannot = plan_for(LocateOptions(depth=Depth.DEEP), limits=Limits(answer_draws=4), draws_answers=False)
+    assert can_draw.predicted_cost["completion_tokens"] == 1.75 * cannot.predicted_cost["completion_tokens"]
+
+
+def plan_for(options, routing=SOMETHING, limits=None, *, draws_answers=True):
+    dialect = DialectBudget(limits=Limits(max_turns=8), draws_answers=draws_answers)
+    router = DepthRouter(limits or Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, PLANNER)
     return router, router.plan(router.within_budget(options), routing)
 
 
@@ -115,6 +154,7 @@ def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
     assert (plan.n_planned, plan.depth, plan.limits.max_tokens) == (8, PlanDepth.DEEP, 500)
     assert "the budget is 4,000 tokens and 0.5 USD" in plan.summary
     assert "70 % [65, 75]" in plan.summary
+    assert "(4 questions of the verifier, stop loss:1.0)" in plan.summary
 
 
 def test_other_options_of_the_caller_hold_beside_a_budget():
