@@ -95,9 +95,16 @@ def command(
         return
     calibration = with_regions(fit(columns.spreads, columns.errors_km.tolist(), origin=origin, stated=stated), columns)
     how = _command_text(runs, made_up=made_up, stated=stated, sources=sources, agreement=agreement)
-    about = {"command": how, "fitted_on": datetime.now(UTC).date(), "kind_of_n": fitted_kind_of_cases(every)}
+    about = {
+        "command": how,
+        "fitted_on": datetime.now(UTC).date(),
+        "kind_of_n": fitted_kind_of_cases(every),
+        "dependence": columns.dependence,
+    }
     calibration.model_copy(update=about).write(out)
     STDERR.print(f"{out}: from {calibration.runs} runs with an answer; {_regions_text(calibration)}", soft_wrap=True)
+    if columns.dependence is not None:
+        STDERR.print(f"dependence of rollouts of one model: ρ = {columns.dependence:.2f}", soft_wrap=True)
     summary: dict[str, Any] = {} if by_sources is None else {"by_sources": by_sources.model_dump()}
     if splits and len(columns.spreads) < 2 * MIN_RUNS:
         few = f"{calibration.runs} runs are too few to check the file on half of them: it is not checked"

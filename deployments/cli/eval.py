@@ -26,6 +26,7 @@ from tts.eval.datasets.mapbench import PARTS_FILE
 from tts.eval.datasets.mapbench_parts import parts_from_logs
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.compare import compare
+from tts.eval.runs.dependence import note_on_calibration
 from tts.eval.runs.parquet import to_parquet
 from tts.eval.runs.record import read_records
 from tts.eval.runs.report import markdown, report
@@ -34,6 +35,7 @@ from tts.eval.scenes.words import SPLITS, Split
 from tts.eval.score import ScoreOptions, score_file
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
+from tts.verify.consensus.calibration_in_use import calibration_in_use
 
 _STDOUT = TextConsole()
 _DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
@@ -132,6 +134,9 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
         click.echo(found.json_bytes().decode())
         return
     click.echo(markdown(found))
+    note = note_on_calibration(found.dependence, calibration_in_use(args).calibration.dependence)
+    if note is not None:
+        STDERR.print(styled_text((note, "yellow")), soft_wrap=True)
 
 
 @command.command()

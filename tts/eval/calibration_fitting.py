@@ -18,6 +18,7 @@ from tts.eval.synthetic.families import DEVELOPMENT, generate
 from tts.verify.consensus.answer_regions import regions_of
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
+from tts.verify.consensus.dependence import dependence_of, of_one_model
 from tts.verify.consensus.peaks import peaks_of
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.consensus.region_fitting import RegionCase, fit_regions
@@ -30,11 +31,18 @@ from tts.verify.verifiers.consensus import judge, trust_in
 @dataclass(frozen=True, slots=True)
 class VerdictColumns:
     """Verdicts of cases as columns of one length; cases without any point are left out. `beliefs` are what regions are
-    made of."""
+    made of. `dependences` has ρ of two rollouts of one model; None where no two of them rest on statements."""
 
     spreads: tuple[Spread, ...]
     errors_km: Floats
     beliefs: tuple[KnownBelief, ...]
+    dependences: tuple[float | None, ...]
+
+    @property
+    def dependence(self) -> float | None:
+        """Mean ρ over the cases that have one; None where none has."""
+        known = [rho for rho in self.dependences if rho is not None]
+        return sum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +92,15 @@ def verdict_columns(
     cases: Iterable[LabelledCase], world: World, reliability: Reliability | None = None
 ) -> VerdictColumns:
     """Verdicts and their errors in km. Without `reliability` all sources count the same."""
-    spreads, errors, beliefs = [], [], []
+    spreads, errors, beliefs, dependences = [], [], [], []
     for case in cases:
         verdict = judge(case.trajectories, case.readings, world, trust=trust_in(case.trajectories, reliability))
         if verdict.spread is not None:
             spreads.append(verdict.spread)
             errors.append(distance_km(verdict.clusters[0].centre, case.truth))
             beliefs.append(KnownBelief(verdict.clusters, verdict.lines, case.truth))
-    return VerdictColumns(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs))
+            dependences.append(dependence_of(verdict.ledgers, of_one_model(case.trajectories)))
+    return VerdictColumns(tuple(spreads), np.array(errors, dtype=np.float64), tuple(beliefs), tuple(dependences))
 
 
 def held_out_quality(
@@ -159,8 +168,13 @@ def known_areas(calibration: Calibration, runs: VerdictColumns) -> list[KnownAre
 
 def part_of(whole: VerdictColumns, index: np.ndarray) -> VerdictColumns:
     """Some of the verdicts."""
-    beliefs = tuple(whole.beliefs[int(i)] for i in index)
-    return VerdictColumns(tuple(whole.spreads[int(i)] for i in index), whole.errors_km[index], beliefs)
+    at = [int(i) for i in index]
+    return VerdictColumns(
+        tuple(whole.spreads[i] for i in at),
+        whole.errors_km[index],
+        tuple(whole.beliefs[i] for i in at),
+        tuple(whole.dependences[i] for i in at),
+    )
 
 
 def _rows(whole: VerdictColumns, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:

@@ -77,7 +77,8 @@ def fit_and_install(
             photos=photos, why=_too_few_text(photos, len(records)), state=calibration_in_use(args).state.state
         )
     fitted = fit(columns.spreads, columns.errors_km, origin=origin)
-    calibration = with_regions(fitted.model_copy(update={"kind_of_n": fitted_kind_of_cases(cases)}), columns)
+    about = {"kind_of_n": fitted_kind_of_cases(cases), "dependence": columns.dependence}
+    calibration = with_regions(fitted.model_copy(update=about), columns)
     before, file = installed_calibration(args), install(calibration, args) if keep else None
     named = args.verifier.calibration
     return CalibrationFit(

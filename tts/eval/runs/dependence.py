@@ -1,7 +1,8 @@
 """The dependence (ρ) of the rollouts of a recorded run, as the verifier estimates it from shared statements: of two
 rollouts of one model, and in a mixture also between models.
 
-It describes a run. No radius and no vote uses it (ADR 0059).
+It describes a run. No radius and no vote uses it (ADR 0059). A calibration states the ρ of the runs that it was fitted
+to, and its radii hold for engines with about this ρ (ADR 0061).
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Sequence
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.eval.runs.record import Record
-from tts.verify.consensus.dependence import dependence_of
-from tts.verify.evidence.ledger import RolloutLedger
+from tts.verify.consensus.dependence import dependence_of, of_one_model
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
+
+_MOST_APART = 0.3  # at this difference, the 90 % radius holds 87 % or more on samples of a scripted policy (ADR 0061)
 
 
 class RunDependence(Value):
@@ -34,14 +36,21 @@ def run_dependences(records: Sequence[Record], world: World) -> tuple[RunDepende
     return _mean_dependence([one for one, _ in found]), _mean_dependence([between for _, between in found])
 
 
+def note_on_calibration(run: RunDependence | None, fitted_rho: float | None) -> str | None:
+    """A sentence where a run is much more or less dependent than the runs of the calibration; None where it is not, or
+    where one of the two is not known."""
+    if run is None or fitted_rho is None or abs(run.rho - fitted_rho) <= _MOST_APART + 1e-9:
+        return None
+    size = "small" if run.rho > fitted_rho else "large"
+    return (
+        f"The radii in use were fitted to rollouts with ρ = {fitted_rho:.2f}: they may be too {size} for these. Fit a "
+        "calibration to this engine with `geotts calibrate` or `geotts accept`."
+    )
+
+
 def _dependences(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
-    sources = {one.rollout_id: one.source for one in trajectories}
-    ledgers = judge(trajectories, (), world).ledgers
-
-    def of_one_model(a: RolloutLedger, b: RolloutLedger) -> bool:
-        return sources[a.rollout_id] == sources[b.rollout_id]
-
-    return dependence_of(ledgers, of_one_model), dependence_of(ledgers, lambda a, b: not of_one_model(a, b))
+    ledgers, are_one_model = judge(trajectories, (), world).ledgers, of_one_model(trajectories)
+    return dependence_of(ledgers, are_one_model), dependence_of(ledgers, lambda a, b: not are_one_model(a, b))
 
 
 def _mean_dependence(found: Sequence[float | None]) -> RunDependence | None:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import yaml
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tts.decision_weights import weights
 from tts.domain.answer import Radius
@@ -114,7 +114,8 @@ class Calibration(Value):
 
     `regions` gives the regions of answers with several peaks; without it, such answers have circles only. `origin`,
     `command` and `fitted_on` say from which runs it was made, how and when; `kind_of_n`, whether the rollouts of these
-    runs were samples of one policy or of a mixture of models.
+    runs were samples of one policy or of a mixture of models. `dependence` is ρ of two rollouts of one model in these
+    runs, None where no two rest on statements of tools. The radii hold for engines with about this ρ.
     """
 
     schema_version: Literal[1] = 1
@@ -122,6 +123,7 @@ class Calibration(Value):
     command: str = ""
     fitted_on: date | None = None
     kind_of_n: FittedKind = FittedKind.NOT_STATED
+    dependence: Annotated[float, Field(ge=0, le=1)] | None = None
     runs: int
     features: tuple[str, ...]
     crossed: bool

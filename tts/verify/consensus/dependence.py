@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+from tts.domain.trajectory import Trajectory
 from tts.verify.evidence.ledger import RolloutLedger
 
 ArePair = Callable[[RolloutLedger, RolloutLedger], bool]
@@ -24,3 +25,9 @@ def dependence_of(ledgers: Sequence[RolloutLedger], are_compared: ArePair = lamb
         if are_compared(a, b)
     ]
     return sum(pairs) / len(pairs) if pairs else None
+
+
+def of_one_model(trajectories: Sequence[Trajectory]) -> ArePair:
+    """Says of two of these rollouts whether one model made both."""
+    sources = {one.rollout_id: one.source for one in trajectories}
+    return lambda a, b: sources[a.rollout_id] == sources[b.rollout_id]

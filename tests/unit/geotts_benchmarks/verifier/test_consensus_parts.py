@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from geotts_benchmarks.depth_and_stops.stop_policy_transfer import stopped_elsewhere
-from geotts_benchmarks.verifier import consensus, consensus_guesswork, consensus_questions
+from geotts_benchmarks.verifier import consensus, consensus_guesswork, consensus_policies, consensus_questions
 from geotts_benchmarks.verifier.consensus_draws import measure_answer_draws
 from geotts_benchmarks.verifier.consensus_guesswork import guesswork_elsewhere, smallest_as_good
 from geotts_benchmarks.verifier.consensus_logs import LogSet, compare_reliabilities, cover_elsewhere
@@ -172,6 +172,18 @@ def test_samples_of_one_policy_are_reported_at_each_dependence(world):
         assert is_difference(row["stopping_loss"])
         assert row["cover90_interval"][0] <= row["cover90"] <= row["cover90_interval"][1]
         assert 0 <= row["stopping_saved"] < 100
+        assert row["own_calibration"] is None, "20 photos are too few to fit a calibration to"
+
+
+def test_radii_are_also_reported_with_a_calibration_of_the_same_dependence(world, monkeypatch):
+    """At ρ = 0.9 nearly all rollouts agree, right or wrong: the mixed calibration takes this for evidence."""
+    monkeypatch.setattr(consensus_policies, "RHOS", (0.0, 0.9))
+    row = measure_policies(world, 120, 1)["policies"]["by_rho"]["0.9"]
+    own = row["own_calibration"]
+    assert own["radius90_mean_km"] > row["radius90_mean_km"]
+    assert own["cover90"] >= row["cover90"]
+    assert own["cover90_interval"][0] <= own["cover90"] <= own["cover90_interval"][1]
+    assert is_difference(own["brier_change"])
 
 
 def test_answers_drawn_again_are_reported_with_and_without_at_each_dependence(world):

@@ -4,7 +4,10 @@ import pytest
 from support.policy_runs import recorded_run
 
 from tts.domain.trajectory import Run
+from tts.eval.calibration_fitting import verdict_columns
+from tts.eval.labelled_cases import LabelledCase
 from tts.eval.metrics.name_agreement import PlaceNames
+from tts.eval.runs.dependence import RunDependence, note_on_calibration
 from tts.eval.runs.report import markdown, report
 from tts.verify.evidence.world import World
 
@@ -50,3 +53,27 @@ def test_a_run_of_single_rollouts_has_no_dependence(world):
     found = report(recorded_run(world, 0.9, rollouts=1), PlaceNames(world.countries, world.gazetteer), world=world)
     assert found.dependence is None
     assert "Dependence" not in markdown(found)
+
+
+def test_verdicts_of_single_rollouts_have_no_dependence(world):
+    alone = [
+        LabelledCase(case.sample, case.truth.point, case.run.trajectories[:1])
+        for case in recorded_run(world, 0.9, photos=5)
+    ]
+    assert verdict_columns(alone, world).dependence is None
+
+
+@pytest.mark.parametrize(("run", "fitted", "text"), [
+    (0.9, 0.0, "too small"),
+    (0.0, 0.9, "too large"),
+    (0.6, 0.3, None),
+    (0.9, None, None),
+    (None, 0.9, None),
+])  # fmt: skip
+def test_a_calibration_is_noted_only_if_both_dependences_are_known_and_far_apart(run, fitted, text):
+    note = note_on_calibration(None if run is None else RunDependence(rho=run, photos=9), fitted)
+    if text is None:
+        assert note is None
+    else:
+        assert note is not None
+        assert text in note
