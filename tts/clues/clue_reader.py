@@ -52,7 +52,7 @@ class ClueReader:
         self._lexicon = lexicon
         self.countries = countries
         self.weigher = Weigher(gazetteer, countries)
-        names = NameFrequencies(gazetteer, lexicon, countries, self.weigher.priors)
+        names = NameFrequencies(gazetteer, lexicon, self.weigher.priors)
         self._languages = LanguageReader(lexicon, countries, rules, names.word_share)
         self._mentions = MentionReader(gazetteer, lexicon, names, rules)
         self.lines = LineTrust(gazetteer, lexicon)

@@ -8,16 +8,14 @@ word that is hardly more frequent than that is the name; a word that is much mor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Iterable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from tts.clues.line_languages import spoken_shares
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
-from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 from tts.geodata.lexicon import Lexicon
 
@@ -35,10 +33,9 @@ _KEPT = 20_000
 class NameFrequencies:
     """Thread-safe. Words are normalised (`tts.geodata.names.normalise`)."""
 
-    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, countries: Countries, priors: Priors) -> None:
+    def __init__(self, gazetteer: Gazetteer, lexicon: Lexicon, priors: Priors) -> None:
         self._gazetteer = gazetteer
         self._lexicon = lexicon
-        self._countries = countries
         self._priors = priors
         self.word_share = lru_cache(_KEPT)(self._word_share)
 
@@ -74,26 +71,12 @@ class NameFrequencies:
             if place.kind != "city" or not (share := self._priors.photo_share(place)):
                 continue
             abroad = _W["abroad_zipf"] + _W["abroad_slope"] * math.log10(share)
-            spoken = self._spoken.get(place.country_code, {})
+            spoken = self._priors.languages_by_country.get(place.country_code, {})
             for tag in found:
                 found[tag] = max(found[tag], abroad)
                 if tag in spoken:
-                    local = _W["local_slope"] * math.log10(share / self._photo_shares[tag])
+                    local = _W["local_slope"] * math.log10(share / self._priors.photo_share_by_language[tag])
                     found[tag] = max(found[tag], _W["local_zipf"] + local)
-        return found
-
-    @cached_property
-    def _spoken(self) -> dict[str, dict[str, float]]:
-        facts = (self._countries.get(code) for code in self._countries.codes)
-        return {country.code: spoken_shares(country) for country in facts if country is not None}
-
-    @cached_property
-    def _photo_shares(self) -> Mapping[str, float]:
-        """By language, the share of all photos that are taken among its speakers."""
-        found: dict[str, float] = {}
-        for code, spoken in self._spoken.items():
-            for tag, part in spoken.items():
-                found[tag] = found.get(tag, 0.0) + part * self._priors.country_share(code)
         return found
 
 

@@ -103,12 +103,18 @@ class Priors:
         total = sum(countries.values())
         shares: dict[str, float] = {}
         for code, share in countries.items():
-            for tag, part in self._languages_by_country.get(code, {}).items():
+            for tag, part in self.languages_by_country.get(code, {}).items():
                 shares[tag] = shares.get(tag, 0.0) + share * part / total
         return shares
 
     @cached_property
-    def _languages_by_country(self) -> dict[str, dict[str, float]]:
+    def photo_share_by_language(self) -> dict[str, float]:
+        """By language, the share of all photos that are taken among its speakers."""
+        return self.language_shares(self._photo_share)
+
+    @cached_property
+    def languages_by_country(self) -> dict[str, dict[str, float]]:
+        """Shares of languages on the signs of each country."""
         facts = (self._countries.get(code) for code in self._countries.codes)
         return {country.code: spoken_shares(country) for country in facts if country is not None}
 

@@ -35,7 +35,7 @@ def languages(lexicon, countries):
 @pytest.fixture(scope="module")
 def mention_reader(gazetteer, lexicon, countries):
     priors = Weigher(gazetteer, countries).priors
-    return MentionReader(gazetteer, lexicon, NameFrequencies(gazetteer, lexicon, countries, priors))
+    return MentionReader(gazetteer, lexicon, NameFrequencies(gazetteer, lexicon, priors))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tts.clues.name_frequencies import NameFrequencies
 
 @pytest.fixture(scope="module")
 def names(data_store, gazetteer, countries):
-    return NameFrequencies(gazetteer, data_store.lexicon(), countries, Weigher(gazetteer, countries).priors)
+    return NameFrequencies(gazetteer, data_store.lexicon(), Weigher(gazetteer, countries).priors)
 
 
 @pytest.fixture(scope="module")
