@@ -144,7 +144,7 @@ def web_search_tool(provider: WebProvider) -> Tool:
         "Search the web by text; returns title, snippet and url of the best hits.",
         provider=provider.name,
         needs_network=provider.needs_network,
-        of_photo=isinstance(provider, PhotoWebProvider),
+        depends_on_photo=isinstance(provider, PhotoWebProvider),
         ttl_s=86400.0,
     )
     splitting: Splitting[WebSearchArguments] = Splitting(
@@ -193,7 +193,7 @@ def image_search_tool(provider: ImageSearchProvider) -> Tool:
         IMAGE_SEARCH_TEXT,
         provider=provider.name,
         needs_network=provider.needs_network,
-        of_photo=True,
+        depends_on_photo=True,
         ttl_s=86400.0,
     )
     return search_of_regions(spec, search)

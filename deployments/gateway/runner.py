@@ -113,7 +113,7 @@ class Runner:
         """
         self._ensure_duties()
         lease = Lease(self._config.lease_s, asked_at)
-        egress = self._ports.egress_of(request.id, meta.fetched)
+        egress = self._ports.egress_of(request.id, meta.egress_before)
         self._start_job(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
 
     def _start_job(self, job: _Job) -> None:
@@ -320,13 +320,13 @@ class Runner:
     def resume_request(self, earlier: TakenOver, meta: RunMeta, asked_at: float) -> None:
         """Start to work on a request that was taken over. `asked_at`: when the store was asked for it."""
         self._unrecorded_ends.pop(meta.request_id, None)
-        egress = self._ports.egress_of(meta.request_id, meta.fetched, complete=False)
+        egress = self._ports.egress_of(meta.request_id, meta.egress_before, complete=False)
         self._start_job(_Job(earlier.request, meta, Lease(self._config.lease_s, asked_at), egress, earlier=earlier))
 
     async def end_lost(self, meta: RunMeta, last_entry: LogEntry | None) -> None:
         """Close the log of a request that was taken over to be ended."""
         ends = ends_of_failure("gateway-lost", 503, "the gateway at work on this was lost; send it again")
-        egress = self._ports.egress_of(meta.request_id, meta.fetched, complete=False)
+        egress = self._ports.egress_of(meta.request_id, meta.egress_before, complete=False)
         last_seq = 0 if last_entry is None else last_entry.seq
         await self._write_closing_events(meta, egress, ends, last_seq, seconds_of(last_entry))
         self._unrecorded_ends.pop(meta.request_id, None)

@@ -6,6 +6,7 @@ from pydantic import ConfigDict
 
 from tts.domain.outgoing_request import Outgoing
 from tts.domain.value import Value
+from tts.egress.records import EgressRecord
 
 
 class RunMeta(Value):
@@ -40,3 +41,8 @@ class RunMeta(Value):
     webhook: str = ""
     fetched: tuple[Outgoing, ...] = ()
     continues: str = ""
+
+    @property
+    def egress_before(self) -> tuple[EgressRecord, ...]:
+        """What left the machine for the request before its work began."""
+        return tuple(EgressRecord(self.request_id, outgoing) for outgoing in self.fetched)

@@ -84,7 +84,7 @@ class HttpConnection(HttpToolsProtocol):
         raise NotImplementedError
 
     def reply_ended(self) -> None:
-        """Called when a reply was sent, and the next pipelined request was begun."""
+        """Called when a reply was sent, and the next pipelined request, if there is one, was begun."""
 
     @property
     def peer_host(self) -> str:

@@ -227,7 +227,7 @@ class Tools:
 
     async def add_egress(self, records: Sequence[EgressRecord]) -> None:
         """Write what others than tools sent into the egress log."""
-        await self._broker.add(records)
+        await self._broker.write_egress(records)
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""

@@ -25,7 +25,7 @@ class RemoteBrokers:
         self._handle = handle
         self._config = config
 
-    async def add(self, records: Sequence[EgressRecord]) -> None:
+    async def write_egress(self, records: Sequence[EgressRecord]) -> None:
         """One replica writes it down; nothing happens unless `tools.outgoing_log` is configured."""
         if self._config.outgoing_log is not None:
             await remote_call(self._handle.add_egress, tuple(records))

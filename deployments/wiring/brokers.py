@@ -76,7 +76,7 @@ class LocalBrokers:
         self._name = name
         self._tape = toolbox if isinstance(toolbox, RecordingToolbox) else None
 
-    async def add(self, records: Sequence[EgressRecord]) -> None:
+    async def write_egress(self, records: Sequence[EgressRecord]) -> None:
         """Append to the file of the egress log, if there is one."""
         self._tooling.egress_log.write([sent for record in records for sent in record.unwritten])
 

@@ -34,7 +34,7 @@ def region_search_tool(regions: RegionSearch) -> Tool:
         timeout_s=TIMEOUT_S,
         provider=regions.name,
         needs_network=True,
-        of_photo=True,
+        depends_on_photo=True,
         sends_photo=True,
         ttl_s=86400.0,
     )

@@ -53,7 +53,7 @@ class ClueReader:
         self.countries = countries
         self.weigher = Weigher(gazetteer, countries)
         names = NameFrequencies(gazetteer, lexicon, self.weigher.priors)
-        self._languages = LanguageReader(lexicon, countries, rules, names.word_share)
+        self._languages = LanguageReader(lexicon, countries, rules, names.name_use)
         self._mentions = MentionReader(gazetteer, lexicon, names, rules)
         self.lines = LineTrust(gazetteer, lexicon)
         self._lookups = LookupReader(self._mentions, gazetteer, self.lines.is_familiar)

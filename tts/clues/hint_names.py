@@ -213,18 +213,18 @@ class _Names:
         """The places of a name; of “Paris, Texas” and “Lugano Switzerland” those in the second part."""
         if not text or len(text) > 100:
             return ()
-        if found := self._bearers(text):
+        if found := self._places_with_name(text):
             return found
         words = [word for word in re.split(r"[\s,]+", text) if word]
         for at in range(1, len(words)):
-            around = self._bearers(" ".join(words[at:]))
+            around = self._places_with_name(" ".join(words[at:]))
             if around and around[0].kind in ("country", "admin1"):
                 inside = self._matches(" ".join(words[:at]))
                 if kept := tuple(place for place in inside if any(_lies_inside(place, one) for one in around)):
                     return self._best_known(kept)
         return ()
 
-    def _bearers(self, name: str) -> tuple[Place, ...]:
+    def _places_with_name(self, name: str) -> tuple[Place, ...]:
         country = self._country(name) if len(name) > _CODE_LETTERS or name.isupper() else None
         places = self._matches(name)
         if country is not None:

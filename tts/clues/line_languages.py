@@ -22,6 +22,7 @@ from rapidfuzz.fuzz import partial_ratio
 from tts.clues.clue import Clue, ClueKind
 from tts.clues.clue_tables import tables
 from tts.clues.misleading_words import cuisines
+from tts.clues.name_use import NO_NAME, NameUse
 from tts.clues.plates import is_code
 from tts.clues.rule import RULES, Rule
 from tts.decision_weights import weights as weights_of
@@ -121,18 +122,18 @@ class Setting:
 
 
 class LanguageReader:
-    """Turns lines into one clue about countries; deterministic, about 0.3 ms a line. `word_share` says which share of a
-    word's frequency is not about a town of this name (`NameFrequencies`): the rest says nothing about a language."""
+    """Turns lines into one clue about countries; deterministic, about 0.3 ms a line. `name_use` says how far a
+    word is the name of a town (`NameFrequencies`)."""
 
     def __init__(
         self,
         lexicon: Lexicon,
         countries: Countries,
         rules: frozenset[Rule] = RULES,
-        word_share: Callable[[str], float] = lambda word: 1.0,
+        name_use: Callable[[str], NameUse] = lambda word: NO_NAME,
     ) -> None:
         self._lexicon = lexicon
-        self._word_share = word_share
+        self._name_use = name_use
         self._rules = rules
         spoken = {code: spoken_shares(country) for code in countries.codes if (country := countries.get(code))}
         self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
@@ -188,8 +189,8 @@ class LanguageReader:
             weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else _L["short_word"])
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
             mean = sum(values.values()) / len(by_language) + _FLOOR
-            if values and (share := self._word_share(word)) < 1.0:
-                values = {tag: share * values.get(tag, 0.0) + (1.0 - share) * mean for tag in by_language}
+            if values and (use := self._name_use(word)) is not NO_NAME:
+                values = use.without_name({tag: values.get(tag, 0.0) for tag in by_language}, mean)
             strange += weight * math.log(mean)
             for tag in by_language:
                 by_language[tag] += weight * math.log(values.get(tag, 0.0) + _FLOOR)

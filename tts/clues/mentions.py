@@ -8,7 +8,7 @@ after a postcode or “City of”, is a strong one. This module makes no decisio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -119,7 +119,7 @@ class MentionReader:
         self._names = names
         self._rules = rules
         # every rollout and the verifier interpret the same lines of a photo
-        self._bearers = lru_cache(_NAMES_KEPT)(self._find_bearers)
+        self._places_with_name = lru_cache(_NAMES_KEPT)(self._find_places_with_name)
 
     def mentions(self, texts: Iterable[str], beside: Mapping[str, Iterable[str]] | None = None) -> tuple[Mention, ...]:
         """Distinct names, the most telling first; `beside` has the lines above and below each text, where known."""
@@ -163,7 +163,7 @@ class MentionReader:
         name = normalise(text[start:end])
         if len(name) < 2 or name.replace(" ", "").isdigit() or (len(name) == 2 and name.isascii()):
             return None
-        matches, edits = self._bearers(name)
+        matches, edits = self._places_with_name(name)
         if not matches:
             return None
         weight = weight_beside(text, start, end, lines, self._rules)
@@ -198,7 +198,7 @@ class MentionReader:
             words=self._word_frequencies(name, kept),
         )
 
-    def _find_bearers(self, name: str) -> tuple[tuple[Match, ...], int]:
+    def _find_places_with_name(self, name: str) -> tuple[tuple[Match, ...], int]:
         """Places of this name and how many letters it is away from theirs.
 
         The German adjective of a town ("Kölner Straße") is its name too; no other country writes it so.
@@ -229,13 +229,13 @@ class MentionReader:
             return [], 0
         return [m for m in found if m.score > best - _AS_GOOD], edits
 
-    def _word_frequencies(self, name: str, matches: Iterable[Match]) -> dict[str, float]:
+    def _word_frequencies(self, name: str, matches: Sequence[Match]) -> dict[str, float]:
         """How often signs of a language carry these words without meaning the place."""
         words = name.split()
         rarest = min(words, key=self._lexicon.zipf)
         share = _W["words_a_photo"] * _W["further_word"] ** (len(words) - 1)
         known = self._lexicon.frequencies(rarest)
-        shares = self._names.word_shares(rarest, [match.place for match in matches])
+        shares = self._names.word_shares(rarest, matches)
         return {language: share * shares[language] * 10.0 ** (zipf - 9.0) for language, zipf in known.items()}
 
 

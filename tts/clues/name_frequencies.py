@@ -8,15 +8,16 @@ word that is hardly more frequent than that is the name; a word that is much mor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
+from tts.clues.name_use import NO_NAME, NameUse
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
-from tts.geodata.gazetteer import Gazetteer, Place
+from tts.geodata.gazetteer import Gazetteer, Match, Place
 from tts.geodata.lexicon import Lexicon
 
 _W = weights("name_frequencies")
@@ -28,6 +29,7 @@ _NAMES = NormalDist(0.0, _W["spread_zipf"])
 _LETTERS = (4, 5, 8, 12)
 _WORD_OF = (_W["word_of_4"], _W["word_of_5"], _W["word_of_8"], _W["word_of_12"])
 _KEPT = 20_000
+_TOWNS = 24
 
 
 class NameFrequencies:
@@ -37,32 +39,34 @@ class NameFrequencies:
         self._gazetteer = gazetteer
         self._lexicon = lexicon
         self._priors = priors
-        self.word_share = lru_cache(_KEPT)(self._word_share)
+        self.name_use = lru_cache(_KEPT)(self._name_use)
 
-    def word_shares(self, word: str, places: Iterable[Place]) -> dict[str, float]:
-        """By language, the share of a word's frequency that is not about one of the places, in [0, 1]. `places` are
-        those with this word in their name."""
+    def word_shares(self, word: str, matches: Sequence[Match]) -> dict[str, float]:
+        """By language, the share of a word's frequency that is not about a town, in [0, 1]. `matches` are the places
+        with this word in their name."""
         known = self._lexicon.frequencies(word)
         if len(word) < _SHORTEST:
             return dict.fromkeys(known, 1.0)
-        expected = self._expected_zipf(places, known)
+        expected = self._expected_zipf(_bearers(matches), known)
         return {
             tag: _LEFT + (1.0 - _LEFT) * _chance_of_word(len(word), zipf, expected[tag]) for tag, zipf in known.items()
         }
 
-    def _word_share(self, word: str) -> float:
-        """The share of a word's frequency, in all languages together, that is not about a town of this name, in
-        [0, 1]; 1 if no town has this name."""
+    def _name_use(self, word: str) -> NameUse:
+        """How far a word of a line is the name of a town."""
         known = self._lexicon.frequencies(word)
         if not known or len(word) < _SHORTEST:
-            return 1.0
-        towns = [match.place for match in self._gazetteer.search(word, kinds=("city",), limit=24, fuzzy=False)]
+            return NO_NAME
+        matches = self._gazetteer.search(word, limit=_TOWNS, fuzzy=False)
+        towns = [place for place in _bearers(matches) if place.kind == "city"]
         if not towns:
-            return 1.0
-        shares = self.word_shares(word, towns)
+            return NO_NAME
+        shares = self.word_shares(word, matches)
         frequencies = {tag: math.pow(10.0, zipf) for tag, zipf in known.items()}
         about_others = sum(shares[tag] * frequency for tag, frequency in frequencies.items())
-        return about_others / sum(frequencies.values())
+        spoken = self._priors.languages_by_country
+        languages = frozenset(tag for town in towns for tag in spoken.get(town.country_code, ()))
+        return NameUse(about_others / sum(frequencies.values()), languages)
 
     def _expected_zipf(self, places: Iterable[Place], languages: Iterable[str]) -> dict[str, float]:
         """By language, the usual Zipf value of the name of the town among the places that is written about most."""
@@ -78,6 +82,11 @@ class NameFrequencies:
                     local = _W["local_slope"] * math.log10(share / self._priors.photo_share_by_language[tag])
                     found[tag] = max(found[tag], _W["local_zipf"] + local)
         return found
+
+
+def _bearers(matches: Sequence[Match]) -> list[Place]:
+    """The places that have a name as their main one; if there are none, those that have it as another one."""
+    return [match.place for match in matches if match.primary] or [match.place for match in matches]
 
 
 def _chance_of_word(letters: int, zipf: float, expected: float) -> float:

@@ -11,7 +11,7 @@ from tts.egress.records import EgressRecord
 class EgressLogWriter(Protocol):
     """Writes into the egress log (`tools.outgoing_log`). Nothing is written where no file is configured."""
 
-    async def add(self, records: Sequence[EgressRecord]) -> None:
+    async def write_egress(self, records: Sequence[EgressRecord]) -> None:
         """Write those that the process which sent them has not written.
 
         Args:

@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from tts.domain.outgoing_request import Outgoing
 
 RecordOutgoing = Callable[[Outgoing], None]
-"""Where a transport puts its records: `EGRESS.record`, or the egress log of the tools, which also keeps the file."""
+"""Where a transport puts its records: `EGRESS.record`, or the egress log of the tools, which also writes the file."""
 _MOST_REQUESTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class EgressRecord:
-    """One request that left this machine, and for which request of a caller it was sent.
+    """What left this machine for a request of a caller.
 
-    `outgoing` is None when a process was lost that worked for the request: it may have sent something that it could not
-    report any more. `in_file` says that the process that sent it also wrote it into the egress log.
+    `outgoing` is one request that was sent. It is None when a process was lost that worked for the request: it may have
+    sent something that it could not report any more. `in_file` says that the process that sent it also wrote it into
+    the egress log.
     """
 
     request_id: str

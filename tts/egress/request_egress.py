@@ -25,7 +25,7 @@ class RequestEgress:
 
     Args:
         request_id: the id that the records carry.
-        log: where the records are kept after the request has ended; None for nowhere.
+        egress_log: where the records are kept after the request has ended; None for nowhere.
         engines: the engines on other machines, as the event lists them.
         may_send: an engine or a tool may call another machine.
         before: what left before the work began; it is not in the log yet.
@@ -35,19 +35,19 @@ class RequestEgress:
     def __init__(
         self,
         request_id: str,
-        log: EgressLogWriter | None,
+        egress_log: EgressLogWriter | None,
         engines: tuple[str, ...],
         *,
         may_send: bool,
-        before: Iterable[Outgoing] = (),
+        before: Iterable[EgressRecord] = (),
         complete: bool = True,
     ) -> None:
-        self._egress_log = log
+        self._egress_log = egress_log
         self._engines = engines
         self._may_send = may_send
         self._id = request_id
         self._outgoing: list[Outgoing] = []
-        self._unwritten = [EgressRecord(request_id, outgoing) for outgoing in before]
+        self._unwritten = list(before)
         self._is_complete = complete
 
     async def to_event(self) -> LeftMachine | None:
@@ -72,6 +72,6 @@ async def write_to_log(egress_log: EgressLogWriter | None, records: Sequence[Egr
     try:
         async with asyncio.timeout(_PATIENCE_S):
             with boundary(FatalError, "the egress log"):
-                await egress_log.add(records)
+                await egress_log.write_egress(records)
     except (GeoTTSError, TimeoutError):
         _log.warning("the egress log was not written", extra={"request_id": records[0].request_id})

@@ -249,12 +249,14 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline
     ) -> StopReason | None:
         while True:
-            gate = self._end_of_first_token_wait()
-            straggle = self._stop_decision.straggler_time(self._started_at, self._took_s)
-            until = min(at for at in (deadline.at, straggle, gate, self._description.latest_start) if at is not None)
+            wait_ends_at = self._end_of_first_token_wait()
+            straggler_at = self._stop_decision.straggler_time(self._started_at, self._took_s)
+            until = min(
+                at for at in (deadline.at, straggler_at, wait_ends_at, self._description.latest_start) if at is not None
+            )
             batches = await merged.take(until=until)
             if batches is None:
-                if (reason := self._handle_timeout(merged, group, deadline, gate, until)) is not None:
+                if (reason := self._handle_timeout(merged, group, deadline, wait_ends_at, until)) is not None:
                     return reason
                 continue
             if not batches:
@@ -270,16 +272,16 @@ class Ensemble:
                 return None
 
     def _handle_timeout(
-        self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, gate: float | None, until: float
+        self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, wait_ends_at: float | None, until: float
     ) -> StopReason | None:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
         if (reason := self._stop_decision.reason_at_deadline(deadline)) is not None:
             return reason
         if until == self._description.latest_start:
             self._run_groups(merged, self._description.release_all(self._sink.descriptions))
-        elif until == gate:
+        elif until == wait_ends_at:
             self._start_waiting(merged)
-        elif not self._replace_stragglers(merged, group):
+        elif not self._start_replacements(merged, group):
             return StopReason.CANCELLED
         return None
 
@@ -329,7 +331,7 @@ class Ensemble:
             await self._sink.emit(consensus)
         return consensus.decided and outstanding > 0
 
-    def _replace_stragglers(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
+    def _start_replacements(self, merged: _RolloutMerge, group: GroupRequest) -> bool:
         """Run fresh rollouts beside the stragglers, once; whoever ends first counts. False: cut them instead."""
         if self._settings.stragglers != "hedge" or self._has_hedged:
             return False

@@ -38,8 +38,8 @@ class LeaderRule:
     def for_request(
         cls, options: LocateOptions, watch: WatchSettings, n: int, deadline: Deadline, width: Width = "full"
     ) -> LeaderRule:
-        """The rule for a request of `n` rollouts. `options` went through `decide_first_calls`."""
-        asks = n > 1 and watch.asks_leader and options.diverse_first_calls
+        """The rule for a request of `n` rollouts."""
+        asks = n > 1 and watch.asks_leader and bool(decide_first_calls(options, watch).diverse_first_calls)
         wait_s = _DIRECTIONS_SHARE * deadline.remaining_s() if asks else None
         return cls(width, options.target_radius_km, watch.prefix_wait_s, wait_s)
 

@@ -30,16 +30,17 @@ from tts.routing.budget_table import POLICY, RADIUS_KM, BudgetRow, BudgetTable
 from tts.routing.usual_cost import USUAL_DRAW_PROMPT_TOKENS, USUAL_PROMPT_TOKENS, usual_turn
 from tts.verify.evidence.world import World
 
+# Hand-set on 2026-11-29: the ways to spend that a budget chooses from, and what the made-up rollouts are like.
 _NS = (1, 2, 4, 8, 16)
-_DRAWS = 4
-_QUESTIONS = 4
+_DRAWS = 4  # so many of a rollout show a spread, and cost less than a rollout
+_QUESTIONS = 4  # as many as `left_behind` needs to be recovered
 _STOP = "loss:1.0"
 _STOPS_FROM = 8  # rollouts; fewer save little
 _DRAWS_UP_TO = 8  # rollouts; with more, draws cost more than any budget needs
-_TURNS = 8
-_CHAIN_ONE_IN = 20  # hand-set on 2026-11-29: how often questions find what rollouts miss is not known of photos
+_TURNS = 8  # at most, as in the depth deep
+_CHAIN_ONE_IN = 20  # how often questions find what rollouts miss is not known of photos
 _LENGTHS = (2, 3, 4, 5, 6)  # turns of a rollout, equally often; on average those of a usual rollout of depth deep
-_WATCHED_KM = 25.0
+_WATCHED_KM = 25.0  # where a town is wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,13 +104,13 @@ def verdict_columns(
 
 
 def held_out_quality(
-    all_judged: VerdictColumns, *, seed: int, target_km: float = 25.0, stated: bool = False
+    columns: VerdictColumns, *, seed: int, target_km: float = 25.0, stated: bool = False
 ) -> CalibrationQuality:
     """Calibrate on a random half, measure on the other."""
-    order = np.random.default_rng(seed).permutation(len(all_judged.spreads))
+    order = np.random.default_rng(seed).permutation(len(columns.spreads))
     half = len(order) // 2
-    made = fit(*_rows(all_judged, order[:half]), origin=f"split {seed}", stated=stated)
-    return calibration_quality(made, *_rows(all_judged, order[half:]), target_km=target_km)
+    made = fit(*_rows(columns, order[:half]), origin=f"split {seed}", stated=stated)
+    return calibration_quality(made, *_rows(columns, order[half:]), target_km=target_km)
 
 
 def calibration_quality(

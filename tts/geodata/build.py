@@ -74,14 +74,14 @@ def _write_all_but_grams(folder: Path, progress: Progress) -> list[str]:
     progress("reading places", 0.0)
     rows = sorted(_rows(progress), key=lambda row: (-_importance(row), row.id))
     progress("collecting names", 0.25)
-    bearers = _places_by_name(rows, progress)
-    alphabetical = sorted(bearers)
+    places_by_name = _places_by_name(rows, progress)
+    alphabetical = sorted(places_by_name)
     order = np.argsort([len(name) for name in alphabetical], kind="stable")
     names = [alphabetical[i] for i in order]
     progress("writing places", 0.6)
     _write_places(folder, rows)
     _write_cells(folder, rows)
-    _write_names(folder, names, bearers)
+    _write_names(folder, names, places_by_name)
     _save(folder, "lexical", np.argsort(order), np.int32)  # text sorts as its UTF-8 does
     meta = {
         "version": "-".join(f"{k}{v}" for k, v in sorted(source_versions().items())),
@@ -204,11 +204,11 @@ def _write_places(folder: Path, rows: list[_Row]) -> None:
     _write_blob(folder, "labels.blob", "label_offset", [f"{row.id}\t{row.name}" for row in rows])
 
 
-def _write_names(folder: Path, names: list[str], bearers: dict[str, list[int]]) -> None:
+def _write_names(folder: Path, names: list[str], places_by_name: dict[str, list[int]]) -> None:
     _write_blob(folder, "names.blob", "name_offset", names)
-    _save(folder, "name_start", np.cumsum([0] + [len(bearers[name]) for name in names]), np.int32)
-    _save(folder, "name_places", [code for name in names for code in bearers[name]], np.int32)
-    _save(folder, "name_best", [bearers[name][0] >> 1 for name in names], np.int32)
+    _save(folder, "name_start", np.cumsum([0] + [len(places_by_name[name]) for name in names]), np.int32)
+    _save(folder, "name_places", [code for name in names for code in places_by_name[name]], np.int32)
+    _save(folder, "name_best", [places_by_name[name][0] >> 1 for name in names], np.int32)
     lengths = np.array([len(name) for name in names])
     _save(folder, "length_start", np.searchsorted(lengths, np.arange(lengths.max() + 2)), np.int32)
 

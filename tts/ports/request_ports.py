@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tts.domain.identity import Identity
-from tts.domain.outgoing_request import Outgoing
 from tts.domain.stop_settings import WatchSettings
 from tts.egress.log_writer import EgressLogWriter
+from tts.egress.records import EgressRecord
 from tts.egress.request_egress import RequestEgress
 from tts.ports.locator import Locator
 from tts.ports.rollout_groups import Rollouts
@@ -40,7 +40,9 @@ class Ports:
     egress_log: EgressLogWriter | None = None
     may_send: bool = False
 
-    def egress_of(self, request_id: str, before: Iterable[Outgoing] = (), *, complete: bool = True) -> RequestEgress:
+    def egress_of(
+        self, request_id: str, before: Iterable[EgressRecord] = (), *, complete: bool = True
+    ) -> RequestEgress:
         """Begin the egress of a request.
 
         Args:

@@ -120,7 +120,7 @@ class BudgetRow(Value):
 
     @property
     def additions(self) -> str:
-        """In words for people: what it has beside plain rollouts; empty for none."""
+        """In words for people: what it does in addition to plain rollouts; empty for nothing."""
         parts = [f"{self.answer_draws} answers drawn of each attempt"] if self.answer_draws > 1 else []
         parts += [f"{self.questions} questions of the verifier"] if self.questions else []
         parts += [f"stop {self.stop}"] if self.stop != "none" else []

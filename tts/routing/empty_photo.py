@@ -50,7 +50,8 @@ class Structure:
 
     @property
     def content(self) -> float:
-        """The least of the measures against their thresholds, in [0, 1]: `CONTENT_FROM` where it is at its own."""
+        """The least of the measures against their thresholds, in [0, 1]. Where the least one equals its
+        threshold, it is `CONTENT_FROM`."""
         over = (
             self.parts / _PARTS,
             self.largeness / _LARGENESS,

@@ -38,7 +38,7 @@ class ToolSpec:
         negative_ttl_s: for how long a "not found" is kept, in seconds.
         stale_s: for how many seconds more an expired result is still shown if the provider fails.
         exact: names of arguments that are compared letter by letter, such as ids.
-        of_photo: whether results belong to a photo and are erased with it.
+        depends_on_photo: whether results belong to a photo and are erased with it.
         sends_photo: whether it sends a part of the photo away. It then runs only for requests that consent.
         hides_hosts: whether the result depends on whether photo hosts are hidden.
     """
@@ -54,7 +54,7 @@ class ToolSpec:
     negative_ttl_s: float = 3600.0
     stale_s: float = 30 * 86400.0
     exact: frozenset[str] = frozenset()
-    of_photo: bool = False
+    depends_on_photo: bool = False
     sends_photo: bool = False
     hides_hosts: bool = False
 

@@ -55,7 +55,7 @@ def image_search_tool(source: LensSource, excluded: Sequence[str] = tuple(sorted
         f"{IMAGE_SEARCH} of REVERSE, as released",
         provider=source.name,
         needs_network=source.needs_network,
-        of_photo=True,
+        depends_on_photo=True,
         sends_photo=source.sends_photo,
         hides_hosts=True,
         ttl_s=86400.0,

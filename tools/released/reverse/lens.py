@@ -82,7 +82,8 @@ class LiveLens:
         self.name = regions.name
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
-        """At most 15 hits, `source` their host; none that tells of the photo where photo hosts are hidden."""
+        """At most 15 hits, `source` their host; none that reveals the place of the photo, if
+        photo hosts are hidden."""
         found = await self._regions.search(context, _region(box), limit=_RESULTS)
         shown = [hit for hit in found if not (context.options.hide_photo_hosts and reveals_place(hit))]
         return _hits_from_facts([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])

@@ -55,7 +55,7 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
         f"{TEXT_SEARCH} of REVERSE, as released",
         provider="none" if source is None else source.name,
         needs_network=source is not None and source.needs_network,
-        of_photo=source is not None and source.depends_on_photo,
+        depends_on_photo=source is not None and source.depends_on_photo,
         hides_hosts=True,
         ttl_s=86400.0,
     )

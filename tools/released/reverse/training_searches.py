@@ -66,6 +66,6 @@ def _make_tool(ability: str, name: str, key: str, search: _Search, cache: Revers
         f"{name} of REVERSE's training, as released",
         provider="tape",
         cacheable=False,
-        of_photo=True,
+        depends_on_photo=True,
     )
     return FunctionTool(spec, WrittenArguments, run)

@@ -25,7 +25,8 @@ from tts.eval.synthetic.scenario import Scenario
 from tts.geodata.gazetteer import Place
 
 FAMILY = "chain_policy"
-# Of 24 rollouts; among those that are not thorough, about as often as in the scenarios of `left_behind`.
+# Of 24 rollouts; hand-set on 2026-11-29. Those that are not thorough are as frequent as in the scenarios of
+# `left_behind`, roughly.
 _KINDS = {"thorough": 6, "hasty": 12, "third branch": 2, "middle turn": 2, "second hit": 2}
 
 

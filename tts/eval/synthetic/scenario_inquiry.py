@@ -22,8 +22,8 @@ async def decide_with_questions(scenario: Scenario, world: World, questions: int
     context = RequestContext(id=scenario.key, remaining_s=_PATIENCE_S)
     options = LocateOptions(verifier_questions=questions)
     request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
-    judged = judge(scenario.trajectories, scenario.readings, world)
-    clusters = (await questioner.ask_open_questions(request, judged, _ignore_item)).clusters
+    judgement = judge(scenario.trajectories, scenario.readings, world)
+    clusters = (await questioner.ask_open_questions(request, judgement, _ignore_item)).clusters
     return (clusters[0].centre if clusters else None), tools.calls
 
 

@@ -33,7 +33,7 @@ from tts.ports.model_client import Delta, ModelRequest
 _CHUNK = 24
 _NOISE = weights("embedded")["name_noise"]
 _TOKENS_A_CALL = 8
-_LAST_CALLS = 2  # turns in which it asks; then it answers
+_TURNS_WITH_CALLS = 2  # then it answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ class CluesModel:
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         thought = self._think(request)
         explanation = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
-        if thought.notes.turn < _LAST_CALLS:
-            asked = self._plan_calls(request, thought)
-            if asked.calls:
-                return f"{explanation}\n{asked.why}", asked.calls
+        if thought.notes.turn < _TURNS_WITH_CALLS:
+            planned = self._plan_calls(request, thought)
+            if planned.calls:
+                return f"{explanation}\n{planned.why}", planned.calls
         return write_answer(explanation, thought.notes, thought.leads, thought.belief, self._reader), ()
 
     def _plan_calls(self, request: ModelRequest, thought: CluesTurn) -> PlannedCalls:

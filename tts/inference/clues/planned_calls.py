@@ -65,13 +65,13 @@ class _CallPlan:
     calls: list[ToolCall] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
 
-    def ask(self, name: str, **arguments: JsonValue) -> None:
+    def add(self, name: str, **arguments: JsonValue) -> None:
         """One more call; arguments that are None are left out."""
         arguments = {key: value for key, value in arguments.items() if value is not None}
         self.calls.append(ToolCall(id=f"call_{self.turn}_{len(self.calls)}", name=name, arguments=arguments))
 
     def read(self, box: Box, **arguments: JsonValue) -> None:
-        self.ask("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo, **arguments)
+        self.add("read_text", bbox=[box.x0, box.y0, box.x1, box.y1], photo=box.photo, **arguments)
 
 
 def plan_calls(
@@ -97,7 +97,7 @@ def plan_calls(
     if AROUND in offered and known.turn > 0:
         _search_nearby(plan, known, mentions, belief, reader)
     if share.is_first and "country_at" in offered and known.turn > 0 and not known.countries() and _is_decided(belief):
-        plan.ask("country_at", **_point_arguments(point))
+        plan.add("country_at", **_point_arguments(point))
         plan.why.append("I check which country the point lies in.")
     return PlannedCalls(tuple(plan.calls), " ".join(plan.why))
 
@@ -126,7 +126,7 @@ def _look_up(plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belie
     telling = _names_to_search(known, mentions, belief, reader, plan.share)
     names = [*telling[: _SEARCHES - len(strange)], *strange]
     for name, country in names:
-        plan.ask(SEARCH, query=name, country=country)
+        plan.add(SEARCH, query=name, country=country)
     if names:
         plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
 
@@ -138,7 +138,7 @@ def _locate_address(plan: _CallPlan, known: Notes, belief: Belief) -> None:
         text = address.text[:_LONGEST]
         new = all(call.arguments.get("address") != text for call in known.calls)
         if new and (address.placed or country is not None):
-            plan.ask(GEOCODE, address=text, country=country)
+            plan.add(GEOCODE, address=text, country=country)
             plan.why.append(f"I ask where “{text}” is.")
             return
 
@@ -158,7 +158,7 @@ def _search_nearby(
         drawn = plan.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
     if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
-        plan.ask(AROUND, **_point_arguments(place.point))
+        plan.add(AROUND, **_point_arguments(place.point))
         plan.why.append(f"I check what is around {place.name}.")
 
 
@@ -166,7 +166,7 @@ def _test_places(plan: _CallPlan, request: ModelRequest) -> None:
     """Search around the places in question: a line that is the name of something there supports that place."""
     areas = [area for place in request.testing for area in place.areas]
     for area in [area for area in areas if isinstance(area, Circle)][:_MAX_TESTED]:
-        plan.ask(AROUND, **_point_arguments(area.centre))
+        plan.add(AROUND, **_point_arguments(area.centre))
     if plan.calls and request.testing:
         plan.why.append("I check what is around the places in question.")
 

@@ -245,7 +245,7 @@ class Broker:
 
     def _new_entry(self, tool: Tool, made: Observation | ToolError, context: ToolContext) -> Entry:
         spec = tool.spec
-        longest_s = self._photo_kept_s if spec.of_photo else math.inf
+        longest_s = self._photo_kept_s if spec.depends_on_photo else math.inf
         ttl_s = min(longest_s, self._ttl_s.get(spec.name, spec.ttl_s))
         refused = isinstance(made, ToolError)
         return Entry(
@@ -256,7 +256,7 @@ class Broker:
             observation=None if isinstance(made, ToolError) else made,
             refusal=(made.kind, made.detail) if isinstance(made, ToolError) else None,
             verbatim=isinstance(made, ToolError) and bool(made.fields.get("verbatim")),
-            photos=context.photo_hashes() if spec.of_photo else (),
+            photos=context.photo_hashes() if spec.depends_on_photo else (),
         )
 
     def _remember(self, key: str, entry: Entry, source: Source) -> _FoundEntry:

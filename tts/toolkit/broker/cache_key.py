@@ -22,8 +22,8 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
         tool: only its specification is read.
         arguments: an instance of `tool.arguments`. What is None counts as not given; text is compared as in
             `normal_text`, except `exact` arguments; fractions are rounded to 6 decimals.
-        context: the area of the request. Its photos count if the tool is `of_photo`; whether photo hosts are hidden
-            counts if the tool `hides_hosts`.
+        context: the area of the request. Its photos count if the tool `depends_on_photo`; whether photo hosts are
+            hidden counts if the tool `hides_hosts`.
 
     Returns:
         SHA-256 as 64 hexadecimal digits.
@@ -35,7 +35,7 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
     }
     area = context.options.within
     within = area.model_dump(mode="json") if area is not None else None
-    photos = context.photo_hashes() if spec.of_photo else ()
+    photos = context.photo_hashes() if spec.depends_on_photo else ()
     hidden = spec.hides_hosts and context.options.hide_photo_hosts
     parts = [_VERSION, spec.provider, spec.name, stated, within, photos, hidden]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -22,7 +22,7 @@ from tts.decision_weights import weights
 from tts.domain.answer import Radius, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM
 from tts.domain.hypothesis import Level
-from tts.verify.consensus.calibration import ErrorDistribution
+from tts.verify.consensus.calibrated_radii import ErrorDistribution
 
 _W = weights("radii")
 # A level is named when half of such answers are at most this far off.

@@ -19,8 +19,7 @@ from tts.verify.claims.claim_weighing import Rival
 from tts.verify.claims.claimed_area import centre_of, contains_point
 from tts.verify.evidence.evidence_sources import is_distinctive
 from tts.verify.evidence.world import World
-from tts.verify.inquiry.tool_statements import ToolStatement, ToolStatements
-from tts.verify.inquiry.tool_statements import contains_phrase as names
+from tts.verify.inquiry.tool_statements import ToolStatement, ToolStatements, contains_phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,11 @@ class PlaceInQuestion:
         fact = statement.fact
         if isinstance(fact, PlaceFact):
             return fact.point is not None and contains_point(self.place, fact.point, self.world)
-        return isinstance(fact, WebFact) and is_distinctive(normalise(self.city)) and names(statement.words, self.city)
+        return (
+            isinstance(fact, WebFact)
+            and is_distinctive(normalise(self.city))
+            and contains_phrase(statement.words, self.city)
+        )
 
 
 def asked_places(

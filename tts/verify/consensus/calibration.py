@@ -1,4 +1,6 @@
-"""Calibrated radii and probabilities, checked on other runs. `tts.verify.consensus.radius_fitting` fits them.
+"""A fitted calibration: it turns the features of a verdict into radii and probabilities that hold on other runs.
+
+`calibrated_radii` has its parts; `radius_fitting` fits it.
 
 Two regressions on the features of `Spread` put verdicts in order: one by how far off they typically are, one by how far
 off the worst of them are (agreement within 25 km tells the first, agreement within 750 km the second). Along the first
@@ -12,10 +14,6 @@ The result is a small YAML file with a version and its origin; it ships for the 
 from __future__ import annotations
 
 import importlib.resources
-import math
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -32,10 +30,10 @@ from tts.domain.kind_of_n import FittedKind
 from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.answer_regions import RegionRule
+from tts.verify.consensus.calibrated_radii import LEVELS, ErrorDistribution, ErrorTable, TailRule
 from tts.verify.consensus.spread_features import Spread
 
 SCHEMA_VERSION: Final = 1
-LEVELS: tuple[float, ...] = (0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 9)), 0.85, 0.9, 0.95, 0.98)
 _CROSSED = (
     "mean_log_km", "second_log_km", "farthest_log_km", "share_750", "share_1500", "town_log", "largest_town_log",
     "people_log", "division_people_log", "division_reach_log_km",
@@ -45,7 +43,6 @@ _ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
 _ALL_FEATURES = tuple(Spread.model_fields)
 _KNOWN_FEATURE_SETS = (_ALL_FEATURES, _ALL_FEATURES[:-1])  # those of before the draws, too: nothing of them has changed
 _W = weights("radii")
-FLOOR_KM = _W["floor_km"]
 _CLIP = _W["clip"]
 _CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
 
@@ -59,54 +56,6 @@ class Ordering(Value):
     def scores_of(self, x: Floats) -> Floats:
         """(n,) scores of (n, k) features."""
         return np.asarray(x @ np.array(self.coefficients) + self.intercept)
-
-
-class ErrorTable(Value):
-    """Error quantiles in km along a score: a row a knot, a column for each of `LEVELS`."""
-
-    knots: tuple[float, ...]
-    quantiles_km: tuple[tuple[float, ...], ...]
-
-    def row(self, score: float) -> list[float]:
-        """Quantiles in km at a score, one for each of `LEVELS`, strictly increasing."""
-        at = min(max(bisect_right(self.knots, score) - 1, 0), len(self.knots) - 2)
-        step = self.knots[at + 1] - self.knots[at]
-        part = min(1.0, max(0.0, (score - self.knots[at]) / step)) if step > 0 else 0.0
-        row, highest = [], 0.0
-        for i, (low, high) in enumerate(zip(self.quantiles_km[at], self.quantiles_km[at + 1], strict=True)):
-            highest = max(highest, low ** (1.0 - part) * high**part)
-            row.append(highest + i * 1e-6)
-        return row
-
-
-class TailRule(Value):
-    """The 90 % radius as a function of the tail score: exp(alpha + beta·score), at most `cap_km`."""
-
-    alpha: float
-    beta: float
-    cap_km: float
-
-    def radius_km(self, score: Floats) -> Floats:
-        """90 % radii in km, one for each tail score."""
-        return np.asarray(np.minimum(self.cap_km, np.exp(np.minimum(20.0, self.alpha + self.beta * score))))
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorDistribution:
-    """50 % and 90 % radii in km, and the quantiles of the error in km at `LEVELS`."""
-
-    radius: Radius
-    quantiles_km: Sequence[float]
-
-    def probability_within(self, km: float) -> float:
-        """Probability that the true place lies within `km` of the answer, in [0.01, 0.99]."""
-        row = [math.log(quantile) for quantile in self.quantiles_km]
-        target = math.log(max(km, FLOOR_KM))
-        if target <= row[0]:
-            inside = LEVELS[0] * math.exp(target - row[0])
-        else:
-            inside = float(np.interp(target, row, LEVELS, right=_W["most_confidence"]))
-        return round(min(_W["most_confidence"], max(_W["least_confidence"], inside)), 4)
 
 
 class Calibration(Value):

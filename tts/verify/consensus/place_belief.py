@@ -17,7 +17,7 @@ import numpy as np
 from tts.clues.belief import Belief
 from tts.decision_weights import weights
 from tts.domain.geo import Floats, LatLon, destination, sphere_km_from_degrees
-from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, ErrorDistribution
+from tts.verify.consensus.calibrated_radii import FLOOR_KM, LEVELS, ErrorDistribution
 from tts.verify.consensus.clusters import Cluster
 
 _BEARINGS = 12

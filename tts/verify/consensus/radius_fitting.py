@@ -14,7 +14,8 @@ import numpy as np
 from tts.decision_weights import weights
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Floats
 from tts.errors import DataError
-from tts.verify.consensus.calibration import FLOOR_KM, LEVELS, Calibration, ErrorTable, Ordering, TailRule, expand
+from tts.verify.consensus.calibrated_radii import FLOOR_KM, LEVELS, ErrorTable, TailRule
+from tts.verify.consensus.calibration import Calibration, Ordering, expand
 from tts.verify.consensus.spread_features import Spread
 
 _STATED = "stated_radius_log_km"

@@ -1,8 +1,8 @@
 """The candidates of the verifier's questions: final answers, and places that no rollout chose.
 
-Three kinds are unchosen: what a rollout believed in an earlier turn, a place that a tool stated and that repeats a line
-of the photo, and the town of a page that repeats one. The last two count only where the leading answer is not known to
-repeat that line. None of them has a vote: questions decide whether it gets one.
+Three kinds are unchosen: what a rollout believed in an earlier turn, a place whose tool statement repeats a line of the
+photo, and the town of a page that repeats one. The last two count only where the leading answer is not known to repeat
+that line. None of them has a vote: questions decide whether it gets one.
 """
 
 from __future__ import annotations

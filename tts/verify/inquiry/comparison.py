@@ -100,7 +100,7 @@ class Comparison(Generic[PlaceT]):
         return sorted(unsettled, key=lambda line: (askers[line], not is_small_print(line), -len(line), line))
 
     def _calls_for_each_place(self, line: str) -> Iterator[PendingCalls]:
-        """The question of the first place, of those that repeat the line, then of the others."""
+        """The question for the first place, then for the places where a tool stated the line, then for the others."""
         with_line = [i for i in range(1, len(self.candidates)) if line in self._known_lines_at(i)]
         others = [i for i in range(1, len(self.candidates)) if i not in with_line]
         for form in forms_for(line, self._offered_tools):

@@ -1,6 +1,7 @@
 """What tools stated in a request, and which lines of the photo each statement repeats.
 
-A statement repeats a line word for word. A line counts that perception or a tool read in the photo.
+A statement *repeats* a line if it contains the line word for word. Only lines count that perception or a tool read in
+the photo.
 """
 
 from __future__ import annotations

@@ -127,13 +127,13 @@ async def test_the_purge_of_the_gateway_reaches_the_file(data_store, path):
     args = an_app(retention_s=60.0)
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.add(egress_records(a_request(61.0 + HOUR, "old"), a_request(1.0, "new")))
+    await brokers.write_egress(egress_records(a_request(61.0 + HOUR, "old"), a_request(1.0, "new")))
     await brokers.purge()
     assert names(path) == ["new"]
     path.unlink()
     await brokers.purge()  # no file is nothing to purge
     path.mkdir()
-    await brokers.add(egress_records(a_request(1.0)))  # recorded in the log of the process, costs no answer
+    await brokers.write_egress(egress_records(a_request(1.0)))  # recorded in the log of the process, costs no answer
     path.rmdir()
 
 
@@ -141,7 +141,7 @@ async def test_a_file_that_cannot_be_purged_is_reported(data_store, path, monkey
     args = an_app()
     args = args.model_copy(update={"tools": args.tools.model_copy(update={"outgoing_log": str(path)})})
     brokers = local_tools(args).brokers
-    await brokers.add(egress_records(a_request(30 * DAY)))
+    await brokers.write_egress(egress_records(a_request(30 * DAY)))
 
     def read_only(*_, **__):
         raise PermissionError(13, "Permission denied")

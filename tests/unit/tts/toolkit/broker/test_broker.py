@@ -320,7 +320,7 @@ def test_calls_that_mean_the_same_have_one_key():
 
 
 def test_calls_that_may_give_different_results_have_different_keys():
-    tool = FunctionTool(ToolSpec("look_up", "", of_photo=True), Ask, Provider())
+    tool = FunctionTool(ToolSpec("look_up", "", depends_on_photo=True), Ask, Provider())
     other = FunctionTool(ToolSpec("look_up", "", provider="google"), Ask, Provider())
     keys = {
         call_key(tool, Ask(query="x"), context()),
@@ -339,7 +339,7 @@ def test_normalising_a_text_twice_changes_nothing(text):
 
 async def test_cached_results_of_a_photo_are_erased_with_the_photo():
     provider = Provider()
-    broker = broker_of(provider, store=_not_memory(MemoryStore(now=Clock())), of_photo=True)
+    broker = broker_of(provider, store=_not_memory(MemoryStore(now=Clock())), depends_on_photo=True)
     call = ToolCall(id="1", name="look_up", arguments={"query": "x"})
     for _ in range(2):
         await broker.call(call, context(photo_sha256=("p1",)))
@@ -362,7 +362,7 @@ async def test_memory_is_bounded():
 @virtual_time
 async def test_a_call_running_while_its_photo_is_erased_returns_and_is_not_cached():
     provider = Provider(takes_s=1.0)
-    broker = broker_of(provider, of_photo=True)
+    broker = broker_of(provider, depends_on_photo=True)
     mine, other = (ToolContext(context().request, photo_sha256=(photo,)) for photo in ("p1", "p2"))
     call = ToolCall(id="c", name="look_up", arguments={"query": "x"})
     under_way = [asyncio.ensure_future(broker.call(call, each)) for each in (mine, other)]
@@ -377,7 +377,7 @@ async def test_a_call_running_while_its_photo_is_erased_returns_and_is_not_cache
 @virtual_time
 async def test_results_of_a_photo_are_kept_no_longer_than_the_photo():
     provider, clock = Provider(), Clock()
-    spec = ToolSpec("look_up", "Looks up.", of_photo=True, ttl_s=1000.0, stale_s=5000.0)
+    spec = ToolSpec("look_up", "Looks up.", depends_on_photo=True, ttl_s=1000.0, stale_s=5000.0)
     broker = Broker([FunctionTool(spec, Ask, provider)], MemoryStore(now=clock), photo_kept_s=300.0, now=clock)
     await ask(broker)
     clock.now += 299

@@ -27,7 +27,8 @@ from tts.ports.model_client import Delta
 from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import exactness_of, lower_confidence, rough_exactness
 from tts.verify.consensus.area_constraint import may_answer
-from tts.verify.consensus.calibration import LEVELS, ErrorDistribution, shipped_calibration
+from tts.verify.consensus.calibrated_radii import LEVELS, ErrorDistribution
+from tts.verify.consensus.calibration import shipped_calibration
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.fallback import fallback_verdict
