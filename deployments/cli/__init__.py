@@ -115,6 +115,10 @@ def main() -> None:
         code = fail(error.detail, EXIT_USAGE)
     except ValidationError as error:
         code = fail("\n".join(_wrong_fields(error)), EXIT_USAGE)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        code = fail(f"{error.filename}: {error.strerror}", EXIT_USAGE)
     except GeoTTSError as error:
         code = fail(_detail_with_cause(error), EXIT_FAILED)
     sys.exit(code if isinstance(code, int) else 0)

@@ -15,6 +15,7 @@ from deployments.config import AppArgs
 from deployments.wiring.parts import make_dialect, make_planner, make_world
 from tts.domain.budget import Budget
 from tts.domain.kind_of_n import KindOfN
+from tts.domain.request import LocateOptions
 from tts.domain.stop_table import band_of
 from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import frontier_svg
@@ -68,13 +69,12 @@ def command(
     with another --n, limits.max_turns, limits.answer_draws, verifier.questions or --stop. The table for an engine
     without recorded runs is from synthetic answers (--policy).
     """
+    _check_inputs(runs, policy, out, origin)
     planner = make_planner(args)
     if runs:
         planner = planner.with_table(fit_budget(_read_runs(runs), origin=origin or "", command=_command_text(runs)))
     elif policy is not None:
         planner = planner.with_table(asyncio.run(policy_table(make_world(args.data_dir), policy)))
-    elif out is not None:
-        raise click.BadParameter("writes a fitted table: give the runs with --runs", param_hint="--out")
     if out is not None:
         planner.table.write(out)
         about = f"{planner.table.origin} (kind of N: {planner.table.kind_of_n})"
@@ -82,7 +82,7 @@ def command(
     choice = None
     if budget is not None:
         dialect = make_dialect(args.dialect, args)
-        possible = ways_of_request(draws_answers=not dialect.released)
+        possible = ways_of_request(LocateOptions(), draws_answers=not dialect.released)
         choice = planner.choose(budget, target_radius_km, keeps_turns=dialect.published, possible=possible)
     if plot is not None:
         plot.write_text(frontier_svg(planner, band_of(target_radius_km), choice), encoding="utf-8")
@@ -94,6 +94,15 @@ def command(
         click.echo(planner.table.json_bytes())
     else:
         _print_frontier(planner, target_radius_km)
+
+
+def _check_inputs(runs: Sequence[Path], policy: int | None, out: Path | None, origin: str | None) -> None:
+    if runs and policy is not None:
+        raise click.UsageError("the table is fitted either to --runs or to --policy: leave one of them out")
+    if out is not None and not runs and policy is None:
+        raise click.BadParameter("writes a fitted table: give --runs or --policy too", param_hint="--out")
+    if origin is not None and not runs:
+        raise click.BadParameter("says what --runs are: give them too", param_hint="--origin")
 
 
 def _read_runs(runs: Sequence[Path]) -> dict[str, list[Record]]:

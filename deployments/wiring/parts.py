@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deployments.config import AppArgs, DeploymentConfig
+from deployments.wiring.possible_ways import possible_ways
 from deployments.wiring.released_system import released_system_of, released_texts
 from deployments.wiring.tool_findings import tools_note
 from tools.registry import ToolParts, make_tools
@@ -23,7 +24,6 @@ from tts.dialects.released.importing import IMPORTABLE
 from tts.dialects.released.released_dialect import ReleasedDialect
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.domain.identity import Identity
-from tts.domain.plan import MAX_DRAWS
 from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_settings import WatchSettings
 from tts.domain.stop_table import StopTable, shipped_stop_table
@@ -47,7 +47,7 @@ from tts.ports.perception import Perception
 from tts.ports.similar_photos import Gallery
 from tts.ports.verification import Verifier
 from tts.routing.budget_planner import BudgetPlanner
-from tts.routing.budget_table import BudgetTable, PossibleWays, shipped_budget_table
+from tts.routing.budget_table import BudgetTable, shipped_budget_table
 from tts.routing.depth_router import DepthRouter, DialectBudget
 from tts.routing.locatability import CuesLocator, FixedLocator
 from tts.routing.predictor import DepthPredictor, load_predictor
@@ -215,13 +215,7 @@ def make_planner(args: AppArgs) -> BudgetPlanner:
         table = shipped_budget_table(engine) if file is None else BudgetTable.read(Path(file))
     except (OSError, ValueError) as error:
         raise ConfigError(f"routing.budget_table: {file} is not a file of `geotts plan --runs`: {error}") from error
-    verifier = args.verifier
-    possible = PossibleWays(
-        most_draws=args.limits.answer_draws or MAX_DRAWS,
-        most_questions=verifier.max_questions if verifier.may_ask else 0,
-        may_stop=not verifier.reads_trajectories,
-    )
-    return BudgetPlanner(table, engine, _mean_price(args), args.models, possible)
+    return BudgetPlanner(table, engine, _mean_price(args), args.models, possible_ways(args))
 
 
 def _mean_price(args: AppArgs) -> Price | None:

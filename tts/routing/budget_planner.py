@@ -23,6 +23,7 @@ _W = weights("depth")
 _AS_GOOD = _W["as_good"]
 _FEWEST_TOKENS = int(_W["fewest_tokens"])
 _USUAL_SPREAD = _W["usual_spread"]
+_MOST_OF_UNKNOWN = int(_W["unknown_cost_rollouts"])
 
 
 class BudgetCost(Value):
@@ -33,9 +34,15 @@ class BudgetCost(Value):
     money_usd: Amount | None
     tool_calls: Amount | None = None
 
+    def limited(self, budget: Budget) -> list[tuple[Amount, float]]:
+        """Each cost that is known and that the budget limits, with the limit."""
+        pairs = ((self.tokens, budget.tokens), (self.seconds, budget.seconds), (self.money_usd, budget.money_usd))
+        return [(amount, float(most)) for amount, most in pairs if amount is not None and most is not None]
+
 
 class BudgetChoice(Value):
     """The row that is taken. `runs` says what the table is from. `fits`: not even the cheapest does otherwise.
+    `cost_is_known`: at least one of the amounts that the budget limits is.
     `transferred`: the runs are not of this engine, so that costs are those that any model usually has. `kind_of_n` is
     that of the planned rollouts, which `models` share; `fitted_on` is that of the runs of the table."""
 
@@ -46,6 +53,7 @@ class BudgetChoice(Value):
     cost: BudgetCost
     fits: bool
     transferred: bool
+    cost_is_known: bool = True
     runs: str = "recorded runs"
     models: int = 1
     kind_of_n: KindOfN = KindOfN.ONE_POLICY
@@ -55,6 +63,14 @@ class BudgetChoice(Value):
     def depth(self) -> PlanDepth:
         """One turn is an answer without tools."""
         return PlanDepth.DIRECT if self.row.turns == 1 else PlanDepth.DEEP
+
+    def note_for(self, limits: Limits, *, use_tools: bool) -> str:
+        """What the rollouts of a plan lack that those of the row had; empty for nothing."""
+        if self.row.turns > 1 and not (use_tools and limits.max_tool_calls):
+            return "; those rollouts had tools, and these have none"
+        if limits.max_turns < self.row.turns:
+            return f"; those rollouts had up to {self.row.turns} turns, and these have up to {limits.max_turns}"
+        return ""
 
     @property
     def sentence(self) -> str:
@@ -66,6 +82,8 @@ class BudgetChoice(Value):
         text += f" ({self.row.additions})" if self.row.additions else ""
         if self.fitted_on.is_other_than(self.kind_of_n):
             text += f"; those answers are of another kind of N: {self.fitted_on}, and this plan: {self.kind_of_n}"
+        if not self.cost_is_known:
+            text += "; it is not known what such a plan costs with this engine, so it is a small one"
         return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
 
 
@@ -96,8 +114,24 @@ class BudgetPlanner:
         self, budget: Budget, radius_km: float, *, keeps_turns: bool = False, possible: PossibleWays | None = None
     ) -> BudgetChoice:
         """The plan for a budget and a wanted radius. With `keeps_turns` only rows with the most turns count.
-        `possible` is what the request can do."""
-        rows = self._possible.both(possible or PossibleWays()).rows_of(self.table.rows)
+        `possible` is what the request can do.
+
+        A request that already asks for the questions and the stop of its plan gets the same plan again: the choice is
+        repeated among the rows with no more than those until it stays.
+        """
+        possible = self._possible.both(possible or PossibleWays())
+        choice = self._choose_once(budget, radius_km, possible, keeps_turns=keeps_turns)
+        while True:
+            possible = possible.both(choice.row.possible_ways)
+            again = self._choose_once(budget, radius_km, possible, keeps_turns=keeps_turns)
+            if again.row == choice.row:
+                return choice
+            choice = again
+
+    def _choose_once(
+        self, budget: Budget, radius_km: float, possible: PossibleWays, *, keeps_turns: bool
+    ) -> BudgetChoice:
+        rows = possible.rows_of(self.table.rows)
         if keeps_turns:
             most = max(row.turns for row in rows)
             rows = tuple(row for row in rows if row.turns == most)
@@ -133,13 +167,16 @@ class BudgetPlanner:
     def _make_choice(self, row: BudgetRow, budget: Budget, radius_km: float) -> BudgetChoice:
         band = band_of(radius_km)
         cost = self.cost(row)
+        limited = cost.limited(budget)
+        is_small = bool(limited) or row.n <= _MOST_OF_UNKNOWN
         return BudgetChoice(
             budget=budget,
             row=row,
             right=row.right[band],
             radius_km=RADIUS_KM[band],
             cost=cost,
-            fits=all(amount.p90 <= most for amount, most in _limited_costs(cost, budget)) and _can_share(budget, row.n),
+            fits=all(amount.p90 <= most for amount, most in limited) and _can_share(budget, row.n) and is_small,
+            cost_is_known=bool(limited),
             transferred=self._is_transferred,
             runs=self._runs_text,
             models=self.models,
@@ -157,12 +194,6 @@ class BudgetPlanner:
         return Amount(mean=mean, p90=p90)
 
 
-def _limited_costs(cost: BudgetCost, budget: Budget) -> list[tuple[Amount, float]]:
-    """Each cost that is known and that the budget limits."""
-    pairs = ((cost.tokens, budget.tokens), (cost.seconds, budget.seconds), (cost.money_usd, budget.money_usd))
-    return [(amount, float(most)) for amount, most in pairs if amount is not None and most is not None]
-
-
 def _can_share(budget: Budget, n: int) -> bool:
     return budget.tokens is None or n * _FEWEST_TOKENS <= budget.tokens
 
@@ -175,7 +206,7 @@ def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
 
 def _share(choice: BudgetChoice) -> float:
     """Of the budget that the plan takes on average, where it takes most."""
-    return max((amount.mean / most for amount, most in _limited_costs(choice.cost, choice.budget)), default=0.0)
+    return max((amount.mean / most for amount, most in choice.cost.limited(choice.budget)), default=0.0)
 
 
 def _usual_amount(mean: float) -> Amount:

@@ -19,6 +19,7 @@ from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, STOP_PATTERN
 from tts.domain.geo import TABLE_KM
 from tts.domain.plan import MAX_DRAWS, Limits
 from tts.domain.recorded_table import RecordedTable
+from tts.domain.request import LocateOptions
 from tts.domain.stop_table import Band
 from tts.domain.value import Value
 
@@ -73,9 +74,15 @@ class PossibleWays(Value):
         return row.answer_draws <= self.most_draws and row.questions <= self.most_questions and stops
 
 
-def ways_of_request(*, draws_answers: bool, has_tools: bool = True) -> PossibleWays:
-    """What a request can do: whether its dialect draws answers again, and whether the verifier has tools to ask."""
-    return PossibleWays(most_draws=MAX_DRAWS if draws_answers else 1, most_questions=MAX_QUESTIONS if has_tools else 0)
+def ways_of_request(options: LocateOptions, *, draws_answers: bool) -> PossibleWays:
+    """What a request can do: whether its dialect draws answers again, how many questions its options leave to the
+    verifier, and whether they let rollouts be stopped."""
+    asked = MAX_QUESTIONS if options.verifier_questions is None else options.verifier_questions
+    return PossibleWays(
+        most_draws=MAX_DRAWS if draws_answers else 1,
+        most_questions=0 if options.tools == () or options.max_tool_calls == 0 else asked,
+        may_stop=options.stop != "none",
+    )
 
 
 class BudgetRow(Value):
@@ -102,6 +109,11 @@ class BudgetRow(Value):
         """What a rollout gets; with `keeps_turns` the turns of its dialect."""
         limits = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**31, answer_draws=self.answer_draws)
         return limits if keeps_turns else limits.model_copy(update={"max_turns": self.turns})
+
+    @property
+    def possible_ways(self) -> PossibleWays:
+        """The questions and stops of rows that do no more than this one."""
+        return PossibleWays(most_questions=self.questions, may_stop=self.stop != "none")
 
     def includes(self, other: BudgetRow) -> bool:
         """Whether it does all that another row does under the same stop policy, and writes at least as many tokens."""

@@ -99,7 +99,7 @@ class DepthRouter:
         if options.budget is None:
             return None
         dialect = self._budget(options)
-        possible = ways_of_request(draws_answers=dialect.draws_answers, has_tools=options.tools != ())
+        possible = ways_of_request(options, draws_answers=dialect.draws_answers)
         return self._planner.choose(
             options.budget, options.target_radius_km, keeps_turns=dialect.published, possible=possible
         )
@@ -126,6 +126,9 @@ class DepthRouter:
                 n, {PlanDepth.DIRECT: 1, PlanDepth.HOPELESS: 1, PlanDepth.STANDARD: _STANDARD_ROLLOUTS}.get(depth, n)
             )
         plan = self._make_plan(depth, n, options, reason, Usage(cost_usd=routing.usage.cost_usd))
+        if choice is not None and depth is not PlanDepth.HOPELESS:
+            reason += choice.note_for(plan.limits, use_tools=plan.use_tools)
+            plan = self._add_summary(plan.model_copy(update={"reason": reason}), self._budget(options))
         return plan if opened is None else self._change_opened_plan(plan, opened, options)
 
     def _change_opened_plan(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
@@ -177,6 +180,8 @@ class DepthRouter:
     def _add_summary(self, plan: Plan, budget: DialectBudget) -> Plan:
         """With its sentence and its price."""
         allowed = plan.limits.tighten(budget.limits)
+        if not plan.use_tools:
+            allowed = allowed.model_copy(update={"max_tool_calls": 0})
         if not budget.draws_answers:
             allowed = allowed.model_copy(update={"answer_draws": None})
         offered = plan.use_tools if budget.limits.max_tool_calls else None

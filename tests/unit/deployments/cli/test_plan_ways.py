@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from support.basics import sign_bytes
 
-from deployments.cli import cli
+from deployments.cli import cli, main
 from tts.domain.stop_table import Band
 from tts.routing.budget_table import Amount, BudgetRow, BudgetTable, RightShare
 
@@ -117,3 +117,32 @@ def test_a_photo_with_a_budget_gets_the_rollouts_the_draws_and_the_stop_of_the_r
     assert all(len(one["answer_draws"]) == 2 for one in answered)
     assert 1 <= len(answered) < 4
     assert reply["answer"]["budget"]["tokens"] <= 20_000
+
+
+def test_a_verifier_that_reads_trajectories_gets_no_draws():
+    row = choice_for("40k-tokens", *ENDPOINT, *CANNOT_ASK)["row"]
+    assert (row["answer_draws"], row["questions"], row["stop"]) == (1, 0, "none")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--policy", "1", "--runs", "a.jsonl"], "either to --runs or to --policy"),
+        (["--out", "table.yaml"], "give --runs or --policy too"),
+        (["--origin", "mine"], "give them too"),
+    ],
+)
+def test_options_that_do_not_fit_together_are_refused(given, words):
+    result = CliRunner().invoke(cli, ["plan", *given])
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+@pytest.mark.parametrize("option", [["--plot"], ["--policy", "1", "--out"]])
+def test_a_file_that_cannot_be_written_is_named_in_one_line(option, monkeypatch, capsys, tmp_path):
+    file = tmp_path / "no such folder" / "file"
+    monkeypatch.setattr("sys.argv", ["geotts", "plan", *option, str(file)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert f"{file}: No such file or directory" in capsys.readouterr().err.replace("\n", "")

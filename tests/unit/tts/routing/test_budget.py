@@ -89,7 +89,7 @@ def test_the_shipped_table_never_plans_questions_draws_or_a_stop(seconds, tokens
 def test_a_table_of_another_engine_gives_costs_but_no_time():
     other = BudgetPlanner(TABLE, "openai", PRICE)
     choice = choose_row(other, seconds=2.0)
-    assert (choice.row.n, choice.cost.seconds, choice.transferred) == (8, None, True)
+    assert (choice.row.n, choice.cost.seconds, choice.transferred) == (4, None, True)
     assert "of another engine" in choice.sentence
     assert choose_row(other, tokens=5000).cost.tokens.p90 <= 5000
     assert choose_row(other, tokens=5000).row.n == 1
@@ -159,9 +159,52 @@ def test_a_budget_becomes_rollouts_turns_draws_questions_and_a_stop_policy():
 
 def test_other_options_of_the_caller_hold_beside_a_budget():
     options = LocateOptions(budget=Budget(tokens=4000), stop="none", verifier_questions=0)
-    router, _ = plan_for(options)
+    router, plan = plan_for(options)
     resolved = router.within_budget(options)
     assert (resolved.stop, resolved.verifier_questions) == ("none", 0)
+    assert "questions of the verifier" not in plan.summary
+    assert "stop" not in plan.summary
+
+
+@given(
+    tokens=st.integers(100, 100_000),
+    questions=st.sampled_from([None, 0, 4]),
+    stop=st.sampled_from([None, "none", "loss:1.0"]),
+    tools=st.sampled_from([None, ()]),
+)
+def test_a_budget_that_was_resolved_is_resolved_the_same_way_again(tokens, questions, stop, tools):
+    shipped = BudgetPlanner(shipped_budget_table(POLICY), "openai", PRICE)
+    router = DepthRouter(Limits(), Abilities(sees_pictures=True), None, PRICE, shipped)
+    options = LocateOptions(budget=Budget(tokens=tokens), verifier_questions=questions, stop=stop, tools=tools)
+    resolved = router.within_budget(options)
+    assert router.within_budget(resolved) == resolved
+    assert router.plan(resolved, SOMETHING).n_planned == resolved.n_parallel
+    assert questions is None or resolved.verifier_questions == questions
+
+
+@pytest.mark.parametrize("budget", [Budget(seconds=1), Budget(money_usd=0.01)])
+def test_a_budget_whose_cost_is_not_known_gets_a_small_plan_and_says_why(budget):
+    planner = BudgetPlanner(shipped_budget_table(POLICY), "openai")
+    choice = planner.choose(budget, 25.0)
+    assert (choice.fits, choice.cost_is_known) == (True, False)
+    assert choice.row.n <= 4
+    assert "not known what such a plan costs" in choice.sentence
+    assert planner.choose(Budget(seconds=60, tokens=500_000), 25.0).row.n > 4
+
+
+@pytest.mark.parametrize(
+    ("asked", "limits", "note"),
+    [
+        ({"tools": ()}, Limits(), "those rollouts had tools, and these have none"),
+        ({"max_tool_calls": 0}, Limits(), "those rollouts had tools, and these have none"),
+        ({}, Limits(max_turns=2), "those rollouts had up to 8 turns, and these have up to 2"),
+    ],
+)
+def test_a_plan_says_what_its_rollouts_lack(asked, limits, note):
+    _, plan = plan_for(LocateOptions(budget=Budget(tokens=4000), **asked), limits=limits)
+    assert note in plan.summary
+    assert "those rollouts" not in plan_for(LocateOptions(budget=Budget(tokens=4000)))[1].summary
+    assert plan.predicted_cost["tool_calls"] == 0 or limits.max_turns == 2
 
 
 def test_a_budget_for_one_turn_gives_an_answer_without_tools():
