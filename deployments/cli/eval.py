@@ -130,10 +130,9 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
     """
     further = [read_records(other) for other in others]
     found = report(read_records(run_file), _names(args), further, make_world(args.data_dir))
-    if as_json:
-        click.echo(found.json_bytes().decode())
+    click.echo(found.json_bytes().decode() if as_json else markdown(found))
+    if found.dependence is None:
         return
-    click.echo(markdown(found))
     note = note_on_calibration(found.dependence, calibration_in_use(args).calibration.dependence)
     if note is not None:
         STDERR.print(styled_text((note, "yellow")), soft_wrap=True)

@@ -17,6 +17,7 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
 _MOST_APART = 0.3  # at this difference, the 90 % radius holds 87 % or more on samples of a scripted policy (ADR 0061)
+_FEWEST_PHOTOS = 10  # hand-set on 2026-11-29: the mean ρ of fewer photos is no reason for a warning
 
 
 class RunDependence(Value):
@@ -37,14 +38,19 @@ def run_dependences(records: Sequence[Record], world: World) -> tuple[RunDepende
 
 
 def note_on_calibration(run: RunDependence | None, fitted_rho: float | None) -> str | None:
-    """A sentence where a run is much more or less dependent than the runs of the calibration; None where it is not, or
-    where one of the two is not known."""
-    if run is None or fitted_rho is None or abs(run.rho - fitted_rho) <= _MOST_APART + 1e-9:
+    """A sentence where a run is much more or less dependent than the runs of a calibration; None where it is not, or
+    where one of the two is not known from enough photos."""
+    if (
+        run is None
+        or run.photos < _FEWEST_PHOTOS
+        or fitted_rho is None
+        or abs(run.rho - fitted_rho) <= _MOST_APART + 1e-9
+    ):
         return None
     size = "small" if run.rho > fitted_rho else "large"
     return (
-        f"The radii in use were fitted to rollouts with ρ = {fitted_rho:.2f}: they may be too {size} for these. Fit a "
-        "calibration to this engine with `geotts calibrate` or `geotts accept`."
+        f"The configured calibration was fitted to rollouts with ρ = {fitted_rho:.2f}: its radii may be too {size} for "
+        "rollouts such as these. Fit a calibration to their engine with `geotts calibrate` or `geotts accept`."
     )
 
 

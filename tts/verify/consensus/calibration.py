@@ -126,7 +126,7 @@ class Calibration(Value):
 
     def write(self, path: Path) -> None:
         """Write it as YAML with rounded figures; replaces a file that is there."""
-        tree = self.model_dump(mode="json")
+        tree = self.model_dump(mode="json", exclude_none=True)
         path.write_text(yaml.safe_dump(_round_numbers(tree), sort_keys=False, default_flow_style=None, width=118))
 
 

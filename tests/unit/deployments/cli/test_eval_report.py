@@ -60,5 +60,5 @@ def test_geotts_eval_report_says_if_the_calibration_was_fitted_to_rollouts_of_an
     path.write_bytes(b"\n".join(one.json_line() for one in recorded_run(world, rho, photos=20)) + b"\n")
     typed = ["eval", "report", str(path), "--set", f"verifier.calibration={made}"]
     done = CliRunner().invoke(cli, typed, catch_exceptions=False)
-    assert ("they may be too large for these" in done.stderr) == is_noted
-    assert "The radii in use" not in done.stdout
+    assert ("its radii may be too large for rollouts such as these" in done.stderr) == is_noted
+    assert "The configured calibration" not in done.stdout

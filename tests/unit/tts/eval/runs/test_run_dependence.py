@@ -71,9 +71,10 @@ def test_verdicts_of_single_rollouts_have_no_dependence(world):
     (None, 0.9, None),
 ])  # fmt: skip
 def test_a_calibration_is_noted_only_if_both_dependences_are_known_and_far_apart(run, fitted, text):
-    note = note_on_calibration(None if run is None else RunDependence(rho=run, photos=9), fitted)
+    note = note_on_calibration(None if run is None else RunDependence(rho=run, photos=10), fitted)
     if text is None:
         assert note is None
     else:
         assert note is not None
         assert text in note
+        assert note_on_calibration(RunDependence(rho=run, photos=9), fitted) is None
