@@ -146,3 +146,12 @@ def test_a_file_that_cannot_be_written_is_named_in_one_line(option, monkeypatch,
         main()
     assert stopped.value.code == 2
     assert f"{file}: No such file or directory" in capsys.readouterr().err.replace("\n", "")
+
+
+@pytest.mark.parametrize(("limits", "draws"), [({}, True), ({"answer_draws": 1}, False)])
+def test_a_mixture_gets_draws_only_if_the_limits_of_each_member_allow_them(limits, draws, tmp_path):
+    engine = {"name": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m", "price": {"input": 1, "output": 4}}
+    engines = [{"name": "one", "engine": engine}, {"name": "other", "engine": engine, "limits": limits}]
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps({"engines": engines}))
+    assert (choice_for("40k-tokens", "--config", str(config))["row"]["answer_draws"] > 1) == draws
