@@ -102,7 +102,7 @@ async def test_answers_and_metrics_are_served_although_the_brokers_do_not_answer
         async def silent(*_):
             raise Overloaded("a replica did not answer")
 
-        monkeypatch.setattr(tools.brokers, "add", silent)
+        monkeypatch.setattr(tools.brokers, "write_egress", silent)
         monkeypatch.setattr(tools.brokers, "snapshots", silent)
         async with with_tools(args, tools) as http:
             reply = (await http.post("/locate", **FORM)).json()
