@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import socket
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -165,17 +166,17 @@ class OwnReplicaRouter(RequestRouter):
     `configure`, `keep_reports` and `rank`.
     """
 
+    @abstractmethod
     def configure(self, settings: Mapping[str, Any]) -> None:
         """Called once, with the settings of the router."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep_reports(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Called when replicas come, go, or report, with the reports by the name of the replica; may be empty."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rank(self, named: dict[str, Any], session: str) -> list[list[Any]]:
         """Ranks of the replicas of `named` for a call with a session id; those of a rank are equally good."""
-        raise NotImplementedError
 
     def initialize_state(self, **kwargs: Any) -> None:
         """Called by Serve."""

@@ -6,6 +6,7 @@ reply that is being sent. `HttpConnection` and `Reply` give both under names of 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any
 
@@ -71,7 +72,7 @@ class Reply:
         self._cycle.message_event.set()
 
 
-class HttpConnection(HttpToolsProtocol):
+class HttpConnection(HttpToolsProtocol, ABC):
     """One connection of a client. A subclass gives `refuse_malformed`, and may override `serve_request`, `reply_ended`,
     and what asyncio and httptools call."""
 
@@ -79,9 +80,9 @@ class HttpConnection(HttpToolsProtocol):
         """Called for each request; `app` is the application."""
         await app(scope, receive, send)
 
+    @abstractmethod
     def refuse_malformed(self) -> None:
         """Called when the parser stopped, because of the data or of an exception in one of its callbacks."""
-        raise NotImplementedError
 
     def reply_ended(self) -> None:
         """Called when a reply was sent, and the next pipelined request, if there is one, was begun."""

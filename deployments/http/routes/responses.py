@@ -16,6 +16,7 @@ from starlette.responses import Response
 from deployments.gateway.arrival import Fetch
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
+from deployments.gateway.logged_request import logged_events
 from deployments.gateway.uploads import Uploads
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import require_acceptable
@@ -222,12 +223,8 @@ async def _current_response(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
 
 async def _fold_stored_events(gateway: Gateway, meta: RunMeta) -> ResponseFold:
     folding = _new_fold(meta)
-    async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
-        async for entry in entries:
-            if entry is None:
-                break
-            if (event := event_of(entry)) is not None:
-                folding.feed(event)
+    for event in await logged_events(gateway.store, meta.request_id):
+        folding.feed(event)
     return folding
 
 

@@ -9,10 +9,8 @@ from click.testing import CliRunner
 from PIL import Image
 
 from deployments.cli import cli
-from deployments.config import AppArgs
 from deployments.gateway.gateway import Gateway
 from deployments.http.app import create_app
-from deployments.wiring.local import local_ports
 from tts.package_files import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -339,16 +337,10 @@ def test_a_town_that_only_the_hint_names_is_not_the_answer(data_store):
     assert answer["confidence"] < 0.5
 
 
-@pytest.fixture(scope="module")
-def embedded(data_store):
-    args = AppArgs()
-    return args, local_ports(args)
-
-
 @pytest.fixture
-async def post(embedded):
+async def post(clues):
     """POST /locate with some samples as the photos of one place, thought about by the embedded engine."""
-    args, ports = embedded
+    args, ports = clues
     gateway = Gateway(args, ports)
     transport = httpx.ASGITransport(create_app(gateway, args), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=120) as client:
