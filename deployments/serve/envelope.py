@@ -63,7 +63,7 @@ async def seal(
 
     async with aclosing(stream(produce, maxsize=1)) as ready:  # batches merge while the reader is slow
         async for batch in ready:
-            last.note()
+            last.record_sent()
             yield Envelope(batch, EGRESS.take(request_id), UNREPORTED_GPU_TIME.take(request_id))
 
 

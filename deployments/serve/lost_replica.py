@@ -52,7 +52,7 @@ class LastSent:
     def __init__(self) -> None:
         self._sent_at = time.monotonic()
 
-    def note(self) -> None:
+    def record_sent(self) -> None:
         """Something is sent now. Raises GivenAway."""
         self._sent_at = self._check_awake()
 

@@ -39,7 +39,7 @@ class Street:
 
     truth: LatLon
     things: tuple[str, ...]
-    telling: frozenset[str]
+    decisive_things: frozenset[str]
 
     @staticmethod
     def draw(rng: random.Random) -> Street:
@@ -77,7 +77,7 @@ class Enquirer:
 
     def _next_query(self, rng: random.Random, asked: Sequence[str], prompt: str) -> str:
         things = self._street.things
-        if asked and asked[-1] in self._street.telling:
+        if asked and asked[-1] in self._street.decisive_things:
             return f"around {asked[-1]}"
         given = _GIVEN_LINE.search(prompt)
         if not asked and given is not None:
@@ -89,7 +89,7 @@ class Enquirer:
         return rng.choices(left, [_FALLS_BY ** things.index(thing) for thing in left])[0]
 
     def _answer_text(self, rng: random.Random, asked: Sequence[str]) -> str:
-        right = bool(self._street.telling & set(asked)) or rng.random() < _RIGHT_GUESS_SHARE
+        right = bool(self._street.decisive_things & set(asked)) or rng.random() < _RIGHT_GUESS_SHARE
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(self._street.truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
         return json.dumps({"lat": point.lat, "lon": point.lon})

@@ -56,9 +56,9 @@ def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | 
 def _areas(verdict: Verdict, point: LatLon, radius: Radius) -> tuple[Ring | Patch, ...]:
     """The regions, or the circles where they are all there is; the wider one first."""
     inner: Ring | Patch = Ring(point, radius.p50)
-    outer: Ring | Patch = Ring(point, radius.p90, firm=False)
+    outer: Ring | Patch = Ring(point, radius.p90, is_solid=False)
     if verdict.region_50 is not None and verdict.region_90 is not None:
-        inner, outer = Patch(_rings(verdict.region_50)), Patch(_rings(verdict.region_90), firm=False)
+        inner, outer = Patch(_rings(verdict.region_50)), Patch(_rings(verdict.region_90), is_solid=False)
     return (inner,) if radius.remark else (outer, inner)
 
 

@@ -33,11 +33,11 @@ _TRUE_ZOOM = 5.5  # above it the pictures of the land are enlarged
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """A circle on the ground; a firm one is filled more and has an unbroken edge."""
+    """A circle on the ground; a solid one is filled more, and its edge is not dashed."""
 
     centre: LatLon
     radius_km: float
-    firm: bool = True
+    is_solid: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Patch:
     """An area in one or more pieces, each a closed ring that is cut at the antimeridian; drawn like a circle."""
 
     rings: tuple[tuple[LatLon, ...], ...]
-    firm: bool = True
+    is_solid: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ def draw_areas(canvas: Pixels, view: View, areas: Sequence[Ring | Patch]) -> Non
     for area in areas:
         outlines = [_outline(view, area)] if isinstance(area, Ring) else [_piece(view, ring) for ring in area.rings]
         edges = outlines if isinstance(area, Ring) else [path for ring in area.rings for path in _edges(view, ring)]
-        stamp(canvas, fill_areas(view, outlines), 0, 0, RED, 0.13 if area.firm else 0.08)
+        stamp(canvas, fill_areas(view, outlines), 0, 0, RED, 0.13 if area.is_solid else 0.08)
         stamp(
             canvas,
-            trace_lines(view, edges if area.firm else dash_lines(edges, 7, 5), 2 if area.firm else 1),
+            trace_lines(view, edges if area.is_solid else dash_lines(edges, 7, 5), 2 if area.is_solid else 1),
             0,
             0,
             RED,

@@ -83,14 +83,14 @@ async def test_a_process_that_stood_still_may_neither_begin_nor_send_anything(mo
     monkeypatch.setattr(lost_replica, "SILENT_S", 0.2)
     last_sent = LastSent()
     await asyncio.sleep(0.1)
-    last_sent.note()
+    last_sent.record_sent()
     await asyncio.sleep(0.1)
     await last_sent.may_begin()
     time.sleep(0.2)  # noqa: ASYNC251 - as SIGSTOP does
     with pytest.raises(GivenAway, match="stood still"):
         await last_sent.may_begin()
     with pytest.raises(GivenAway):
-        last_sent.note()
+        last_sent.record_sent()
 
 
 async def test_an_error_raised_by_the_replica_is_passed_on():
