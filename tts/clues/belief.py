@@ -28,22 +28,22 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 
 _W = weights("belief")
-_FAME = _W["fame"]
-_DIVISION = _W["division"]
+_FAME_SHARE = _W["fame"]
+_DIVISION_SHARE = _W["division"]
 _MENTION_CAP = _W["mention_cap_nats"]
-_KIND_CAP = _W["kind_cap"]
-_NEAR_KM = _W["near_km"]
+_KIND_CAP_FACTOR = _W["kind_cap"]
+_MENTION_REACH_KM = _W["near_km"]
 _REACH_KM = {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
-_A_DISTANCE = _W["a_distance"]
-_CROW = _W["crow"]
-_CROW_SPREAD = _W["crow_spread"]
-_SIGN_KM = _W["sign_km"]
-_STATED_KM = _W["stated_km"]
+_DISTANCE_PROBABILITY = _W["a_distance"]
+_STRAIGHT_TO_ROAD = _W["crow"]
+_STRAIGHT_TO_ROAD_SPREAD = _W["crow_spread"]
+_SIGN_ROUNDING_KM = _W["sign_km"]
+_STATED_POINT_KM = _W["stated_km"]
 _STATED_NATS = _W["stated_nats"]
 _STATED_FADE_KM = _W["stated_fade_km"]
-_STREET = weights("misleading")["street"]
-_STREET_IN_COUNTRY = weights("misleading")["street_in_country"]
-_PLACES = 80
+_STREET_RATE = weights("misleading")["street"]
+_STREET_RATE_IN_COUNTRY = weights("misleading")["street_in_country"]
+_MAX_PLACES = 80
 Regions = Mapping[str, Mapping[str, float]]
 Mask = npt.NDArray[np.bool_]
 
@@ -152,7 +152,7 @@ class Weigher:
         """A street that is called after a town is in the town's country more often than in the town."""
         for mention in mentions:
             if mention.street:
-                found = math.log1p(_STREET_IN_COUNTRY / mention.rate_elsewhere)
+                found = math.log1p(_STREET_RATE_IN_COUNTRY / mention.rate_elsewhere)
                 for code in {m.place.country_code for m in mention.matches if m.place.kind != "country"} & set(plain):
                     plain[code] += found
 
@@ -182,7 +182,7 @@ class Weigher:
         share = [np.array([part for _, part in places], dtype=np.float64)]
         for code in sorted(rest, key=lambda c: -rest[c])[:12]:
             towns = self.priors.towns[code]
-            shares = towns.share * _region_fits(towns, regions.get(code)) * included.get(code, 1.0)
+            shares = towns.share * _region_factors(towns, regions.get(code)) * included.get(code, 1.0)
             lat.append(towns.lat)
             lon.append(towns.lon)
             share.append(rest[code] * shares / shares.sum())
@@ -195,7 +195,7 @@ class Weigher:
         for clue in clues:
             for code, values in clue.regions.items():
                 towns = self.priors.towns[code]
-                mean = float((towns.share * _region_fits(towns, values)).sum() / towns.share.sum())
+                mean = float((towns.share * _region_factors(towns, values)).sum() / towns.share.sum())
                 found[code] = {name: value - math.log(mean) for name, value in values.items()}
         return found
 
@@ -236,25 +236,25 @@ class Weigher:
         for clue in stated:
             assert clue.point is not None
             away = sphere_km_from_degrees(clue.point, lat, lon)
-            weights += np.where(away < clue.point_km + _STATED_KM, _STATED_NATS - away / _STATED_FADE_KM, 0.0)
-        keep = np.argsort(-weights, kind="stable")[:_PLACES].tolist()
+            weights += np.where(away < clue.point_km + _STATED_POINT_KM, _STATED_NATS - away / _STATED_FADE_KM, 0.0)
+        keep = np.argsort(-weights, kind="stable")[:_MAX_PLACES].tolist()
         return [places[i] for i in keep], [float(weights[i]) for i in keep]
 
     def _log_share(self, place: Place, regions: Regions) -> float:
         """Log-share of a place in the photos of its country."""
-        share = self.priors.town_share(place) * (_DIVISION if place.kind == "admin1" else 1.0)
+        share = self.priors.town_share(place) * (_DIVISION_SHARE if place.kind == "admin1" else 1.0)
         return math.log(share) + _region_value(regions.get(place.country_code), place.admin1)
 
     def rate_elsewhere(self, mention: Mention, languages: Mapping[str, float]) -> float:
         """How often a photo of another place shows this name: as a word, by chance, or because the place is known
         there."""
-        plain = mention.rate_elsewhere_among(languages) + (_STREET if mention.street else 0.0)
+        plain = mention.rate_elsewhere_among(languages) + (_STREET_RATE if mention.street else 0.0)
         if any(match.place.kind == ADDRESS for match in mention.matches):
             return plain
         shares = (
             self.priors.photo_share(match.place) for match in mention.matches if match.place.kind in ("city", "airport")
         )
-        return plain + _FAME * float(max(shares, default=_W["unknown_fame"]))
+        return plain + _FAME_SHARE * float(max(shares, default=_W["unknown_fame"]))
 
 
 def _is_excluded(place: Place, excluded: ExcludedArea | None, weigher: Weigher) -> bool:
@@ -268,7 +268,7 @@ def _region_value(values: Mapping[str, float] | None, admin1: str) -> float:
     return 0.0 if values is None else values.get(admin1, values.get("", 0.0))
 
 
-def _region_fits(towns: Towns, values: Mapping[str, float] | None) -> Floats:
+def _region_factors(towns: Towns, values: Mapping[str, float] | None) -> Floats:
     """How much likelier each town is by the part of its country that it lies in."""
     return np.exp(np.array([_region_value(values, admin1) for admin1 in towns.admin1])) if values else np.ones(1)
 
@@ -283,7 +283,7 @@ def _summed_weights(clues: Sequence[Clue], codes: Sequence[str]) -> dict[str, fl
                 distinct.setdefault(tuple(sorted(clue.weights.items())), clue)
         if not distinct:
             continue
-        ceiling = _KIND_CAP * max(abs(min([clue.other, *clue.weights.values()])) for clue in distinct.values())
+        ceiling = _KIND_CAP_FACTOR * max(abs(min([clue.other, *clue.weights.values()])) for clue in distinct.values())
         sums = {code: sum(clue.weight(code) for clue in distinct.values()) for code in codes}
         best = max(sums.values())
         for code in codes:
@@ -300,8 +300,8 @@ def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place
             near = np.maximum(near, np.where(inside, _W["country_name"], 0.0))
             continue
         away = sphere_km_from_degrees(match.place.point, lat, lon)
-        scale = _REACH_KM.get(match.place.kind, _NEAR_KM)
-        close = np.exp(-away / scale) if mention.km is None else _distance_fits(away, mention.km)
+        scale = _REACH_KM.get(match.place.kind, _MENTION_REACH_KM)
+        close = np.exp(-away / scale) if mention.km is None else _distance_factors(away, mention.km)
         near = np.maximum(near, close * min(1.0, match.score ** _W["spelling_power"]))
     return np.minimum(_MENTION_CAP, np.log1p(near * mention.rate / elsewhere))
 
@@ -315,8 +315,8 @@ def _may_mean_point(place: Place, mention: Mention) -> bool:
     )
 
 
-def _distance_fits(away: Floats, km: float) -> Floats:
+def _distance_factors(away: Floats, km: float) -> Floats:
     """How well places fit the distance on a signpost. Roads are longer than the geodesic, and some numbers are not
     distances."""
-    fits = np.exp(-0.5 * ((away - _CROW * km) / (_CROW_SPREAD * km + _SIGN_KM)) ** 2)
-    return np.asarray(_A_DISTANCE * fits + (1.0 - _A_DISTANCE) * np.exp(-away / _NEAR_KM))
+    fits = np.exp(-0.5 * ((away - _STRAIGHT_TO_ROAD * km) / (_STRAIGHT_TO_ROAD_SPREAD * km + _SIGN_ROUNDING_KM)) ** 2)
+    return np.asarray(_DISTANCE_PROBABILITY * fits + (1.0 - _DISTANCE_PROBABILITY) * np.exp(-away / _MENTION_REACH_KM))

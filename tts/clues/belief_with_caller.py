@@ -14,7 +14,7 @@ from tts.clues.scope import scope_of
 from tts.decision_weights import weights
 from tts.domain.geo import Area, Countries, distance_km
 
-_NEAR_KM = weights("belief")["named_km"]
+_NAMED_TOWN_KM = weights("belief")["named_km"]
 
 
 def belief_with_caller(
@@ -31,7 +31,7 @@ def belief_with_caller(
     clues = (*leads.clues, *hint.clues)
     belief_with_hint = reader.weigher.weigh(clues, leads.mentions, allowed, hint.mentions, excluded)
     says, point = plain.best_point()[0], belief_with_hint.best_point()[0]
-    moved = distance_km(says, point) > _NEAR_KM
+    moved = distance_km(says, point) > _NAMED_TOWN_KM
     return plain if moved and leads.names(says) and not leads.names(point) else belief_with_hint
 
 

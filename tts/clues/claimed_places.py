@@ -19,7 +19,7 @@ from tts.geodata.area_from_text import WAYS, countries_in_words
 from tts.geodata.extent import town_km
 from tts.geodata.gazetteer import Place
 
-_NEAR_KM = weights("checks")["near_town_km"]
+_NEAR_TOWN_KM = weights("checks")["near_town_km"]
 _MAX_NAMES = 3
 
 
@@ -89,7 +89,7 @@ def places_of(places: Sequence[Place], statement: str, reader: ClueReader, *, ne
 
 
 def _reach_km(town: Place, *, near: bool) -> float:
-    return town_km(town) + (_NEAR_KM if near else 0.0)
+    return town_km(town) + (_NEAR_TOWN_KM if near else 0.0)
 
 
 def _label(place: Place, reader: ClueReader) -> str:

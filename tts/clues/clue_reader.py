@@ -22,7 +22,7 @@ from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import normalise
 
-_NAMED_KM = weights("belief")["named_km"]
+_NAMED_TOWN_KM = weights("belief")["named_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Leads:
     def names(self, point: LatLon) -> bool:
         """Whether a name of a place at this point was read."""
         return any(
-            match.place.kind != "country" and distance_km(match.place.point, point) <= _NAMED_KM
+            match.place.kind != "country" and distance_km(match.place.point, point) <= _NAMED_TOWN_KM
             for mention in self.mentions
             for match in mention.matches
         )

@@ -70,13 +70,13 @@ def tables() -> Tables:
     for name in ("letters", "currency_marks", "currency_words", "companies"):
         raw[name] = {key: tuple(value.split()) for key, value in raw[name].items()}
     raw["several_languages"] = frozenset(raw["several_languages"].split())
-    raw["date_forms"] = _forms_of(raw["date_forms"])
+    raw["date_forms"] = _forms_by_country(raw["date_forms"])
     raw["town_words"] = frozenset(normalise(word) for words in raw["town_words"].values() for word in words)
     raw["dollar"] = tuple(raw["dollar"].split())
     return Tables(**raw)
 
 
-def _forms_of(countries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def _forms_by_country(countries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """ISO code → its forms, from form → codes."""
     forms: dict[str, list[str]] = {}
     for form, codes in countries.items():

@@ -13,11 +13,11 @@ from tts.geodata.gazetteer import Place
 
 _W = weights("belief")
 ANSWER_FROM = _W["answer_from"]
-_COUNTRY_FROM = _W["country_from"]
-_CITY_FROM = _W["city_from"]
-_REGION_FROM = _W["region_from"]
-_LEAST_ADDRESS_KM = _W["address_least_km"]
-_LEAST_TOWN_KM = _W["town_least_km"]
+_MIN_COUNTRY_SHARE = _W["country_from"]
+_MIN_CITY_SHARE = _W["city_from"]
+_MIN_REGION_SHARE = _W["region_from"]
+_MIN_ADDRESS_KM = _W["address_least_km"]
+_MIN_TOWN_KM = _W["town_least_km"]
 _ANSWER_KM = _W["answer_km"]
 _TOWN_KM = _W["town_km"]
 _DIVISION_KM = _W["division_km"]
@@ -27,7 +27,7 @@ _SAME_POINT_KM = _W["same_point_km"]
 def is_worth_a_point(belief: Belief, leads: Leads) -> bool:
     """Whether a point is worth giving: much of the belief is near it, or one country is likelier than all others."""
     point, _ = belief.best_point()
-    likely = belief.mass(point, _ANSWER_KM) >= ANSWER_FROM or belief.country[1] >= _COUNTRY_FROM
+    likely = belief.mass(point, _ANSWER_KM) >= ANSWER_FROM or belief.country[1] >= _MIN_COUNTRY_SHARE
     return likely and bool(leads.clues or leads.mentions)
 
 
@@ -39,7 +39,7 @@ def conclusion(belief: Belief, countries: Countries) -> Hypothesis:
 def conclusion_at(point: LatLon, belief: Belief, countries: Countries) -> Hypothesis:
     """The same for another point of the belief."""
     named = _named_hypothesis(point, place_at(point, belief), belief, countries)
-    least = _LEAST_ADDRESS_KM if named.level is Level.POINT else _LEAST_TOWN_KM
+    least = _MIN_ADDRESS_KM if named.level is Level.POINT else _MIN_TOWN_KM
     return named.model_copy(
         update={
             "point": LatLon(lat=round(point.lat, 5), lon=round(point.lon, 5)),
@@ -62,10 +62,10 @@ def _named_hypothesis(point: LatLon, place: Place | None, belief: Belief, countr
         country=country.name if country is not None else "",
         country_code=country.code if country is not None else "",
     )
-    if place is not None and belief.mass(point, _TOWN_KM) >= _CITY_FROM:
-        at_door = place.kind == ADDRESS and belief.mass(point, _LEAST_ADDRESS_KM) >= _CITY_FROM
+    if place is not None and belief.mass(point, _TOWN_KM) >= _MIN_CITY_SHARE:
+        at_door = place.kind == ADDRESS and belief.mass(point, _MIN_ADDRESS_KM) >= _MIN_CITY_SHARE
         level = Level.POINT if at_door else Level.CITY
         return named.model_copy(update={"level": level, "region": place.admin1, "city": place.name})
-    if place is not None and belief.mass(point, _DIVISION_KM) >= _REGION_FROM:
+    if place is not None and belief.mass(point, _DIVISION_KM) >= _MIN_REGION_SHARE:
         return named.model_copy(update={"level": Level.REGION, "region": place.admin1})
     return named

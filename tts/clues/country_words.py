@@ -22,8 +22,8 @@ _BRAND_LETTERS = int(_W["brand_letters"])
 _BRAND_COUNTRIES = int(_W["brand_countries"])
 _WIDE_BRAND_COUNTRIES = int(_W["wide_brand_countries"])
 _NATS = {"domain": _W["domain"], "script": _W["script"], "postcode": _W["postcode"]}
-_WORDS_FOR_BRAND = {1: _W["word_for_brand"], 2: _W["words_for_brand"]}
-_SOLD = re.compile(r"(?i)(?:\bwww\.|@)[\w.\-]{1,250}\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)")
+_MAX_ZIPF_BY_BRAND_WORDS = {1: _W["word_for_brand"], 2: _W["words_for_brand"]}
+_SOLD_DOMAIN = re.compile(r"(?i)(?:\bwww\.|@)[\w.\-]{1,250}\.(ai|cc|co|fm|gg|io|la|ly|me|sh|so|st|to|tv|ws)\b(?!\.\w)")
 _KINDS = {"domain": ClueKind.DOMAIN, "script": ClueKind.SCRIPT, "postcode": ClueKind.POSTCODE}
 _UK_POSTCODE = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b")
 _DISTINCT_POSTCODES = (
@@ -38,7 +38,7 @@ _DISTINCT_POSTCODES = (
     (re.compile(r"\b(?:CP|C\.P\.) ?\d{5}\b"), "MX ES", "postcode_with_label"),
     (re.compile(r"\b(?:LT|LV|MD|AZ|AD)-?\d{3,5}\b"), "LT LV MD AZ AD", "postcode_with_country"),
 )
-_LONELY_POSTCODE = re.compile(r"^[\w .'-]+(?:(?<!\d),|, )([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
+_POSTCODE_AT_END = re.compile(r"^[\w .'-]+(?:(?<!\d),|, )([A-Z0-9]{3,5}(?:[ -][A-Z0-9]{2,4})?)$")
 
 
 def wording_clues(text: str, countries: Countries, lexicon: Lexicon) -> Iterator[Clue]:
@@ -62,7 +62,7 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
 
 def _sold_domains(text: str, countries: Countries) -> Iterator[Clue]:
     """A domain that anybody may buy (.la, .me): on a sign it is still its own country's more often than another's."""
-    for match in _SOLD.finditer(text):
+    for match in _SOLD_DOMAIN.finditer(text):
         code = countries_by_tld(countries).get(match.group(1).lower())
         why = f"this domain is used in {list_countries([code])}, and sold elsewhere" if code is not None else ""
         clue = clue_for_countries(
@@ -102,7 +102,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             codes = brands().get(name)
             if codes is None or taken & set(span) or len(name) < _BRAND_LETTERS:
                 continue
-            if _are_ordinary(words[at : at + length], lexicon, _languages_of(codes, countries)):
+            if _are_common_words(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue
             taken |= set(span)
             why = f"{name.title()} has branches in {list_countries(codes)}"
@@ -112,12 +112,12 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
                 yield clue
 
 
-def _are_ordinary(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
+def _are_common_words(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
     """Whether anybody may have written these words without meaning the chain.
 
     A known chain is in the word lists of its home; being a word in another language is what makes it doubtful.
     """
-    limit = _WORDS_FOR_BRAND.get(len(words), _W["many_words_for_brand"])
+    limit = _MAX_ZIPF_BY_BRAND_WORDS.get(len(words), _W["many_words_for_brand"])
     return all(
         any(
             zipf > limit + (_W["word_at_home"] if language in homes else 0.0)
@@ -135,7 +135,7 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
             if clue is not None:
                 yield clue
                 return
-    if match := _LONELY_POSTCODE.match(text):
+    if match := _POSTCODE_AT_END.match(text):
         code = match.group(1)
         if any(char.isdigit() for char in code):
             fits = [country for country in countries.codes if postcode_fits(code, country)]

@@ -20,7 +20,7 @@ from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 
 _SENTENCE = re.compile(r"(?<=[.!?;:？。！])\s+|\n+")
-_EITHER = re.compile(r",? (?:or|nor|and) (?:in )?|, ?", re.IGNORECASE)
+_ALTERNATIVES = re.compile(r",? (?:or|nor|and) (?:in )?|, ?", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|[,/&]|\d[\d.]*")
 
 
@@ -28,16 +28,18 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NEAR = _words("near nearby around beside outside close next près autour nahe bei neben vicino presso cerca perto")
-_PLACE_WORDS = _NEAR | _words("in at inside within en à au aux dans im am a ad nel nella em no na location place")
+_NEAR_WORDS = _words(
+    "near nearby around beside outside close next près autour nahe bei neben vicino presso cerca perto"
+)
+_PLACE_WORDS = _NEAR_WORDS | _words("in at inside within en à au aux dans im am a ad nel nella em no na location place")
 _STATEMENT_WORDS = _words("is it's ist est è es é probably")
-_TAKEN_FROM = _words("photo photograph picture image pic shot view taken postcard foto bild")
-_THIS = _words("this that it be")
-_QUESTION_WORDS = _THIS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
+_PHOTO_WORDS = _words("photo photograph picture image pic shot view taken postcard foto bild")
+_SUBJECT_WORDS = _words("this that it be")
+_QUESTION_WORDS = _SUBJECT_WORDS | _words("maybe perhaps possibly either vielleicht forse quizás peut-être")
 _FILLER_WORDS = _words("to the of von de da di dos das der dem den la le les il lo los las el os o")
 _JOINING_WORDS = _words("de del della di du des la le les of am an im sur sul upon the do da dos al")
-_OR = _words("or oder ou o oppure")
-_AND = _words("and und et e y , / &")
+_OR_WORDS = _words("or oder ou o oppure")
+_AND_WORDS = _words("and und et e y , / &")
 _DENIAL_WORDS = _words("""
 not never neither nor without isn't wasn't don't doesn't isnt wasnt nicht kein keine nie pas non ne sin não nunca
 """)
@@ -56,12 +58,12 @@ speaking write respond translate interested freund freundin ami amie amico amica
 habite né nato vivo
 """)
 _W = weights("caller")
-_COMMON_ZIPF = _W["common_name"]
-_LARGE = _W["large_people"]
-_KNOWN_PEOPLE = _W["known_people"]
-_CODE_LETTERS = int(_W["code_letters"])
-_NAME_LETTERS = int(_W["name_letters"])
-_NAMESAKES = _W["namesakes"]
+_COMMON_NAME_ZIPF = _W["common_name"]
+_MIN_LARGE_POPULATION = _W["large_people"]
+_MIN_KNOWN_POPULATION = _W["known_people"]
+_MAX_CODE_LETTERS = int(_W["code_letters"])
+_MIN_NAME_LETTERS = int(_W["name_letters"])
+_MIN_NAMESAKE_RATIO = _W["namesakes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _denied_places(sentence: str, names: _Names) -> tuple[tuple[Place, ...], ...
     if matched is None:
         return ()
     whole = names.resolve(matched["places"])
-    parts = [whole] if whole else [names.resolve(part) for part in _EITHER.split(matched["places"])]
+    parts = [whole] if whole else [names.resolve(part) for part in _ALTERNATIVES.split(matched["places"])]
     towns = [part for part in parts if part and part[0].kind not in ("country", "admin1")]
     if not all(parts) or (towns and matched["word"].lower() == "outside"):
         return ()
@@ -118,7 +120,7 @@ def _places_in_sentence(sentence: str, names: _Names) -> StatedPlaces | None:
         listed, several = _listed_names(tokens, start, names)
         if listed:
             asked = asked or question or several or words[at] in _QUESTION_WORDS
-            near = near or words[at] in _NEAR
+            near = near or words[at] in _NEAR_WORDS
         found += listed
     if not found:
         found, asked = _listed_names(tokens, 0, names)
@@ -130,8 +132,8 @@ def _places_in_sentence(sentence: str, names: _Names) -> StatedPlaces | None:
 def _name_starts(words: Sequence[str], *, question: bool) -> Iterator[tuple[int, int]]:
     """Where a word of place stands, and where a name after it would begin."""
     for at, word in enumerate(words):
-        from_there = word in ("from", "aus") and (at == 0 or words[at - 1] in _TAKEN_FROM)
-        asked = word in _QUESTION_WORDS and (question or word not in _THIS)
+        from_there = word in ("from", "aus") and (at == 0 or words[at - 1] in _PHOTO_WORDS)
+        asked = word in _QUESTION_WORDS and (question or word not in _SUBJECT_WORDS)
         if word in _PLACE_WORDS or word in _STATEMENT_WORDS or from_there or asked:
             start = at + 1
             while start < len(words) and words[start] in _FILLER_WORDS:
@@ -153,11 +155,11 @@ def _listed_names(tokens: Sequence[str], start: int, names: _Names) -> tuple[lis
         elif places:
             found.append(places)
         before = name
-        if end >= len(tokens) or tokens[end].lower() not in _OR | _AND:
+        if end >= len(tokens) or tokens[end].lower() not in _OR_WORDS | _AND_WORDS:
             break
-        several = several or tokens[end].lower() in _OR
+        several = several or tokens[end].lower() in _OR_WORDS
         start = end + 1
-        if start < len(tokens) and tokens[start].lower() in _OR:
+        if start < len(tokens) and tokens[start].lower() in _OR_WORDS:
             several, start = True, start + 1
     return found, several
 
@@ -219,39 +221,41 @@ class _Names:
         for at in range(1, len(words)):
             around = self._places_with_name(" ".join(words[at:]))
             if around and around[0].kind in ("country", "admin1"):
-                inside = self._matches(" ".join(words[:at]))
+                inside = self._find_matches(" ".join(words[:at]))
                 if kept := tuple(place for place in inside if any(_lies_inside(place, one) for one in around)):
                     return self._best_known(kept)
         return ()
 
     def _places_with_name(self, name: str) -> tuple[Place, ...]:
-        country = self._country(name) if len(name) > _CODE_LETTERS or name.isupper() else None
-        places = self._matches(name)
+        country = self._find_country(name) if len(name) > _MAX_CODE_LETTERS or name.isupper() else None
+        places = self._find_matches(name)
         if country is not None:
             elsewhere = [p for p in places if p.kind == "admin1" and p.country_code != country.code]
             found = self._reader.gazetteer.search(country.name, kinds=("country",), limit=1, fuzzy=False)
             return () if elsewhere else tuple(match.place for match in found)
         large = max((place.population for place in places if place.kind != "admin1"), default=0)
         divisions = any(place.kind == "admin1" for place in places)
-        usual = self._reader.zipf_of_name(name) >= _COMMON_ZIPF
-        return () if usual and large < _LARGE and not divisions else self._best_known(places)
+        usual = self._reader.zipf_of_name(name) >= _COMMON_NAME_ZIPF
+        return () if usual and large < _MIN_LARGE_POPULATION and not divisions else self._best_known(places)
 
-    def _country(self, name: str) -> Country | None:
+    def _find_country(self, name: str) -> Country | None:
         find = self._reader.countries.find
         return find(name) or find(re.sub(r"\band\b", "&", name))
 
-    def _matches(self, name: str) -> tuple[Place, ...]:
+    def _find_matches(self, name: str) -> tuple[Place, ...]:
         """Another spelling than its own is that of a place that many know."""
-        if len(normalise(name)) < _NAME_LETTERS and name.isascii():
+        if len(normalise(name)) < _MIN_NAME_LETTERS and name.isascii():
             return ()
         found = self._reader.gazetteer.search(name, kinds=("city", "admin1"), limit=24, fuzzy=False)
-        least = max((m.place.population for m in found if m.primary and m.place.kind == "city"), default=_KNOWN_PEOPLE)
+        least = max(
+            (m.place.population for m in found if m.primary and m.place.kind == "city"), default=_MIN_KNOWN_POPULATION
+        )
         return tuple(m.place for m in found if m.primary or m.place.kind == "admin1" or m.place.population >= least)
 
     def _best_known(self, places: Sequence[Place]) -> tuple[Place, ...]:
         share = self._reader.weigher.priors.photo_share
         ranked = sorted(places, key=lambda place: (-share(place), place.id))
-        kept = [place for place in ranked if share(place) >= _NAMESAKES * share(ranked[0])]
+        kept = [place for place in ranked if share(place) >= _MIN_NAMESAKE_RATIO * share(ranked[0])]
         towns = [
             p for p in ranked if p.kind == "city" and any(_lies_inside(p, one) for one in kept if one.kind == "admin1")
         ]

@@ -20,8 +20,8 @@ from tts.geodata.names import normalise
 
 _W = weights("caller")
 NATS = _W["hint_nats"]  # log-likelihood of a caller's word
-_RATE = _W["hint"]
-_BASE = _W["hint_elsewhere"]
+_HINT_RATE = _W["hint"]
+_HINT_RATE_ELSEWHERE = _W["hint_elsewhere"]
 _TOWN_KM = _W["town_reach_km"]
 _REACH_KM = {"city": _TOWN_KM, "admin1": _W["division_reach_km"]}
 
@@ -64,7 +64,7 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
         return Hint(label, scope, (), (), places, stated.near, stated.asked, stated.denied)
     clue = clue_for_countries(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
     matches = tuple(Match(place, 1.0, place.name, primary=True) for place in places if place.kind != "country")
-    mentions = (Mention(f"hint {normalise(label)}", "", matches, _RATE, _BASE),) if matches else ()
+    mentions = (Mention(f"hint {normalise(label)}", "", matches, _HINT_RATE, _HINT_RATE_ELSEWHERE),) if matches else ()
     return Hint(label, scope, (clue,) if clue is not None else (), mentions, places, stated.near)
 
 

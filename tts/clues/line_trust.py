@@ -18,28 +18,28 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise
 
 _W = weights("line_trust")
-_NO_TRUST = _W["no_trust"]
-_FULL_TRUST = _W["full_trust"]
-_SECOND = _W["second"]
-_SAME_LINE = _W["same_line"]
+_NO_TRUST_CONFIDENCE = _W["no_trust"]
+_FULL_TRUST_CONFIDENCE = _W["full_trust"]
+_SECOND_READING_TRUST = _W["second"]
+_MIN_COMMON_AREA = _W["same_line"]
 _NUMBER = re.compile(r"[1-9]\d{0,2}(?: ?km)?")
-_BELOW = _W["below"]
-_ACROSS = _W["across"]
-_LEVEL = _W["level"]
-_AS_TALL = _W["as_tall"]
+_MAX_LINES_BELOW = _W["below"]
+_MIN_COMMON_WIDTH = _W["across"]
+_MAX_ROW_SLOPE = _W["level"]
+_MAX_HEIGHT_RATIO = _W["as_tall"]
 _WORD = re.compile(rf"{LETTER}{{3,}}")
-_SHORTEST = {  # letters of a word that somebody may have seen …
+_MIN_WORD_LETTERS = {  # letters of a word that somebody may have seen …
     "": int(_W["word_letters"]),
     "ko": int(_W["korean_word_letters"]),
     **dict.fromkeys(("he", "ar", "fa", "ur"), int(_W["consonant_word_letters"])),
 }
-_SHORTEST_ELSE = int(_W["asked_word_letters"])  # … and not made out of a texture
-_PLACE_LETTERS = int(_W["place_letters"])
-_LISTED_AS = {"sr": "sh"}
-_UNKNOWN_WORDS = _W["unknown_words"]
-_NO_LIST_FROM = _W["no_list_from"]
-_NO_LIST_LETTERS = int(_W["no_list_letters"])
-_OUTDONE = _W["outdone"]
+_DEFAULT_MIN_WORD_LETTERS = int(_W["asked_word_letters"])  # … and not made out of a texture
+_MIN_PLACE_LETTERS = int(_W["place_letters"])
+_LANGUAGE_ALIASES = {"sr": "sh"}
+_UNKNOWN_WORDS_TRUST = _W["unknown_words"]
+_UNLISTED_LANGUAGE_CONFIDENCE = _W["no_list_from"]
+_UNLISTED_LANGUAGE_LETTERS = int(_W["no_list_letters"])
+_TRUST_BESIDE_KNOWN_WORDS = _W["outdone"]
 
 
 class LineTrust:
@@ -69,25 +69,28 @@ class LineTrust:
 
     def is_familiar(self, text: str, language: str = "") -> bool:
         """Whether it has a word of some language (or of one), or is the name of a place."""
-        wanted = _LISTED_AS.get(language, language)
-        shortest = _SHORTEST.get(language, _SHORTEST_ELSE)
+        wanted = _LANGUAGE_ALIASES.get(language, language)
+        shortest = _MIN_WORD_LETTERS.get(language, _DEFAULT_MIN_WORD_LETTERS)
         for word in _WORD.findall(text.casefold()) if shortest > 2 else text.casefold().split():
             known = self._lexicon.frequencies(word) if len(word) >= shortest else {}
             if known and (not wanted or wanted in known):
                 return True
         name = normalise(text)
-        return len(name) >= _PLACE_LETTERS and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
+        return len(name) >= _MIN_PLACE_LETTERS and bool(self._gazetteer.search(name, limit=1, fuzzy=False))
 
     def _trust_in_group(self, lines: Sequence[TextLine]) -> dict[str, float]:
         trust: dict[str, float] = {}
         for line in lines:
             first = self.trust_in_requested_reading(line) if line.language else trust_from_confidence(line.confidence)
-            for text, share in ((line.text, first), *((other, _SECOND * first) for other in line.alternatives)):
+            for text, share in (
+                (line.text, first),
+                *((other, _SECOND_READING_TRUST * first) for other in line.alternatives),
+            ):
                 trust[text] = max(share, trust.get(text, 0.0))
         better = {line.text for line in lines if line.language and self.is_familiar(line.text, line.language)}
         if better and len(trust) > 1:
             trust = {
-                text: share if text in better or self.is_familiar(text) else _OUTDONE * share
+                text: share if text in better or self.is_familiar(text) else _TRUST_BESIDE_KNOWN_WORDS * share
                 for text, share in trust.items()
             }
         letters = {text: _letters(text) for text in trust}
@@ -97,22 +100,26 @@ class LineTrust:
         """Trust in a reading by the reader of a language that a rollout chose."""
         if self.is_familiar(line.text, line.language):
             return trust_from_confidence(line.confidence)
-        if _LISTED_AS.get(line.language, line.language) in self._lexicon.languages:
-            return _UNKNOWN_WORDS * trust_from_confidence(line.confidence)
-        long_enough = sum(char.isalpha() for char in line.text) >= _NO_LIST_LETTERS
-        return trust_from_confidence(line.confidence) if long_enough and line.confidence >= _NO_LIST_FROM else 0.0
+        if _LANGUAGE_ALIASES.get(line.language, line.language) in self._lexicon.languages:
+            return _UNKNOWN_WORDS_TRUST * trust_from_confidence(line.confidence)
+        long_enough = sum(char.isalpha() for char in line.text) >= _UNLISTED_LANGUAGE_LETTERS
+        return (
+            trust_from_confidence(line.confidence)
+            if long_enough and line.confidence >= _UNLISTED_LANGUAGE_CONFIDENCE
+            else 0.0
+        )
 
 
 def trust_from_confidence(confidence: float) -> float:
     """Trust in [0, 1] in what a recogniser read with this confidence."""
-    return min(1.0, max(0.0, (confidence - _NO_TRUST) / (_FULL_TRUST - _NO_TRUST)))
+    return min(1.0, max(0.0, (confidence - _NO_TRUST_CONFIDENCE) / (_FULL_TRUST_CONFIDENCE - _NO_TRUST_CONFIDENCE)))
 
 
 def same_lines(lines: Iterable[TextLine]) -> list[list[TextLine]]:
     """Readings grouped by the line of lettering they are of, by where they stand; in order of appearance."""
     groups: list[list[TextLine]] = []
     for line in lines:
-        group = next((group for group in groups if any(_overlap(line.box, other.box) for other in group)), None)
+        group = next((group for group in groups if any(_are_same_line(line.box, other.box) for other in group)), None)
         if group is None:
             groups.append([line])
         else:
@@ -134,17 +141,17 @@ def _join_number(line: TextLine, numbers: list[TextLine]) -> TextLine:
 def _are_in_a_row(one: Box, number: Box) -> bool:
     tall, other = one.y1 - one.y0, number.y1 - number.y0
     apart = max(number.x0 - one.x1, one.x0 - number.x1)
-    level = abs((one.y0 + one.y1) - (number.y0 + number.y1)) / 2 < _LEVEL * max(tall, other)
-    return one.photo == number.photo and apart > 0 and level and max(tall, other) < _AS_TALL * min(tall, other)
+    level = abs((one.y0 + one.y1) - (number.y0 + number.y1)) / 2 < _MAX_ROW_SLOPE * max(tall, other)
+    return one.photo == number.photo and apart > 0 and level and max(tall, other) < _MAX_HEIGHT_RATIO * min(tall, other)
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def _are_same_line(one: Box, other: Box) -> bool:
     wide = min(one.x1, other.x1) - max(one.x0, other.x0)
     high = min(one.y1, other.y1) - max(one.y0, other.y0)
     if one.photo != other.photo or wide <= 0 or high <= 0:
         return False
     smaller = min(one.area, other.area)
-    return wide * high >= _SAME_LINE * smaller
+    return wide * high >= _MIN_COMMON_AREA * smaller
 
 
 def stands_below(above: Box, below: Box) -> bool:
@@ -152,8 +159,8 @@ def stands_below(above: Box, below: Box) -> bool:
     height = max(above.y1 - above.y0, below.y1 - below.y0)
     across = min(above.x1, below.x1) - max(above.x0, below.x0)
     narrower = min(above.x1 - above.x0, below.x1 - below.x0)
-    close = 0.0 < (below.y0 + below.y1) / 2 - (above.y0 + above.y1) / 2 <= _BELOW * height
-    return above.photo == below.photo and close and across >= _ACROSS * narrower
+    close = 0.0 < (below.y0 + below.y1) / 2 - (above.y0 + above.y1) / 2 <= _MAX_LINES_BELOW * height
+    return above.photo == below.photo and close and across >= _MIN_COMMON_WIDTH * narrower
 
 
 def _letters(text: str) -> str:

@@ -27,14 +27,14 @@ SEARCH = "poi_keyword_search"
 GEOCODE = "geocode"
 AROUND = "reverse_geocode"
 _W = weights("mentions")
-_COARSE = re.compile(  # providers' kinds of what is no address: OpenStreetMap's, Google's, AMap's
+_COARSE_KIND = re.compile(  # providers' kinds of what is no address: OpenStreetMap's, Google's, AMap's
     r"\b(?:administrative|borough|city|country|county|hamlet|island|locality|municipality|neighbou?rhood|political"
     r"|post(?:al )?code|quarter|region|state|sublocality|suburb|town|village)\b"
     r"|[国國]家|省|市|区县|开发区|乡镇|村庄|商圈"
 )
-_TOWNS = 40
-_LEAST_LETTERS = int(_W["around_letters"])
-_LETTERS_AN_EDIT = int(_W["around_letters_an_edit"])
+_MAX_NEARBY_TOWNS = 40
+_MIN_LETTERS = int(_W["around_letters"])
+_LETTERS_PER_EDIT = int(_W["around_letters_an_edit"])
 Lookup = tuple[ToolCall, ToolResult]
 
 
@@ -78,7 +78,7 @@ class LookupReader:
     def _searched_mentions(self, query: str, facts: Iterable[PlaceFact]) -> Iterator[Mention]:
         """A name inside a country; one that is spelt exactly so is known without a search."""
         if query and not self._gazetteer.search(query, limit=1, fuzzy=False):
-            matches = (self._match(fact, query) for fact in facts if fact.place_kind != "country")
+            matches = (self._find_match(fact, query) for fact in facts if fact.place_kind != "country")
             mention = self._names.mention_of_query(query, list(matches))
             if mention is not None:
                 yield mention
@@ -97,17 +97,19 @@ class LookupReader:
         for text in dict.fromkeys(part for line in texts for part in (line, *line.split())):
             name = normalise(text)
             letters = len(name.replace(" ", ""))
-            if name in named or letters < _LEAST_LETTERS or self._is_familiar(text):
+            if name in named or letters < _MIN_LETTERS or self._is_familiar(text):
                 continue
-            near = [(edits, fact) for fact in facts if (edits := _edits(name, fact)) * _LETTERS_AN_EDIT <= letters]
+            near = [
+                (edits, fact) for fact in facts if (edits := _edit_distance(name, fact)) * _LETTERS_PER_EDIT <= letters
+            ]
             if near:
                 edits = min(edits for edits, _ in near)
                 matches = (
-                    self._address_match(fact) or self._match(fact, name) for count, fact in near if count == edits
+                    self._address_match(fact) or self._find_match(fact, name) for count, fact in near if count == edits
                 )
                 yield Mention(name, text[:120], tuple(matches), _W["around"] / (1 + edits), _W["around_base"])
 
-    def _match(self, fact: PlaceFact, query: str) -> Match:
+    def _find_match(self, fact: PlaceFact, query: str) -> Match:
         """A provider's place as the gazetteer's; main names are in Latin letters."""
         place = self._gazetteer.get(fact.id) or stated_place(fact, "city")
         score = fact.score if fact.score is not None else 1.0
@@ -115,11 +117,11 @@ class LookupReader:
 
     def _address_match(self, fact: PlaceFact) -> Match | None:
         """A place smaller than a town, called by the town it is in; None for towns and larger."""
-        coarse = self._gazetteer.get(fact.id) is not None or _COARSE.search(fact.place_kind) is not None
+        coarse = self._gazetteer.get(fact.id) is not None or _COARSE_KIND.search(fact.place_kind) is not None
         if coarse or not fact.country_code:
             return None
         place = stated_place(fact, ADDRESS)
-        towns = self._gazetteer.nearest(place.point, limit=_TOWNS, max_km=_W["address_town_km"])
+        towns = self._gazetteer.nearest(place.point, limit=_MAX_NEARBY_TOWNS, max_km=_W["address_town_km"])
         if not towns:
             return None
         town, _ = max(towns, key=lambda pair: pair[0].population * math.exp(-pair[1] / _W["address_pull_km"]))
@@ -127,7 +129,7 @@ class LookupReader:
         return Match(named, 1.0, fact.name, primary=True)
 
 
-def _edits(name: str, fact: PlaceFact) -> int:
+def _edit_distance(name: str, fact: PlaceFact) -> int:
     """Letters by which a name differs from that of a place or from a part of its address."""
     called = [normalise(part) for part in (fact.name, *fact.address.split(","))]
     return min(OSA.distance(name, other) for other in called)

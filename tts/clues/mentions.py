@@ -26,51 +26,51 @@ from tts.geodata.lexicon import Lexicon
 from tts.geodata.names import LETTER, normalise, script_of
 
 _W = weights("mentions")
-_OWN = _W["own"]
-_ALTERNATE = _W["alternate"]
-_EDIT = _W["edit"]
-_FOREIGN_EDIT = _W["foreign_edit"]
+_OWN_TOWN_RATE = _W["own"]
+_ALTERNATE_NAME_SHARE = _W["alternate"]
+_EDIT_SHARE = _W["edit"]
+_FOREIGN_EDIT_SHARE = _W["foreign_edit"]
 _EDIT_CHANCE = _W["edit_chance"]
-_CHANCE = _W["chance"]
-_SHORT = {
+_LETTERS_CHANCE = _W["chance"]
+_SHORT_NAME_CHANCES = {
     1: _W["chance_of_1"],
     2: _W["chance_of_2"],
     3: _W["chance_of_3"],
     4: _W["chance_of_4"],
     5: _W["chance_of_5"],
 }
-_LONG = _W["long"]
-_LONG_FROM = int(_W["long_from"])
-_LONG_UP_TO = int(_W["long_up_to"])
-_LONGEST = int(_W["most_words"])
-_NO_WORD_THERE = _W["no_word_there"]
-_FOREIGN = _W["foreign"]
-_OWNERS = _W["owners"]
-_FOOD_NAME = weights("misleading")["food_name"]
-_MOST = _W["most"]
-_GERMAN = ("DE", "AT", "CH")
+_CHANCE_PER_FURTHER_LETTER = _W["long"]
+_LONG_NAME_LETTERS = int(_W["long_from"])
+_MAX_COUNTED_LETTERS = int(_W["long_up_to"])
+_MAX_NAME_WORDS = int(_W["most_words"])
+_WORD_SHARE_BESIDE_DISTANCE = _W["no_word_there"]
+_FOREIGN_LANGUAGE_SHARE = _W["foreign"]
+_OWNER_NAME_RATE = _W["owners"]
+_FOOD_NAME_RATE = weights("misleading")["food_name"]
+_MAX_RATE = _W["most"]
+_GERMAN_SPEAKING_COUNTRIES = ("DE", "AT", "CH")
 _MAX_MENTIONS = int(_W["most_mentions"])
-_NAMES_KEPT = 1024
-_TAKEN = _W["taken"]
-_AS_GOOD = _W["as_good"]
-_LOOKED_UP_FROM = int(_W["looked_up_letters"])
-_ADJECTIVE_FROM = int(_W["adjective_letters"])
-_MISSPELT_FROM = int(_W["misspelt_letters"])
-_TWICE_MISSPELT_FROM = int(_W["twice_misspelt_letters"])
+_NAME_CACHE_SIZE = 1024
+_MIN_EXCLUSIVE_RATIO = _W["taken"]
+_SCORE_TOLERANCE = _W["as_good"]
+_MIN_LOOKED_UP_LETTERS = int(_W["looked_up_letters"])
+_MIN_ADJECTIVE_LETTERS = int(_W["adjective_letters"])
+_MIN_MISSPELT_LETTERS = int(_W["misspelt_letters"])
+_MIN_TWICE_MISSPELT_LETTERS = int(_W["twice_misspelt_letters"])
 _LETTERS = re.compile(rf"{LETTER}+")
-_SIGNS = rf"(?:{LETTER}|\d)+"
-_WORD = re.compile(rf"{_SIGNS}(?:['’.\-]{_SIGNS})*\.?")
-_HAN = int(_W["han_least"])
-_SYLLABLES = int(_W["syllables_least"])
-_UNSPACED = {  # letters of the shortest and the longest names
-    "Hani": (_HAN, int(_W["han_most"])),
-    "Jpan": (_HAN, int(_W["kana_most"])),
-    **dict.fromkeys(("Thai", "Mymr"), (_SYLLABLES, int(_W["thai_burmese_most"]))),
-    **dict.fromkeys(("Laoo", "Khmr"), (_SYLLABLES, int(_W["lao_khmer_most"]))),
+_CHARACTERS = rf"(?:{LETTER}|\d)+"
+_WORD = re.compile(rf"{_CHARACTERS}(?:['’.\-]{_CHARACTERS})*\.?")
+_MIN_HAN_CHARACTERS = int(_W["han_least"])
+_MIN_SYLLABIC_CHARACTERS = int(_W["syllables_least"])
+_NAME_LENGTHS_UNSPACED = {  # letters of the shortest and the longest names
+    "Hani": (_MIN_HAN_CHARACTERS, int(_W["han_most"])),
+    "Jpan": (_MIN_HAN_CHARACTERS, int(_W["kana_most"])),
+    **dict.fromkeys(("Thai", "Mymr"), (_MIN_SYLLABIC_CHARACTERS, int(_W["thai_burmese_most"]))),
+    **dict.fromkeys(("Laoo", "Khmr"), (_MIN_SYLLABIC_CHARACTERS, int(_W["lao_khmer_most"]))),
 }
-_EDITS_APART = int(_W["reading_edits"])
-_LETTERS_AN_EDIT = int(_W["reading_letters"])
-_CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
+_MAX_READING_EDITS = int(_W["reading_edits"])
+_LETTERS_PER_EDIT = int(_W["reading_letters"])
+_AIRPORT_CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
 _CODE_LETTERS = 3
 
 
@@ -104,7 +104,9 @@ class Mention:
     def rate_elsewhere_among(self, languages: Mapping[str, float]) -> float:
         """The same on signs in these languages, by their shares. Words of any other language stand there too, rarely:
         a Turkish word that hangs in Romania is more probably the Romanian town."""
-        return self.base + sum(max(_FOREIGN, languages.get(tag, 0.0)) * share for tag, share in self.words.items())
+        return self.base + sum(
+            max(_FOREIGN_LANGUAGE_SHARE, languages.get(tag, 0.0)) * share for tag, share in self.words.items()
+        )
 
 
 class MentionReader:
@@ -119,7 +121,7 @@ class MentionReader:
         self._names = names
         self._rules = rules
         # every rollout and the verifier interpret the same lines of a photo
-        self._places_with_name = lru_cache(_NAMES_KEPT)(self._find_places_with_name)
+        self._places_with_name = lru_cache(_NAME_CACHE_SIZE)(self._find_places_with_name)
 
     def mentions(self, texts: Iterable[str], beside: Mapping[str, Iterable[str]] | None = None) -> tuple[Mention, ...]:
         """Distinct names, the most telling first; `beside` has the lines above and below each text, where known."""
@@ -139,7 +141,11 @@ class MentionReader:
 
     def _line_mentions(self, text: str, lines: Iterable[str]) -> Iterator[Mention]:
         script = script_of(text)
-        spans = _character_spans(text, *_UNSPACED[script]) if script in _UNSPACED else _word_spans(text)
+        spans = (
+            _character_spans(text, *_NAME_LENGTHS_UNSPACED[script])
+            if script in _NAME_LENGTHS_UNSPACED
+            else _word_spans(text)
+        )
         taken: list[tuple[int, int]] = []
         for start, end in spans:
             if any(start < b and end > a for a, b in taken):
@@ -147,17 +153,17 @@ class MentionReader:
             mention = self._mention_of_name(text, start, end, lines)
             if mention is not None:
                 yield mention
-                if mention.likelihood_ratio > _TAKEN:
+                if mention.likelihood_ratio > _MIN_EXCLUSIVE_RATIO:
                     taken.append((start, end))
 
     def _airport_mentions(self, text: str) -> Iterator[Mention]:
         """IATA codes; without anything about flying beside them they are too short to be one."""
-        for code in dict.fromkeys(_CODE.findall(text)):
+        for code in dict.fromkeys(_AIRPORT_CODE.findall(text)):
             found = self._gazetteer.search(code, kinds=("airport", "city"), limit=8, fuzzy=False)
             airport = next((match.place for match in found if match.place.kind == "airport"), None)
             if airport is not None:
                 served = [m for m in found if distance_km(m.place.point, airport.point) <= _W["served_km"]]
-                yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN, _W["code_base"])
+                yield Mention(normalise(code), text[:120], tuple(served), TOWN_NAMED * _OWN_TOWN_RATE, _W["code_base"])
 
     def _mention_of_name(self, text: str, start: int, end: int, lines: Iterable[str]) -> Mention | None:
         name = normalise(text[start:end])
@@ -167,33 +173,40 @@ class MentionReader:
         if not matches:
             return None
         weight = weight_beside(text, start, end, lines, self._rules)
-        owner = _OWNERS if of_an_owner(text, start, end) else 0.0
+        owner = _OWNER_NAME_RATE if of_an_owner(text, start, end) else 0.0
         street = weight < TOWN_NAMED and Rule.STREET in self._rules and names_a_street(text, start, end)
         sold = weight < TOWN_NAMED and Rule.FOOD_NAME in self._rules
         sold = sold and sells_food_or_names_a_shop(text, start, end, lines)
         base = (_chance_of_letters(name) + owner) * _EDIT_CHANCE**edits
-        rate = _OWN * _EDIT**edits * _spelling(name, matches[0].primary) * weight
+        rate = _OWN_TOWN_RATE * _EDIT_SHARE**edits * _spelling_share(name, matches[0].primary) * weight
         words = self._word_frequencies(name, matches)
         if weight >= TOWN_NAMED:
-            words = {language: _NO_WORD_THERE * share for language, share in words.items()}
+            words = {language: _WORD_SHARE_BESIDE_DISTANCE * share for language, share in words.items()}
         km = kilometres_beside(text, start, end)
-        return Mention(name, text[:120], tuple(matches), min(_MOST, rate), base, km, words, street, _FOOD_NAME * sold)
+        return Mention(
+            name, text[:120], tuple(matches), min(_MAX_RATE, rate), base, km, words, street, _FOOD_NAME_RATE * sold
+        )
 
     def mention_of_query(self, query: str, matches: Iterable[Match]) -> Mention | None:
         """A name that a search inside a country found, spelt so or nearly so; None where it found nothing near."""
         name, found = normalise(query), list(matches)
         best = max((match.score for match in found), default=0.0)
-        kept = tuple(match for match in found if match.score > best - _AS_GOOD)
-        if not kept or len(name) < _LOOKED_UP_FROM:
+        kept = tuple(match for match in found if match.score > best - _SCORE_TOLERANCE)
+        if not kept or len(name) < _MIN_LOOKED_UP_LETTERS:
             return None
         primary = any(match.primary for match in kept)
         edits = round((1.0 - best / (1.0 if primary else _W["alternate_score"])) * (len(name) + 1.0))
-        rate = _W["looked_up"] * _OWN * (_EDIT if name.isascii() else _FOREIGN_EDIT) ** edits * _spelling(name, primary)
+        rate = (
+            _W["looked_up"]
+            * _OWN_TOWN_RATE
+            * (_EDIT_SHARE if name.isascii() else _FOREIGN_EDIT_SHARE) ** edits
+            * _spelling_share(name, primary)
+        )
         return Mention(
             name,
             query[:120],
             kept,
-            min(_MOST, rate),
+            min(_MAX_RATE, rate),
             _chance_of_letters(name) * _EDIT_CHANCE**edits,
             words=self._word_frequencies(name, kept),
         )
@@ -206,28 +219,28 @@ class MentionReader:
         found, edits = self._gazetteer.search(name, limit=24, fuzzy=False), 0
         if len(name) == _CODE_LETTERS:  # codes of airports are words of every language
             found = [match for match in found if match.place.kind != "airport"]
-        adjective = len(name) >= _ADJECTIVE_FROM and name.endswith("er") and " " not in name
+        adjective = len(name) >= _MIN_ADJECTIVE_LETTERS and name.endswith("er") and " " not in name
         if not found and adjective:
-            found = self._gazetteer.search(name[:-2], countries=_GERMAN, limit=8, fuzzy=False)
+            found = self._gazetteer.search(name[:-2], countries=_GERMAN_SPEAKING_COUNTRIES, limit=8, fuzzy=False)
         if not found:
-            found, edits = self._near_matches(name, None)
+            found, edits = self._find_misspelt_matches(name, None)
         if not found and adjective:
-            found, edits = self._near_matches(name[:-2], _GERMAN)
+            found, edits = self._find_misspelt_matches(name[:-2], _GERMAN_SPEAKING_COUNTRIES)
         return tuple(found), edits
 
-    def _near_matches(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
+    def _find_misspelt_matches(self, name: str, countries: tuple[str, ...] | None) -> tuple[list[Match], int]:
         """Names one or two letters away from a long run of letters that is no word."""
         letters = name.replace(" ", "")
-        if len(letters) < _MISSPELT_FROM or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
+        if len(letters) < _MIN_MISSPELT_LETTERS or self._lexicon.zipf(name) > 0 or not _LETTERS.fullmatch(letters):
             return [], 0
         if " " in name and any(self._lexicon.zipf(word) > _W["common_word"] for word in name.split()):
             return [], 0
         found = [m for m in self._gazetteer.search(name, countries=countries, limit=8) if m.score >= _W["near_score"]]
         best = max((m.score for m in found), default=0.0)
         edits = 1 if best > 1.0 - _W["one_edit"] / (len(name) + 1.0) else 2
-        if edits == 2 and len(letters) < _TWICE_MISSPELT_FROM:
+        if edits == 2 and len(letters) < _MIN_TWICE_MISSPELT_LETTERS:
             return [], 0
-        return [m for m in found if m.score > best - _AS_GOOD], edits
+        return [m for m in found if m.score > best - _SCORE_TOLERANCE], edits
 
     def _word_frequencies(self, name: str, matches: Sequence[Match]) -> dict[str, float]:
         """How often signs of a language carry these words without meaning the place."""
@@ -242,13 +255,17 @@ class MentionReader:
 def _chance_of_letters(name: str) -> float:
     """How often these letters are on a sign by chance, without being a word of any language."""
     letters = len(name.replace(" ", ""))
-    chance = _SHORT.get(letters, _CHANCE) if name.isascii() else max(_CHANCE, _SHORT.get(letters + 2, 0.0))
-    return chance * _LONG ** max(0, min(_LONG_UP_TO, letters) - _LONG_FROM)
+    chance = (
+        _SHORT_NAME_CHANCES.get(letters, _LETTERS_CHANCE)
+        if name.isascii()
+        else max(_LETTERS_CHANCE, _SHORT_NAME_CHANCES.get(letters + 2, 0.0))
+    )
+    return chance * _CHANCE_PER_FURTHER_LETTER ** max(0, min(_MAX_COUNTED_LETTERS, letters) - _LONG_NAME_LETTERS)
 
 
-def _spelling(name: str, primary: bool) -> float:
+def _spelling_share(name: str, primary: bool) -> float:
     """How often a place is called so on its own signs: main names are in Latin letters, others there are their own."""
-    return 1.0 if primary or not name.isascii() else _ALTERNATE
+    return 1.0 if primary or not name.isascii() else _ALTERNATE_NAME_SHARE
 
 
 def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
@@ -282,14 +299,14 @@ def distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def _are_same_word(one: Mention, other: Mention) -> bool:
-    far = max(1, min(_EDITS_APART, len(one.name) // _LETTERS_AN_EDIT))
+    far = max(1, min(_MAX_READING_EDITS, len(one.name) // _LETTERS_PER_EDIT))
     alike = OSA.distance(one.name, other.name, score_cutoff=far) <= far
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 
 
 def with_weight(mention: Mention, factor: float) -> Mention:
     """The same mention, taken less or more seriously: how rollouts differ."""
-    return replace(mention, rate=min(_MOST, mention.rate * factor))
+    return replace(mention, rate=min(_MAX_RATE, mention.rate * factor))
 
 
 def _word_spans(text: str) -> list[tuple[int, int]]:
@@ -297,7 +314,7 @@ def _word_spans(text: str) -> list[tuple[int, int]]:
     words = [match.span() for match in _WORD.finditer(text)]
     return [
         (words[at][0], words[at + length - 1][1])
-        for length in range(min(_LONGEST, len(words)), 0, -1)
+        for length in range(min(_MAX_NAME_WORDS, len(words)), 0, -1)
         for at in range(len(words) - length + 1)
     ]
 

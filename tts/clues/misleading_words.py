@@ -16,7 +16,7 @@ from tts.errors import DataError
 from tts.geodata.names import normalise, script_of
 
 _VERSION = 1
-_UNSPACED = frozenset({"Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
+_UNSPACED_SCRIPTS = frozenset({"Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
 _PARTICLE = re.compile(r" (?:d[aeiou]s?|del|della|dell|des|der|den|dem|of|the|von|van|al|el|la|las|les|los|le)$")
 
 
@@ -58,7 +58,7 @@ def misleading_words() -> MisleadingWords:
 
 @lru_cache(maxsize=2)
 def _unspaced_words(words: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(word for word in words if script_of(word) in _UNSPACED))
+    return tuple(sorted(word for word in words if script_of(word) in _UNSPACED_SCRIPTS))
 
 
 def _normalised_words(words: Iterable[str]) -> frozenset[str]:
@@ -73,7 +73,7 @@ def names_a_street(text: str, start: int, end: int) -> bool:
     if rest and (first in words.street_before or name.rpartition(" ")[2] in words.street_after):
         return True
     stem = _PARTICLE.sub("", f" {before}").strip()
-    if script_of(text[start:end]) in _UNSPACED:
+    if script_of(text[start:end]) in _UNSPACED_SCRIPTS:
         return after.startswith(words.unspaced_after) or stem.endswith(words.unspaced_before)
     following = after.split()[:1]
     return bool(_last_words(stem) & words.street_before) or (bool(following) and following[0] in words.street_after)

@@ -21,15 +21,15 @@ from tts.geodata.gazetteer import Gazetteer, Match, Place
 from tts.geodata.lexicon import Lexicon
 
 _W = weights("name_frequencies")
-_FROM = _W["word_from_zipf"]
-_SCALE = _W["word_scale_zipf"]
-_SHORTEST = int(_W["shortest"])
-_LEFT = _W["left_to_names"]
-_NAMES = NormalDist(0.0, _W["spread_zipf"])
-_LETTERS = (4, 5, 8, 12)
-_WORD_OF = (_W["word_of_4"], _W["word_of_5"], _W["word_of_8"], _W["word_of_12"])
-_KEPT = 20_000
-_TOWNS = 24
+_WORD_MIN_ZIPF = _W["word_from_zipf"]
+_WORD_SCALE_ZIPF = _W["word_scale_zipf"]
+_MIN_LETTERS = int(_W["shortest"])
+_NAME_SHARE_ELSEWHERE = _W["left_to_names"]
+_NAME_ZIPF_DISTRIBUTION = NormalDist(0.0, _W["spread_zipf"])
+_LETTER_COUNTS = (4, 5, 8, 12)
+_WORD_PROBABILITIES = (_W["word_of_4"], _W["word_of_5"], _W["word_of_8"], _W["word_of_12"])
+_CACHE_SIZE = 20_000
+_MAX_TOWNS = 24
 
 
 class NameFrequencies:
@@ -39,26 +39,27 @@ class NameFrequencies:
         self._gazetteer = gazetteer
         self._lexicon = lexicon
         self._priors = priors
-        self.name_use = lru_cache(_KEPT)(self._name_use)
+        self.name_use = lru_cache(_CACHE_SIZE)(self._name_use)
 
     def word_shares(self, word: str, matches: Sequence[Match]) -> dict[str, float]:
         """By language, the share of a word's frequency that is not about a town, in [0, 1]. `matches` are the places
         with this word in their name."""
         known = self._lexicon.frequencies(word)
-        if len(word) < _SHORTEST:
+        if len(word) < _MIN_LETTERS:
             return dict.fromkeys(known, 1.0)
-        expected = self._expected_zipf(_bearers(matches), known)
+        expected = self._expected_zipf(_places_of_matches(matches), known)
         return {
-            tag: _LEFT + (1.0 - _LEFT) * _chance_of_word(len(word), zipf, expected[tag]) for tag, zipf in known.items()
+            tag: _NAME_SHARE_ELSEWHERE + (1.0 - _NAME_SHARE_ELSEWHERE) * _chance_of_word(len(word), zipf, expected[tag])
+            for tag, zipf in known.items()
         }
 
     def _name_use(self, word: str) -> NameUse:
         """How far a word of a line is the name of a town."""
         known = self._lexicon.frequencies(word)
-        if not known or len(word) < _SHORTEST:
+        if not known or len(word) < _MIN_LETTERS:
             return NO_NAME
-        matches = self._gazetteer.search(word, limit=_TOWNS, fuzzy=False)
-        towns = [place for place in _bearers(matches) if place.kind == "city"]
+        matches = self._gazetteer.search(word, limit=_MAX_TOWNS, fuzzy=False)
+        towns = [place for place in _places_of_matches(matches) if place.kind == "city"]
         if not towns:
             return NO_NAME
         shares = self.word_shares(word, matches)
@@ -84,7 +85,7 @@ class NameFrequencies:
         return found
 
 
-def _bearers(matches: Sequence[Match]) -> list[Place]:
+def _places_of_matches(matches: Sequence[Match]) -> list[Place]:
     """The places that have a name as their main one; if there are none, those that have it as another one."""
     return [match.place for match in matches if match.primary] or [match.place for match in matches]
 
@@ -92,7 +93,7 @@ def _bearers(matches: Sequence[Match]) -> list[Place]:
 def _chance_of_word(letters: int, zipf: float, expected: float) -> float:
     """The chance that a name of so many letters, in a list with this Zipf value, is an ordinary word; `expected` is the
     usual value for the name of the town."""
-    prior = float(np.interp(letters, _LETTERS, _WORD_OF))
-    as_word = prior * math.exp(-max(0.0, zipf - _FROM) / _SCALE) / _SCALE
-    as_name = (1.0 - prior) * _W["in_list"] * _NAMES.pdf(max(0.0, zipf - expected))
+    prior = float(np.interp(letters, _LETTER_COUNTS, _WORD_PROBABILITIES))
+    as_word = prior * math.exp(-max(0.0, zipf - _WORD_MIN_ZIPF) / _WORD_SCALE_ZIPF) / _WORD_SCALE_ZIPF
+    as_name = (1.0 - prior) * _W["in_list"] * _NAME_ZIPF_DISTRIBUTION.pdf(max(0.0, zipf - expected))
     return as_word / (as_word + as_name)

@@ -33,25 +33,25 @@ _UNITS = (
     (re.compile(r"\b\d+ ?(?:sq\.? ?ft|lbs?|gal)\b", re.IGNORECASE), "US CA GB IN", "size_in_feet_or_pounds"),
     (re.compile(r"\b\d+ ?°F\b"), "US", "fahrenheit"),
 )
-_DEGREES = re.compile(
+_DEGREES_AND_MINUTES = re.compile(
     r"(\d{1,2})\s?[°º]\s?(?:(\d{1,2}(?:[.,]\d+)?)\s?['′’]\s?)?(?:(\d{1,2}(?:[.,]\d+)?)\s?(?:[\"″”]|'')\s?)?([NS])\W{0,4}"
     r"(\d{1,3})\s?[°º]\s?(?:(\d{1,2}(?:[.,]\d+)?)\s?['′’]\s?)?(?:(\d{1,2}(?:[.,]\d+)?)\s?(?:[\"″”]|'')\s?)?([EWO])"
 )
-_DECIMAL = re.compile(
+_DECIMAL_DEGREES = re.compile(
     r"(?<![\d.])(-?\d{1,2}\.\d{3,8})\s?°?\s?([NS])?[,;/ ]\s?(-?\d{1,3}\.\d{3,8})\s?°?\s?([EW])?(?![\d.])"
 )
 _US_ADDRESS = re.compile(r"\b([A-Z]{2})\.?,? (\d{5})(?:-\d{4})?\b")
 _W = weights_of("signs")
 _PHONE_NATS = _W["phone"]
 _NATIONAL_NATS = _W["national_phone"]
-_PHONE_DIGITS = int(_W["phone_digits"])
-_CALLED_PHONE_DIGITS = int(_W["called_phone_digits"])
-_MOST_PHONE_DIGITS = int(_W["most_phone_digits"])
-_PHONE_COUNTRIES = int(_W["phone_countries"])
-_NOWHERE_DEG = _W["nowhere_deg"]
+_MIN_PHONE_DIGITS = int(_W["phone_digits"])
+_MIN_LABELLED_PHONE_DIGITS = int(_W["called_phone_digits"])
+_MAX_PHONE_DIGITS = int(_W["most_phone_digits"])
+_MAX_PHONE_COUNTRIES = int(_W["phone_countries"])
+_NULL_ISLAND_DEG = _W["nowhere_deg"]
 _PRICE_NATS = _W["price"]
-_WORD_NATS = _W["money_word"] * _PRICE_NATS
-_COMMON_MONEY = frozenset("€£")  # … that tourists meet too
+_MONEY_WORD_NATS = _W["money_word"] * _PRICE_NATS
+_COMMON_CURRENCIES = frozenset("€£")  # … that tourists meet too
 
 
 def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
@@ -82,14 +82,14 @@ def _international_numbers(text: str) -> Iterator[Clue | None]:
 def _national_numbers(text: str, countries: Countries) -> Iterator[Clue]:
     """A number without a country's prefix: the countries where it could be dialled, best where it is set as there."""
     has_phone_word = bool(_PHONE_WORD.search(text))
-    least = _CALLED_PHONE_DIGITS if has_phone_word else _PHONE_DIGITS
+    least = _MIN_LABELLED_PHONE_DIGITS if has_phone_word else _MIN_PHONE_DIGITS
     for match in list(_LOCAL_PHONE.finditer(text))[:2]:
         digits = re.sub(r"\D", "", match.group())
-        fits = least <= len(digits) <= _MOST_PHONE_DIGITS
+        fits = least <= len(digits) <= _MAX_PHONE_DIGITS
         if not fits or (not has_phone_word and match.group().isdigit()):
             continue
         weights = _countries_of_number(match.group().strip(), countries.codes)
-        if weights and len(weights) < _PHONE_COUNTRIES:
+        if weights and len(weights) < _MAX_PHONE_COUNTRIES:
             codes = sorted(code for code, weight in weights.items() if weight == 0.0)
             why = f"telephone numbers are written like this in {list_countries(codes)}"
             yield Clue(kind=ClueKind.PHONE, quote=match.group(), why=why, weights=weights, other=-_NATIONAL_NATS)
@@ -106,11 +106,11 @@ def _countries_of_number(text: str, codes: tuple[str, ...]) -> dict[str, float]:
             continue
         if phonenumbers.is_valid_number_for_region(number, code):
             national = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
-            found[code] = 0.0 if _grouping(national) == _grouping(text) else -1.0
+            found[code] = 0.0 if _digit_group_lengths(national) == _digit_group_lengths(text) else -1.0
     return found if 0.0 in found.values() else {code: 0.0 for code in found}
 
 
-def _grouping(text: str) -> tuple[int, ...]:
+def _digit_group_lengths(text: str) -> tuple[int, ...]:
     return tuple(len(group) for group in re.findall(r"\d+", text))
 
 
@@ -118,14 +118,14 @@ def _prices(text: str) -> Iterator[Clue | None]:
     if any(char.isdigit() for char in text):
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
-                nats = (_W["common_money"] if mark in _COMMON_MONEY else 1.0) * _PRICE_NATS
+                nats = (_W["common_money"] if mark in _COMMON_CURRENCIES else 1.0) * _PRICE_NATS
                 yield clue_for_countries(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
-        yield clue_for_countries(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _WORD_NATS)
+        yield clue_for_countries(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _MONEY_WORD_NATS)
     if naira := _NAIRA.search(text):
-        yield clue_for_countries(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _WORD_NATS)
+        yield clue_for_countries(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _MONEY_WORD_NATS)
     if dollar := _DOLLAR.search(text):
         yield clue_for_countries(
             ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, _W["dollar"]
@@ -149,19 +149,19 @@ def _units(text: str) -> Iterator[Clue | None]:
 
 def _coordinates(text: str) -> Iterator[Clue]:
     """A position printed in the picture, in degrees with minutes and seconds or in decimals."""
-    for match in _DEGREES.finditer(text):
+    for match in _DEGREES_AND_MINUTES.finditer(text):
         parts = match.groups()
         lat = _angle(parts[0:3]) * (-1.0 if parts[3] == "S" else 1.0)
         lon = _angle(parts[4:7]) * (-1.0 if parts[7] in "WO" else 1.0)
         yield from _position_clues(match.group(), lat, lon, _W["degrees_km"])
-    for match in _DECIMAL.finditer(text):
+    for match in _DECIMAL_DEGREES.finditer(text):
         lat = float(match.group(1)) * (-1.0 if match.group(2) == "S" else 1.0)
         lon = float(match.group(3)) * (-1.0 if match.group(4) == "W" else 1.0)
         yield from _position_clues(match.group(), lat, lon, _W["decimal_km"])
 
 
 def _position_clues(quote: str, lat: float, lon: float, km: float) -> Iterator[Clue]:
-    if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > _NOWHERE_DEG or abs(lon) > _NOWHERE_DEG):
+    if abs(lat) <= 90 and abs(lon) <= 180 and (abs(lat) > _NULL_ISLAND_DEG or abs(lon) > _NULL_ISLAND_DEG):
         point = LatLon(lat=lat, lon=lon)
         why = f"the picture states the position {point}"
         yield Clue(kind=ClueKind.COORDINATES, quote=quote, why=why, point=point, point_km=km)

@@ -13,24 +13,24 @@ from tts.clues.plate_forms import plate_forms
 from tts.decision_weights import weights as weights_of
 
 _W = weights_of("signs")
-_LONGEST = int(_W["plate_characters"])
-_LONGEST_GROUP = int(_W["plate_group_letters"])
-_LEAST_DIGITS = int(_W["plate_digits"])
+_MAX_CHARACTERS = int(_W["plate_characters"])
+_MAX_GROUP_LETTERS = int(_W["plate_group_letters"])
+_MIN_DIGITS = int(_W["plate_digits"])
 _PLATES = plate_forms().compile()
-_TRUST = _W["plate"]
-_GROUP = re.compile(r"[^\W\d_]+")
+_PLATE_TRUST = _W["plate"]
+_LETTER_GROUP = re.compile(r"[^\W\d_]+")
 
 
 def plate_clues(text: str) -> Iterator[Clue]:
     """One clue when a whole line has the form of a plate: countries by how much the form is their own."""
     plate = text.strip().strip("|[]")
     digits = sum(char.isdigit() for char in plate)
-    if len(plate) > _LONGEST or digits < _LEAST_DIGITS or not any(char.isalpha() for char in plate):
+    if len(plate) > _MAX_CHARACTERS or digits < _MIN_DIGITS or not any(char.isalpha() for char in plate):
         return
     nats: dict[str, float] = {}
     for form, codes, value in _PLATES:
         if form.fullmatch(plate):
-            nats |= {code: max(_TRUST * value, nats.get(code, 0.0)) for code in codes}
+            nats |= {code: max(_PLATE_TRUST * value, nats.get(code, 0.0)) for code in codes}
     if nats:
         top = max(nats.values())
         weights = {code: value - top for code, value in nats.items()}
@@ -42,7 +42,7 @@ def plate_clues(text: str) -> Iterator[Clue]:
 
 def is_code(text: str) -> bool:
     """Digits with short groups of capitals: a plate, a route, a model. Its letters are of no language."""
-    groups = _GROUP.findall(text)
-    return sum(char.isdigit() for char in text) >= _LEAST_DIGITS and all(
-        len(group) <= _LONGEST_GROUP and group.isupper() for group in groups
+    groups = _LETTER_GROUP.findall(text)
+    return sum(char.isdigit() for char in text) >= _MIN_DIGITS and all(
+        len(group) <= _MAX_GROUP_LETTERS and group.isupper() for group in groups
     )

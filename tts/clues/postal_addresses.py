@@ -29,29 +29,33 @@ _COMPOUNDS = (
 )
 _WORDS = rf"{LETTER}{{2,}}(?:[ '’\-]{LETTER}+){{0,3}}"
 _NAME = rf"{LETTER}(?:{LETTER}|[\d.'’ \-]){{1,40}}?"
-_SIGN = r"(?:n[°ºo]\.? ?|nr\.? ?|№ ?|д\. ?|no ?[:.] ?)"
-_NUMBER = rf"{_SIGN}?[1-9]\d{{0,3}} ?[a-zA-Z]?(?:[-/]\d{{1,4}})?(?![\d.,]\d|\w)"
-_FIRST = r"(?<![\d.,\w])[1-9]\d{0,3} ?(?:bis|ter|[a-z])?,?"  # a number before the street
-_STREETS = tuple(
+_NUMBER_SIGN = r"(?:n[°ºo]\.? ?|nr\.? ?|№ ?|д\. ?|no ?[:.] ?)"
+_HOUSE_NUMBER = rf"{_NUMBER_SIGN}?[1-9]\d{{0,3}} ?[a-zA-Z]?(?:[-/]\d{{1,4}})?(?![\d.,]\d|\w)"
+_NUMBER_BEFORE_STREET = r"(?<![\d.,\w])[1-9]\d{0,3} ?(?:bis|ter|[a-z])?,?"  # a number before the street
+_STREET_FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"{_FIRST} (?:{STREETS_BEFORE})\.? {_WORDS}",
-        rf"(?<!\w)(?:{STREETS_BEFORE})\.? {_NAME},? ?{_NUMBER}",
-        rf"(?<!\w){LETTER}(?:{LETTER}|-){{2,}}{_COMPOUNDS} ?{_NUMBER}",
-        rf"(?<!\w){_WORDS} (?:{STREETS_AFTER})\.?,? ?{_NUMBER}",
-        rf"{_FIRST} {_WORDS} (?:{STREETS_AFTER})(?!\w)",
+        rf"{_NUMBER_BEFORE_STREET} (?:{STREETS_BEFORE})\.? {_WORDS}",
+        rf"(?<!\w)(?:{STREETS_BEFORE})\.? {_NAME},? ?{_HOUSE_NUMBER}",
+        rf"(?<!\w){LETTER}(?:{LETTER}|-){{2,}}{_COMPOUNDS} ?{_HOUSE_NUMBER}",
+        rf"(?<!\w){_WORDS} (?:{STREETS_AFTER})\.?,? ?{_HOUSE_NUMBER}",
+        rf"{_NUMBER_BEFORE_STREET} {_WORDS} (?:{STREETS_AFTER})(?!\w)",
         r"[\u4e00-\u9fff]{2,3}[都道府県][\u4e00-\u9fff]{1,6}[市区町村郡][\u3005-\u9fff]{1,12}[\d\-－丁目番地号]{1,12}",
         r"[\u4e00-\u9fff]{2,6}市[\u4e00-\u9fff]{1,6}[区區县縣][\u4e00-\u9fff]{1,10}[路街道巷]\d{1,4}[号號]",
         r"[\uac00-\ud7a3]{2,7}[시도] (?:[\uac00-\ud7a3]{1,5}[시군구] ){1,2}[\uac00-\ud7a3\d]{1,10}[로길] ?\d{1,4}",
     )
 )
-_BRITISH = r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"
-_BEFORE_TOWN = rf"(?:[A-Z]{{1,2}}-)?\d{{4,6}}(?: [A-Z]{{2}})?|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|{_BRITISH}"
-_AFTER_TOWN = rf"[A-Z]{{2}} \d{{5}}|{_BRITISH}|[1-9]\d{{2}} ?\d{{3}}"
-_TOWN = re.compile(rf"(?<![\w\-])(?:(?:{_BEFORE_TOWN}),? {_WORDS}|{_WORDS}(?: ?[,\-–])? (?:{_AFTER_TOWN})(?!\w))")
-_WHOLE = 5  # the first of the forms that name their town
-_READ_WELL = weights("signs")["address_read"]
-_MOST_CHARS = 200  # of a line: a sign has fewer, and the forms take long over a thousand
+_BRITISH_POSTCODE = r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"
+_POSTCODE_BEFORE_TOWN = (
+    rf"(?:[A-Z]{{1,2}}-)?\d{{4,6}}(?: [A-Z]{{2}})?|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|{_BRITISH_POSTCODE}"
+)
+_POSTCODE_AFTER_TOWN = rf"[A-Z]{{2}} \d{{5}}|{_BRITISH_POSTCODE}|[1-9]\d{{2}} ?\d{{3}}"
+_TOWN = re.compile(
+    rf"(?<![\w\-])(?:(?:{_POSTCODE_BEFORE_TOWN}),? {_WORDS}|{_WORDS}(?: ?[,\-–])? (?:{_POSTCODE_AFTER_TOWN})(?!\w))"
+)
+_FIRST_FORM_WITH_TOWN = 5  # the first of the forms that name their town
+_MIN_LINE_TRUST = weights("signs")["address_read"]
+_MAX_CHARS = 200  # of a line: a sign has fewer, and the forms take long over a thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +71,19 @@ class Address:
 def addresses(lines: Sequence[TextLine]) -> tuple[Address, ...]:
     """Distinct addresses in order of the lines; lines that were read badly or are longer than a sign are left out."""
     well = [
-        line for line in lines if trust_from_confidence(line.confidence) >= _READ_WELL and len(line.text) <= _MOST_CHARS
+        line
+        for line in lines
+        if trust_from_confidence(line.confidence) >= _MIN_LINE_TRUST and len(line.text) <= _MAX_CHARS
     ]
     found = {address.text.casefold(): address for line in reversed(well) if (address := _address_in_line(line, well))}
     return tuple(reversed(found.values()))
 
 
 def _address_in_line(line: TextLine, lines: Sequence[TextLine]) -> Address | None:
-    for number, form in enumerate(_STREETS):
+    for number, form in enumerate(_STREET_FORMS):
         if match := form.search(line.text):
             street = match.group().strip(" ,.")
-            if number >= _WHOLE:
+            if number >= _FIRST_FORM_WITH_TOWN:
                 return Address(street, line.text, placed=True)
             town = _TOWN.search(line.text, match.end()) or _town_below(line, lines)
             return Address(f"{street}, {town.group()}" if town else street, line.text, placed=town is not None)

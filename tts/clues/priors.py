@@ -17,13 +17,13 @@ from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import Gazetteer, Place
 
 _W = weights("belief")
-_BY_POPULATION = _W["by_population"]
-_TOWN_POWER = _W["town_power"]
-_CAPITAL = _W["capital"]
-_MORE_PEOPLE = _W["more_people"]
-_AIRPORT = _W["airport"]
+_POPULATION_WEIGHT = _W["by_population"]
+_POPULATION_EXPONENT = _W["town_power"]
+_CAPITAL_FACTOR = _W["capital"]
+_ADDED_POPULATION = _W["more_people"]
+_AIRPORT_SHARE = _W["airport"]
 _AIRPORT_DEG = _W["airport_deg"]
-_TOWNS = int(_W["towns"])
+_MAX_TOWNS = int(_W["towns"])
 Floats = npt.NDArray[np.float64]
 
 
@@ -53,7 +53,9 @@ class Priors:
         for code in self.towns:
             country = self._countries.get(code)
             people = country.population if country else 0
-            share = tables().photo_shares.get(code, 0.0) + _BY_POPULATION * math.sqrt(people / 1e6) + _W["least_share"]
+            share = (
+                tables().photo_shares.get(code, 0.0) + _POPULATION_WEIGHT * math.sqrt(people / 1e6) + _W["least_share"]
+            )
             prior[code] = math.log(share)
         top = max(prior.values())
         return {code: value - top for code, value in prior.items()}
@@ -84,12 +86,12 @@ class Priors:
         towns, country = self.towns.get(place.country_code), self._countries.get(place.country_code)
         if towns is None or country is None:
             return _W["unlisted_town"]
-        lift, people = _CAPITAL if place.name == country.capital else 1.0, place.population
+        lift, people = _CAPITAL_FACTOR if place.name == country.capital else 1.0, place.population
         if place.kind == "airport":
-            lift, people = _AIRPORT, self._people_served_by(place)
-        return min(1.0, lift * math.pow(people + _MORE_PEOPLE, _TOWN_POWER) / towns.total)
+            lift, people = _AIRPORT_SHARE, self._population_served_by(place)
+        return min(1.0, lift * math.pow(people + _ADDED_POPULATION, _POPULATION_EXPONENT) / towns.total)
 
-    def _people_served_by(self, airport: Place) -> int:
+    def _population_served_by(self, airport: Place) -> int:
         """People in the largest town around an airport."""
         lat, lon = airport.point.lat, airport.point.lon
         wide = _AIRPORT_DEG / max(0.1, math.cos(math.radians(lat)))
@@ -124,7 +126,7 @@ class Priors:
         code_of, kind, population = self._gazetteer.columns()
         lat, lon = (np.asarray(column, dtype=np.float64) for column in self._gazetteer.positions())
         codes = self._gazetteer.country_codes
-        weight = (population.astype(np.float64) + _MORE_PEOPLE) ** _TOWN_POWER
+        weight = (population.astype(np.float64) + _ADDED_POPULATION) ** _POPULATION_EXPONENT
         found = {}
         cities = np.flatnonzero(kind == 0)
         order = cities[np.argsort(code_of[cities], kind="stable")]
@@ -133,10 +135,10 @@ class Priors:
             code = codes[number]
             country = self._countries.get(code)
             if country is not None:
-                top = rows[np.argsort(-weight[rows], kind="stable")][:_TOWNS]
+                top = rows[np.argsort(-weight[rows], kind="stable")][:_MAX_TOWNS]
                 for row in top[:30]:
                     if self._gazetteer.place(int(row)).name == country.capital:
-                        weight[row] *= _CAPITAL
+                        weight[row] *= _CAPITAL_FACTOR
                         break
                 total = float(weight[rows].sum())
                 found[country.code] = Towns(lat[top], lon[top], weight[top] / total, self._divisions(code, top), total)

@@ -12,8 +12,8 @@ from tts.geodata.extent import town_km
 
 _W = weights("caller")
 _EDGE_KM = _W["edge_km"]
-_SPOT_KM = (_W["least_spot_km"], _W["most_spot_km"])
-_NAMED_KM = weights("votes")["named_town_km"]
+_SPOT_RADIUS_RANGE_KM = (_W["least_spot_km"], _W["most_spot_km"])
+_NAMED_TOWN_KM = weights("votes")["named_town_km"]
 
 
 def rejected_place(answer: Answer, reader: ClueReader) -> ClaimedPlace:
@@ -29,8 +29,8 @@ def rejected_place(answer: Answer, reader: ClueReader) -> ClaimedPlace:
         return _unit_place(answer)
     if answer.level is Level.CITY and answer.city:
         return _town_place(answer, point, reader)
-    p50_km = answer.radius_km.p50 if answer.radius_km is not None else _SPOT_KM[0]
-    least, most = _SPOT_KM
+    p50_km = answer.radius_km.p50 if answer.radius_km is not None else _SPOT_RADIUS_RANGE_KM[0]
+    least, most = _SPOT_RADIUS_RANGE_KM
     circle = Circle(centre=point, radius_km=min(most, max(least, p50_km)))
     return ClaimedPlace(
         place=_name_with_country(answer) or f"the surroundings of {point}", kind="area", areas=(circle,)
@@ -48,9 +48,9 @@ def _unit_place(answer: Answer) -> ClaimedPlace:
 def _town_place(answer: Answer, point: LatLon, reader: ClueReader) -> ClaimedPlace:
     """The disc of the town, which holds the point that was answered."""
     found = reader.gazetteer.search(answer.city, kinds=("city",), limit=12, fuzzy=False)
-    towns = [match.place for match in found if distance_km(match.place.point, point) <= _NAMED_KM]
+    towns = [match.place for match in found if distance_km(match.place.point, point) <= _NAMED_TOWN_KM]
     town = min(towns, key=lambda place: distance_km(place.point, point), default=None)
-    centre, extent_km = (town.point, town_km(town)) if town is not None else (point, _SPOT_KM[1])
+    centre, extent_km = (town.point, town_km(town)) if town is not None else (point, _SPOT_RADIUS_RANGE_KM[1])
     circle = Circle(centre=centre, radius_km=max(extent_km, distance_km(centre, point) + _EDGE_KM))
     return ClaimedPlace(place=_name_with_country(answer), kind="town", areas=(circle,))
 

@@ -19,12 +19,12 @@ from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon, sph
 _W = weights("caller")
 _EDGE_KM = _W["area_edge_km"]
 _EDGE_DEG = _EDGE_KM / DEGREE_KM
-_LEAST_PRIOR = 1e-6
-_AGAINST_RATIO = _W["against_ratio"]
-_AGAINST_SHARE = _W["against_share"]
-_FOR_SHARE = _W["for_share"]
-_SURE_SHARE = _W["sure_share"]  # of a place elsewhere
-_SURE_KM = _W["sure_km"]
+_MIN_PRIOR = 1e-6
+_MAX_CONTRADICTING_RATIO = _W["against_ratio"]
+_MAX_CONTRADICTING_SHARE = _W["against_share"]
+_MIN_SUPPORTING_SHARE = _W["for_share"]
+_MIN_SHARE_ELSEWHERE = _W["sure_share"]  # of a place elsewhere
+_ELSEWHERE_KM = _W["sure_km"]
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -49,12 +49,12 @@ class Fit:
     @property
     def contradicts(self) -> bool:
         """What was read speaks against the scope."""
-        return self.elsewhere or (self.share < _AGAINST_SHARE and self.ratio < _AGAINST_RATIO)
+        return self.elsewhere or (self.share < _MAX_CONTRADICTING_SHARE and self.ratio < _MAX_CONTRADICTING_RATIO)
 
     @property
     def agrees(self) -> bool:
         """What was read leads into the scope by itself."""
-        return self.share >= _FOR_SHARE
+        return self.share >= _MIN_SUPPORTING_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class Scope:
 
     def fit(self, belief: Belief, priors: Priors) -> Fit:
         """How far a belief that knows nothing of this scope fits it."""
-        share = self._share(belief)
+        share = self._belief_share(belief)
         point, _ = belief.best_point()
-        elsewhere = share < 1.0 - _SURE_SHARE and belief.mass(point, _SURE_KM) >= _SURE_SHARE
-        return Fit(share, share / max(_LEAST_PRIOR, self._prior(priors)), elsewhere)
+        elsewhere = share < 1.0 - _MIN_SHARE_ELSEWHERE and belief.mass(point, _ELSEWHERE_KM) >= _MIN_SHARE_ELSEWHERE
+        return Fit(share, share / max(_MIN_PRIOR, self._prior_share(priors)), elsewhere)
 
-    def _share(self, belief: Belief) -> float:
+    def _belief_share(self, belief: Belief) -> float:
         if self.codes:
             return sum(belief.countries.get(code, 0.0) for code in self.codes)
         inside = self._coverage_mask(belief.lat, belief.lon)
         return float(belief.share[inside].sum() / max(1e-12, float(belief.share.sum())))
 
-    def _prior(self, priors: Priors) -> float:
+    def _prior_share(self, priors: Priors) -> float:
         if self.codes:
             return sum(priors.country_share(code) for code in self.codes)
         lat, lon, share = priors.all_towns

@@ -19,7 +19,7 @@ from tts.geodata.countries import Countries
 from tts.geodata.names import script_of
 
 SignalKind = Literal["phone", "postcode", "script", "domain", "language"]
-_SCRIPT_LETTERS = int(weights("signs")["script_letters"])
+_MIN_SCRIPT_LETTERS = int(weights("signs")["script_letters"])
 
 # Scripts that are public lettering in few countries; Latin, Cyrillic and Arabic say too little to contradict anything.
 _SCRIPT_COUNTRIES: dict[str, frozenset[str]] = {
@@ -68,7 +68,7 @@ def signals_in(texts: Iterable[str], countries: Countries) -> tuple[Signal, ...]
         found += _postcode_signals(text, countries)
         script = script_of(text)
         letters = sum(unicodedata.category(char)[0] in "LM" for char in text)
-        if script in _SCRIPT_COUNTRIES and letters >= _SCRIPT_LETTERS:
+        if script in _SCRIPT_COUNTRIES and letters >= _MIN_SCRIPT_LETTERS:
             found.append(Signal("script", text[:80], _SCRIPT_COUNTRIES[script]))
     return tuple(found)
 
@@ -95,7 +95,7 @@ def language_signals(text: str, countries: Countries) -> list[Signal]:
     found = []
     for match in _LANGUAGE.finditer(text):
         name = (match.group(1) or match.group(2)).lower()
-        speakers = _speakers(countries).get(name)
+        speakers = _countries_by_language(countries).get(name)
         if speakers:
             found.append(Signal("language", match.group(), speakers))
     return found
@@ -119,7 +119,7 @@ def _postcode_signals(text: str, countries: Countries) -> list[Signal]:
 
 
 @lru_cache(maxsize=4)
-def _speakers(countries: Countries) -> dict[str, frozenset[str]]:
+def _countries_by_language(countries: Countries) -> dict[str, frozenset[str]]:
     """English language name → countries where it is spoken; world languages are left out."""
     names = babel.Locale("en").languages
     spoken: dict[str, set[str]] = {}

@@ -15,10 +15,10 @@ from tts.geodata.names import normalise
 
 _W = weights("mentions")
 TOWN_NAMED = _W["town_named"]
-_ELSE = _W["else_named"]
-_ALONE = _W["alone"]
+_OTHER_MEANING_FACTOR = _W["else_named"]
+_ALONE_ON_LINE_FACTOR = _W["alone"]
 _PARTICLE = re.compile(r" (?:d[aeiou]|del|della|of|von|van)$")
-_KM = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
+_DISTANCE = re.compile(r"([1-9]\d{0,2}) ?(?:km|км|كم|کلومتر|ק״מ|กม\.?)?", re.IGNORECASE)
 # What stands before or after a name and says that it is the name of this town …
 _TOWN_BEFORE = re.compile(
     r"(?:\b(?:(?:city|town|village|municipality|county|port|district) of|welcome to|stadt|gemeinde|ville de|commune de"
@@ -32,7 +32,7 @@ _TOWN_AFTER = re.compile(
     re.IGNORECASE,
 )
 # Words of airports and boarding passes: beside them three capitals are an airport's IATA code.
-_FLYING = re.compile(
+_AIRPORT_WORDS = re.compile(
     r"\b(?:airports?|aeropuerto|a[eé]roport|aeroporto|flughafen|luchthaven|lotnisko|letiště|lufthavn|flygplats|lentoasema"
     r"|havaliman[iı]|havaalan[iı]|bandara|repülőtér|aerodrom|аэропорт|аеропорт|αεροδρόμιο|gates?|terminal|departures?"
     r"|arrivals?|boarding|flights?)\b|空港|机场|機場|공항|สนามบิน|ท่าอากาศยาน|مطار|فرودگاه|נמל תעופה|हवाई अड्डा|✈",
@@ -57,7 +57,7 @@ _OWNER_AFTER = re.compile(
 
 def about_flying(text: str) -> bool:
     """Whether a line has a word of airports or boarding passes: then three capitals near it are an airport's code."""
-    return _FLYING.search(text) is not None
+    return _AIRPORT_WORDS.search(text) is not None
 
 
 def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = (), rules: frozenset[Rule] = RULES) -> float:
@@ -70,11 +70,11 @@ def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = (), ru
     if rest in tables().town_words or (not rest and any(normalise(line) in tables().town_words for line in lines)):
         return TOWN_NAMED
     if _STREET_BEFORE.search(before) or _STREET_AFTER.search(after):
-        return _ELSE
+        return _OTHER_MEANING_FACTOR
     if Rule.STREET in rules and names_a_street(text, start, end):
-        return _ELSE
+        return _OTHER_MEANING_FACTOR
     if not before.strip(" -–·,.") and not after.strip(" -–·,."):
-        return _ALONE
+        return _ALONE_ON_LINE_FACTOR
     return 1.0
 
 
@@ -87,6 +87,6 @@ def kilometres_beside(text: str, start: int, end: int) -> float | None:
     """The kilometres that stand beside a name which has its line to itself otherwise."""
     before, after = text[:start].strip(" -–·,.←→↑"), text[end:].strip(" -–·,.:←→↑")
     for number, other in ((after, before), (before, after)):
-        if not other and (distance := _KM.fullmatch(number)):
+        if not other and (distance := _DISTANCE.fullmatch(number)):
             return float(distance.group(1))
     return None

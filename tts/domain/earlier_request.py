@@ -12,7 +12,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.tooling import ToolCall, ToolResult
 from tts.domain.value import Value
 
-_SAME_KM = 1.0
+_SAME_PLACE_KM = 1.0
 
 
 class EarlierRequest(Value):
@@ -68,7 +68,7 @@ def _sentence(before: AnsweredPlace | None, after: AnsweredPlace, km: float | No
         return f"{found} ({why})."
     if not after.place:
         return f"The answer was {earlier}; now nothing that was found supports a place ({why})."
-    if earlier == after.place and km is not None and km < _SAME_KM:
+    if earlier == after.place and km is not None and km < _SAME_PLACE_KM:
         return f"The answer is still {after.place} ({why})."
     if earlier == after.place:
         return f"The answer is still {after.place}, at a point {km:,.0f} km away ({why})."

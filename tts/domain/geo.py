@@ -38,7 +38,7 @@ REGION_KM = 200.0
 COUNTRY_KM = 750.0
 TABLE_KM = (1.0, CITY_KM, REGION_KM, COUNTRY_KM)
 """The distances at which published tables count answers as right: a street, a city, a region, a country."""
-_HANDFUL = 6
+_MAX_SCALAR_POINTS = 6
 
 
 def distance_km(a: LatLon, b: LatLon) -> float:
@@ -64,14 +64,14 @@ def distance_matrix_km(points: Sequence[LatLon]) -> Floats:
     matrix = np.zeros((n, n))
     if n > 1:
         lat, lon = np.array([p.lat for p in points]), np.array([p.lon for p in points])
-        i, j = _pairs(n)
+        i, j = _pair_indices(n)
         matrix[i, j] = matrix[j, i] = distances_km(lat[i], lon[i], lat[j], lon[j])
     return matrix
 
 
 def distance_rows_km(points: Sequence[LatLon]) -> list[list[float]]:
     """As `distance_matrix_km`, for arithmetic on single numbers: quicker where there are a handful of points."""
-    if len(points) > _HANDFUL:
+    if len(points) > _MAX_SCALAR_POINTS:
         rows: list[list[float]] = distance_matrix_km(points).tolist()
         return rows
     rows = [[0.0] * len(points) for _ in points]
@@ -81,7 +81,7 @@ def distance_rows_km(points: Sequence[LatLon]) -> list[list[float]]:
 
 
 @lru_cache(maxsize=64)
-def _pairs(n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pair_indices(n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     i, j = np.triu_indices(n, 1)
     return i, j
 

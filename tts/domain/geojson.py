@@ -19,15 +19,15 @@ from tts.domain.outline import NO_OUTLINES, AnswerOutlines, Outline
 from tts.domain.region import Region
 
 _WHOLE_WORLD_KM = 9500.0
-_VERTICES = 64
+_CIRCLE_VERTICES = 64
 _REGION_VERTICES = 48
 _SMALL_GAP = 0.01  # of the area around it
-_HALF_CUT = 1e-5  # degrees; the grid of written coordinates
+_HALF_CUT_DEG = 1e-5  # degrees; the grid of written coordinates
 _NO_PROPERTIES = (
     "candidates", "evidence", "per_photo", "route", "rollouts", "provenance", "check", "region_50", "region_90",
 )  # fmt: skip
-_NORTH = LatLon(lat=90, lon=0)
-_SOUTH = LatLon(lat=-90, lon=0)
+_NORTH_POLE = LatLon(lat=90, lon=0)
+_SOUTH_POLE = LatLon(lat=-90, lon=0)
 
 
 def answer_geojson(answer: Answer, outlines: AnswerOutlines = NO_OUTLINES) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def point_geometry(point: LatLon | None) -> dict[str, Any] | None:
 
 def circle_geometry(centre: LatLon, radius_km: float) -> dict[str, Any]:
     """A Polygon, or a MultiPolygon where the circle crosses the antimeridian (section 3.1.9); counter-clockwise."""
-    return _geometry(_circle_parts(centre, radius_km, vertices=_VERTICES))
+    return _geometry(_circle_parts(centre, radius_km, vertices=_CIRCLE_VERTICES))
 
 
 def circles_region(circles: Sequence[Circle]) -> Region:
@@ -137,7 +137,7 @@ def _parts_without_holes(polygon: Polygon) -> list[Polygon]:
 def _cut_northwards(gap: Polygon, north: float) -> Polygon:
     start = gap.representative_point()
     lon = round(start.x, 5)
-    return box(lon - _HALF_CUT, start.y, lon + _HALF_CUT, north + _HALF_CUT)
+    return box(lon - _HALF_CUT_DEG, start.y, lon + _HALF_CUT_DEG, north + _HALF_CUT_DEG)
 
 
 def _equal_area(polygon: Polygon) -> float:
@@ -186,7 +186,7 @@ def _flat_ring(centre: LatLon, radius_km: float, vertices: int) -> list[tuple[fl
         lon = vertex.lon + 360.0 * round((previous - vertex.lon) / 360.0)
         unrolled.append((round(lon, 9), round(vertex.lat, 9)))  # without subnormal numbers, which GEOS divides by
         previous = lon
-    for pole in (_NORTH, _SOUTH):
+    for pole in (_NORTH_POLE, _SOUTH_POLE):
         if distance_km(centre, pole) < radius_km:
             (first, _), (last, _) = unrolled[0], unrolled[-1]
             return [*unrolled, (last, pole.lat), (first, pole.lat)]

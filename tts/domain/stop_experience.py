@@ -17,12 +17,12 @@ from tts.decision_weights import weights
 from tts.domain.stop_table import Band, BandTable, Cell, StopTable, shipped_stop_table
 
 _W = weights("watch")
-_DOUBT = _W["stop_doubt"]
+_LOSS_FACTOR = _W["stop_doubt"]
 _PRIOR_REQUESTS = _W["stop_prior_looks"]
 _FIRST_DEPOSITS = _W["stop_first_deposits"]
-_MOST_DEPOSITS = _W["stop_most_deposits"]
-_DEAREST = _W["stop_dearest"]
-_SEEN_THROUGH_ONE_IN = round(_W["stop_seen_through_one_in"])
+_MAX_DEPOSITS = _W["stop_most_deposits"]
+_MAX_PRICE = _W["stop_dearest"]
+_FULL_RUN_ONE_IN = round(_W["stop_seen_through_one_in"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class StopExperience:
         """A request begins that may lose `allowed` on average; whether it may be stopped at all."""
         first = _Account(_FIRST_DEPOSITS * allowed)
         account = self._accounts.setdefault((band, allowed), first)
-        account.balance = min(_MOST_DEPOSITS * allowed, account.balance + allowed)
+        account.balance = min(_MAX_DEPOSITS * allowed, account.balance + allowed)
         account.requests += 1
-        return account.requests % _SEEN_THROUGH_ONE_IN != 0
+        return account.requests % _FULL_RUN_ONE_IN != 0
 
     def expected_loss(self, state: StopState) -> float:
         """The share of right answers that stopping here is expected to lose."""
-        prior = _PRIOR_REQUESTS * min(1.0, _DOUBT * self._table(state.band).loss(state.cell, state.remaining))
+        prior = _PRIOR_REQUESTS * min(1.0, _LOSS_FACTOR * self._table(state.band).loss(state.cell, state.remaining))
         seen = self._observations.get(state, _Observations())
         return max(0.0, (prior + seen.loss) / (_PRIOR_REQUESTS + seen.count))
 
@@ -82,7 +82,7 @@ class StopExperience:
         """
         account = self._accounts[state.band, allowed]
         loss = self.expected_loss(state)
-        price = _DEAREST * account.balance / (_MOST_DEPOSITS * allowed) if allowed else 0.0
+        price = _MAX_PRICE * account.balance / (_MAX_DEPOSITS * allowed) if allowed else 0.0
         if loss > account.balance or loss * state.n > price * state.remaining:
             return False
         account.balance -= loss
@@ -94,7 +94,7 @@ class StopExperience:
         observations = self._observations[state]
         observations.count += 1
         if moved and votes:
-            observations.loss += min(1.0, moved * _DOUBT * self._table(state.band).worth[min(votes, 3) - 1])
+            observations.loss += min(1.0, moved * _LOSS_FACTOR * self._table(state.band).worth[min(votes, 3) - 1])
 
     def _table(self, band: Band) -> BandTable:
         return self.table.bands[band]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
 
-_LONGEST = 256 * 1024  # bytes of a packet that are looked at
+_MAX_BYTES = 256 * 1024  # bytes of a packet that are looked at
 _FIELDS = {
     "lat": "exif:GPSLatitude",
     "lon": "exif:GPSLongitude",
@@ -31,7 +31,7 @@ class XmpClaim:
 
 def xmp_claim(packet: bytes) -> XmpClaim:
     """The claim of a packet; an empty one when it makes none or is broken. Never raises."""
-    text = packet[:_LONGEST].decode("utf-8", errors="replace")
+    text = packet[:_MAX_BYTES].decode("utf-8", errors="replace")
     found = {name: _value(text, field) for name, field in _FIELDS.items()}
     make, model = found["make"], found["model"]
     return XmpClaim(

@@ -14,7 +14,7 @@ from tts.config.gallery import GalleryConfig
 from tts.errors import ConfigError
 
 Vector = npt.NDArray[np.float32]
-_USUAL_SIDE = 224
+_DEFAULT_SIDE_PX = 224
 _ONNX_ERRORS = (  # they have no common class
     onnx_errors.Fail,
     onnx_errors.InvalidArgument,
@@ -25,7 +25,7 @@ _ONNX_ERRORS = (  # they have no common class
     onnx_errors.RuntimeException,
     ValueError,
 )
-_USUAL_OUTPUT = "image_embeds"  # what exports of CLIP's vision half call it
+_DEFAULT_OUTPUT = "image_embeds"  # what exports of CLIP's vision half call it
 
 
 class ImageEncoder:
@@ -103,14 +103,14 @@ class ImageEncoder:
 
     def _vector_output(self) -> str:
         names = [out.name for out in self._session.get_outputs()]
-        wanted = self._config.output or (_USUAL_OUTPUT if _USUAL_OUTPUT in names else names[0])
+        wanted = self._config.output or (_DEFAULT_OUTPUT if _DEFAULT_OUTPUT in names else names[0])
         if wanted not in names:
             raise ConfigError(f"gallery.output: the encoder has no {wanted}; there are: {', '.join(names)}")
         return wanted
 
 
 def _side_of(shape: list[Any]) -> int:
-    return shape[2] if isinstance(shape[2], int) and shape[2] > 0 else _USUAL_SIDE
+    return shape[2] if isinstance(shape[2], int) and shape[2] > 0 else _DEFAULT_SIDE_PX
 
 
 def _number_type(name: str) -> type[np.floating[Any]]:

@@ -35,21 +35,21 @@ class PhotoGallery:
         """The nearest of all the photos together, nearest first, each once."""
         best: dict[str, SimilarPhoto] = {}
         for photo in photos:
-            for found in await self._similar_to(photo):
+            for found in await self._find_similar(photo):
                 if found.id not in best or best[found.id].similarity < found.similarity:
                     best[found.id] = found
         return tuple(sorted(best.values(), key=lambda found: -found.similarity)[: self._n_shown])
 
-    async def _similar_to(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
+    async def _find_similar(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
         async with self._search_lock:
             if photo.sha256 not in self._found_photos:
-                self._found_photos[photo.sha256] = await asyncio.to_thread(self._nearest, photo)
+                self._found_photos[photo.sha256] = await asyncio.to_thread(self._search_nearest, photo)
             self._found_photos.move_to_end(photo.sha256)
             while len(self._found_photos) > _MAX_REMEMBERED:
                 self._found_photos.popitem(last=False)
             return self._found_photos[photo.sha256]
 
-    def _nearest(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
+    def _search_nearest(self, photo: Photo) -> tuple[SimilarPhoto, ...]:
         table = self._table
         similarities = table.similarities(self._encoder.encode(photo.image()))
         shown = min(self._n_shown, len(similarities))

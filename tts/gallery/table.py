@@ -16,7 +16,7 @@ from tts.domain.geo import LatLon
 from tts.errors import DataError
 from tts.eval.rows import read_rows
 
-_CHUNK = 65_536
+_CHUNK_ROWS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class GalleryTable:
     def similarities(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Cosine with every photo, for a vector of length 1."""
         found = np.empty(len(self.ids), dtype=np.float32)
-        for start in range(0, len(self.ids), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, len(self.ids), _CHUNK_ROWS):
+            part = slice(start, start + _CHUNK_ROWS)
             found[part] = np.asarray(self.vectors[part], dtype=np.float32) @ vector / self.lengths[part]
         return np.clip(found, -1.0, 1.0)
 
@@ -56,7 +56,7 @@ def read_gallery(config: GalleryConfig, dimensions: int) -> GalleryTable:
             f"gallery.embeddings: {config.embeddings} is {vectors.shape}, not {len(rows)} rows of the table by "
             f"{dimensions} dimensions of the encoder"
         )
-    return GalleryTable(ids, points, vectors, _lengths(vectors, config))
+    return GalleryTable(ids, points, vectors, _vector_lengths(vectors, config))
 
 
 def _id_and_point(table: Path, number: int, row: dict[str, Any]) -> tuple[str, LatLon]:
@@ -89,10 +89,10 @@ def _load_array(path: Path, *, mapped: bool) -> npt.NDArray[Any]:
     return found
 
 
-def _lengths(vectors: npt.NDArray[Any], config: GalleryConfig) -> npt.NDArray[np.float32]:
+def _vector_lengths(vectors: npt.NDArray[Any], config: GalleryConfig) -> npt.NDArray[np.float32]:
     lengths = np.empty(len(vectors), dtype=np.float32)
-    for start in range(0, len(vectors), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    for start in range(0, len(vectors), _CHUNK_ROWS):
+        part = slice(start, start + _CHUNK_ROWS)
         lengths[part] = np.linalg.norm(np.asarray(vectors[part], dtype=np.float32), axis=1)
     bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
     if bad.size:

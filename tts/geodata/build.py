@@ -50,7 +50,7 @@ def source_versions() -> dict[str, str]:
 
 def build_gazetteer(folder: Path, progress: Progress = lambda step, share: None) -> None:
     """Write the gazetteer into an existing, empty `folder`. Deterministic: the same packages give the same bytes."""
-    with _without_collector():
+    with _pause_garbage_collector():
         names = _write_all_but_grams(folder, progress)
         progress("indexing trigrams", 0.8)
         _write_grams(folder, names)
@@ -58,7 +58,7 @@ def build_gazetteer(folder: Path, progress: Progress = lambda step, share: None)
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def _pause_garbage_collector() -> Iterator[None]:
     """Without the search for reference cycles: there are none in millions of rows, and it takes a fifth of the time."""
     was_on = gc.isenabled()
     gc.disable()

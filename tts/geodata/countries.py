@@ -133,7 +133,7 @@ class Countries:
 
 def zone_at(point: LatLon) -> str:
     """The time zone at a point by its name in the IANA database; empty where there is none."""
-    return _finder().timezone_at(lat=point.lat, lng=point.lon) or ""
+    return _timezone_finder().timezone_at(lat=point.lat, lng=point.lon) or ""
 
 
 # Zones of two countries far apart: north and east of these corners it is the other one (the north of Vietnam).
@@ -143,7 +143,7 @@ _SHARED_ZONES = {"Asia/Bangkok": ((18.6, 102.0, "VN"), (16.9, 105.0, "VN"))}
 @lru_cache(maxsize=4096)
 def _code_at(lat: float, lon: float) -> str:
     """Remembered: the checks of a photo ask about few points, each several times."""
-    zone = _finder().timezone_at(lat=lat, lng=lon) or ""
+    zone = _timezone_finder().timezone_at(lat=lat, lng=lon) or ""
     for south, west, other in reversed(_SHARED_ZONES.get(zone, ())):
         if lat > south and lon > west:
             return other
@@ -151,7 +151,7 @@ def _code_at(lat: float, lon: float) -> str:
 
 
 @lru_cache(maxsize=1)
-def _finder() -> TimezoneFinder:
+def _timezone_finder() -> TimezoneFinder:
     return TimezoneFinder()
 
 

@@ -19,7 +19,7 @@ from tts.geodata.countries import Countries
 _SEMI_MAJOR_M = 6378245.0
 _ECCENTRICITY_2 = 0.00669342162296594323
 _ITERATIONS = 30
-_CLOSE_DEG = 1e-10
+_TOLERANCE_DEG = 1e-10
 
 
 def in_mainland_china(point: LatLon) -> bool:
@@ -48,7 +48,7 @@ def to_wgs84(point: LatLon) -> LatLon:
         next_lat, next_lon = point.lat - d_lat, point.lon - d_lon
         moved = abs(next_lat - lat) + abs(next_lon - lon)
         lat, lon = next_lat, next_lon
-        if moved < _CLOSE_DEG:
+        if moved < _TOLERANCE_DEG:
             break
     found = LatLon(lat=lat, lon=lon)
     return found if in_mainland_china(found) else point

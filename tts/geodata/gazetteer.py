@@ -41,9 +41,9 @@ from tts.geodata.nearby_towns import NearbyTowns
 KINDS = ("city", "admin1", "country", "airport")
 _MAX_EDITS = 2
 _MAX_RESCORED = 256
-_GRAMS_READ = 150_000
-_SWAPPED_UP_TO = 7
-_NAMESAKES = 24
+_MAX_GRAMS_READ = 150_000
+_MAX_SWAPPED_LETTERS = 7
+_MAX_NAMESAKES = 24
 
 Ints = npt.NDArray[Any]
 
@@ -171,14 +171,14 @@ class Gazetteer:
 
     def _read_namesakes(self, name: str) -> tuple[list[float], list[tuple[int, Place]]]:
         """Latitudes, and the ranked places of `nearest_named` from south to north: rollouts of a photo name few."""
-        found = enumerate(match.place for match in self.search(name, limit=_NAMESAKES, fuzzy=False))
+        found = enumerate(match.place for match in self.search(name, limit=_MAX_NAMESAKES, fuzzy=False))
         ranked = [(rank, place) for rank, place in found if place.kind != "country"]
         ranked.sort(key=lambda pair: pair[1].point.lat)
         return [place.point.lat for _, place in ranked], ranked
 
     def get(self, place_id: str) -> Place | None:
         """The place with this id (`Place.id`), or None. The first call reads the ids of all places."""
-        number = self._numbers.get(place_id)
+        number = self._numbers_by_id.get(place_id)
         return None if number is None else self._place(number)
 
     def nearest(
@@ -323,7 +323,7 @@ class Gazetteer:
         need = max(1, len(wanted) - 4 * edits)
         kept, total = [], 0
         for i, row in enumerate(rows):
-            if total > _GRAMS_READ and i >= len(rows) - need:
+            if total > _MAX_GRAMS_READ and i >= len(rows) - need:
                 break
             kept.append(row)
             total += len(row)
@@ -360,7 +360,7 @@ class Gazetteer:
         )
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def _numbers_by_id(self) -> dict[str, int]:
         offset = self._arrays["label_offset"]
         ids = (self._labels[offset[i] : offset[i + 1]].split(b"\t", 1)[0].decode() for i in range(len(self)))
         return {place_id: number for number, place_id in enumerate(ids)}
@@ -382,7 +382,7 @@ class _LexicalNames:
 
 def _swapped_spellings(wanted: str) -> set[str]:
     """A short query with two neighbouring letters swapped, in each way; nothing for long ones."""
-    if len(wanted) > _SWAPPED_UP_TO:
+    if len(wanted) > _MAX_SWAPPED_LETTERS:
         return set()
     swaps = (wanted[:i] + wanted[i + 1] + wanted[i] + wanted[i + 2 :] for i in range(len(wanted) - 1))
     return {swapped for swapped in swaps if swapped != wanted and swapped == swapped.strip()}

@@ -25,8 +25,8 @@ from tts.geodata.names import normalise
 _normalise_uncached = normalise.__wrapped__  # a million different words would only push useful names out of its cache
 
 FORMAT_VERSION = 1
-_STEP = 0.05  # Zipf units a stored step
-_MAX_WORD = 24
+_ZIPF_STEP = 0.05  # Zipf units a stored step
+_MAX_WORD_LETTERS = 24
 
 
 class Lexicon:
@@ -54,7 +54,7 @@ class Lexicon:
         if not key or at >= len(self) or self._word(at) != key:
             return {}
         entries = self._entries[self._start[at] : self._start[at + 1]]
-        return {self.languages[int(e) >> 8]: round((int(e) & 255) * _STEP, 2) for e in entries}
+        return {self.languages[int(e) >> 8]: round((int(e) & 255) * _ZIPF_STEP, 2) for e in entries}
 
     def zipf(self, word: str) -> float:
         """How common a word is in its most usual language; 0 when it is in no list."""
@@ -92,8 +92,8 @@ def build_lexicon(folder: Path, progress: Callable[[str, float], None] = lambda 
             zipf = 9.0 - step / 100.0
             for word in words:
                 key = _normalise_uncached(word)
-                if 1 <= len(key) <= _MAX_WORD and " " not in key and not key.isdigit():
-                    found[key.encode()].setdefault(number, min(255, round(zipf / _STEP)))
+                if 1 <= len(key) <= _MAX_WORD_LETTERS and " " not in key and not key.isdigit():
+                    found[key.encode()].setdefault(number, min(255, round(zipf / _ZIPF_STEP)))
     progress("writing the lexicon", 0.95)
     keys = sorted(found)
     (folder / "words.blob").write_bytes(b"".join(keys))

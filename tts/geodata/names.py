@@ -10,32 +10,32 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_FOLD = str.maketrans(
+_FOLDED_LETTERS = str.maketrans(
     {
         "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n",
         "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ё": "е", "ґ": "г",
         "’": None, "'": None, "`": None, "´": None, "ʻ": None, "ʼ": None, "‘": None, "·": " ", ".": None,
     }
 )  # fmt: skip
-_STRIP = re.compile(r"[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]")
-_MARKED = r"\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_SEPARATORS = re.compile(rf"(?:[^\w{_MARKED}]|_)+")
-_ASCII = str.maketrans(
+_DIACRITICS = re.compile(r"[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]")
+_MARKED_SCRIPTS = r"\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_SEPARATORS = re.compile(rf"(?:[^\w{_MARKED_SCRIPTS}]|_)+")
+_ASCII_LETTERS = str.maketrans(
     {chr(c): chr(c).lower() if chr(c).isalnum() else " " for c in range(128)} | {c: None for c in "'`."}
 )
 # Also a vowel sign: `re` takes those for no letters, and words would end there. No character fits both halves: a search
 # that fails would try each letter of a Thai line in two ways, and double its time with every letter.
-LETTER = rf"(?:[^\W\d_]|(?![^\W\d_])[{_MARKED}])"
+LETTER = rf"(?:[^\W\d_]|(?![^\W\d_])[{_MARKED_SCRIPTS}])"
 
 
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
     """The comparison form of a name; empty when nothing but punctuation is in it."""
     if name.isascii():  # the same, in a quarter of the time
-        return " ".join(name.translate(_ASCII).split())
+        return " ".join(name.translate(_ASCII_LETTERS).split())
     plain = unicodedata.normalize("NFKD", name.casefold()).casefold()  # twice, for mathematical capitals
-    folded = unicodedata.normalize("NFKD", plain).translate(_FOLD)
-    folded = unicodedata.normalize("NFC", _STRIP.sub("", folded))
+    folded = unicodedata.normalize("NFKD", plain).translate(_FOLDED_LETTERS)
+    folded = unicodedata.normalize("NFC", _DIACRITICS.sub("", folded))
     return _SEPARATORS.sub(" ", folded).strip()
 
 
@@ -60,7 +60,7 @@ def script_of(text: str) -> str:
     return "Jpan" if best in ("Hira", "Kana") else best
 
 
-_PREFIXES = (
+_SCRIPT_PREFIXES = (
     ("LATIN", "Latn"), ("CYRILLIC", "Cyrl"), ("GREEK", "Grek"), ("CJK", "Hani"), ("HIRAGANA", "Hira"),
     ("KATAKANA", "Kana"), ("HANGUL", "Hang"), ("ARABIC", "Arab"), ("HEBREW", "Hebr"), ("THAI", "Thai"),
     ("DEVANAGARI", "Deva"), ("BENGALI", "Beng"), ("TAMIL", "Taml"), ("TELUGU", "Telu"), ("GUJARATI", "Gujr"),
@@ -73,7 +73,7 @@ _PREFIXES = (
 @lru_cache(maxsize=8192)
 def _script(char: str) -> str:
     name = unicodedata.name(char, "")
-    for prefix, script in _PREFIXES:
+    for prefix, script in _SCRIPT_PREFIXES:
         if name.startswith(prefix):
             return script
     return "Zyyy"

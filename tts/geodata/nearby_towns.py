@@ -14,11 +14,11 @@ import numpy.typing as npt
 from tts.domain.geo import DEGREE_KM, EARTH_RADIUS_KM, LatLon, arc_km, sphere_km, unit_vector, unit_vectors
 
 Ints = npt.NDArray[Any]
-_RINGS = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
-_TOWN = 0  # in the array of kinds
-_BLOCKS = 128
-_COUNTS = 4096
-_REMEMBERED_RING = 3  # larger ones hold megabytes
+_RINGS_DEG = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
+_TOWN_KIND = 0  # in the array of kinds
+_BLOCK_CACHE_SIZE = 128
+_COUNT_CACHE_SIZE = 4096
+_MAX_CACHED_RING_DEG = 3  # larger ones hold megabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class NearbyTowns:
 
     def __init__(self, arrays: Mapping[str, Ints]) -> None:
         self._arrays = arrays
-        self._read_block_cached = lru_cache(maxsize=_BLOCKS)(self._read_block)
-        self._count_people_cached = lru_cache(maxsize=_COUNTS)(self._count_people)
+        self._read_block_cached = lru_cache(maxsize=_BLOCK_CACHE_SIZE)(self._read_block)
+        self._count_people_cached = lru_cache(maxsize=_COUNT_CACHE_SIZE)(self._count_people)
 
     def towns(
         self, point: LatLon, *, limit: int, max_km: float, min_population: int = 0
     ) -> tuple[Ints, npt.NDArray[np.float64]]:
         """Numbers of at most `limit` towns within `max_km` km and their distances in km, nearest first."""
-        for ring in _RINGS:
+        for ring in _RINGS_DEG:
             row, column = cell_of(point.lat, point.lon)
-            width = _width(point.lat, ring)
-            block = (self._read_block_cached if ring <= _REMEMBERED_RING else self._read_block)(
+            width = _columns_of_ring(point.lat, ring)
+            block = (self._read_block_cached if ring <= _MAX_CACHED_RING_DEG else self._read_block)(
                 row, column, ring, width
             )
             near, vectors = block.numbers, block.vectors
@@ -62,9 +62,9 @@ class NearbyTowns:
                 near, vectors = near[chosen], vectors[chosen]
             km = sphere_km(point, vectors)
             if (
-                ring == _RINGS[-1]
+                ring == _RINGS_DEG[-1]
                 or ring * DEGREE_KM > max_km
-                or (len(near) == limit and km.max() <= _sure_km(point, ring))
+                or (len(near) == limit and km.max() <= _covered_km(point, ring))
             ):
                 order = np.lexsort((near, km))
                 order = order[km[order] <= max_km]
@@ -73,12 +73,12 @@ class NearbyTowns:
 
     def town(self, point: LatLon, *, max_km: float) -> int | None:
         """Number of the town nearest to a point."""
-        ring = _RINGS[0]
-        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+        ring = _RINGS_DEG[0]
+        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _columns_of_ring(point.lat, ring))
         if len(block.numbers):
             cosines = block.vectors @ unit_vector(point)
             nearest = int(cosines.argmax())
-            if (km := arc_km(cosines[nearest])) <= _sure_km(point, ring):
+            if (km := arc_km(cosines[nearest])) <= _covered_km(point, ring):
                 return int(block.numbers[nearest]) if km <= max_km else None
         numbers, _ = self.towns(point, limit=1, max_km=max_km)
         return int(numbers[0]) if len(numbers) else None
@@ -89,11 +89,11 @@ class NearbyTowns:
 
     def _count_people(self, lat: float, lon: float, limit: int, max_km: float) -> int:
         """Quicker than by `towns`: in no order."""
-        point, ring = LatLon(lat=lat, lon=lon), _RINGS[0]
-        if max_km > _sure_km(point, ring):
+        point, ring = LatLon(lat=lat, lon=lon), _RINGS_DEG[0]
+        if max_km > _covered_km(point, ring):
             numbers, _ = self.towns(point, limit=limit, max_km=max_km)
             return int(self._arrays["population"][numbers].sum())
-        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _width(point.lat, ring))
+        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _columns_of_ring(point.lat, ring))
         cosines = block.vectors @ unit_vector(point)
         near = cosines >= math.cos(max_km / EARTH_RADIUS_KM)
         cosines, population = cosines[near], block.population[near]
@@ -111,17 +111,17 @@ class NearbyTowns:
             for cell in (r * 360 + c for c in columns)
         ]
         near = np.concatenate(parts)
-        near = near[self._arrays["kind"][near] == _TOWN]
+        near = near[self._arrays["kind"][near] == _TOWN_KIND]
         lat, lon = self._arrays["lat"][near].astype(float), self._arrays["lon"][near].astype(float)
         return _Block(near, self._arrays["population"][near], unit_vectors(lat, lon))
 
 
-def _width(lat: float, ring: int) -> int:
+def _columns_of_ring(lat: float, ring: int) -> int:
     """How many columns on each side hold what lies as near as `ring` degrees of latitude."""
     return min(180, math.ceil(ring / max(0.05, math.cos(math.radians(min(87.0, abs(lat)))))))
 
 
-def _sure_km(point: LatLon, ring: int) -> float:
+def _covered_km(point: LatLon, ring: int) -> float:
     """Kilometres from the point that are surely inside the cells of a ring."""
     return ring * DEGREE_KM * max(0.1, math.cos(math.radians(min(89.0, abs(point.lat) + ring))))
 

@@ -39,7 +39,7 @@ _MANIFEST = "manifest.json"
 _OPEN_PARTS: WeakValueDictionary[tuple[tuple[str, int, int], ...], Any] = (
     WeakValueDictionary()
 )  # closed when nobody uses it
-_OPENING = RLock()  # opening the maps opens the gazetteer
+_OPEN_LOCK = RLock()  # opening the maps opens the gazetteer
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class DataStore:
         one of the data sets was built again, a new one."""
         folders = [self._ready_folder(name) for name in names]
         key = tuple(_build_identity(folder) for folder in folders)
-        with _OPENING:
+        with _OPEN_LOCK:
             part: _Part | None = _OPEN_PARTS.get(key)
             if part is None:
                 _OPEN_PARTS[key] = part = open_part(folders[0])
@@ -150,7 +150,7 @@ class DataStore:
         except (OSError, ValueError, KeyError) as error:
             return DataStatus(data_set.name, "corrupt", folder, 0, {}, f"manifest: {error}")
         size = sum(int(entry["bytes"]) for entry in files.values())
-        if (detail := _first_damage(folder, files, deep=deep)) is not None:
+        if (detail := _describe_damage(folder, files, deep=deep)) is not None:
             return DataStatus(data_set.name, "corrupt", folder, size, versions, detail)
         if versions != data_set.versions():
             return DataStatus(data_set.name, "outdated", folder, size, versions, "made from other package versions")
@@ -189,7 +189,7 @@ def _build_identity(folder: Path) -> tuple[str, int, int]:
     return str(folder), manifest.st_ino, manifest.st_mtime_ns
 
 
-def _first_damage(folder: Path, files: dict[str, dict[str, str | int]], *, deep: bool) -> str | None:
+def _describe_damage(folder: Path, files: dict[str, dict[str, str | int]], *, deep: bool) -> str | None:
     for name, entry in files.items():
         path = folder / name
         if not path.is_file() or path.stat().st_size != entry["bytes"]:

@@ -16,24 +16,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-_ENVIRONMENT_BYTES = 64  # fenv_t has 32
-_MXCSR_AT = 28  # System V ABI: the x87 environment, then the SSE control and status register
-_ZERO_BITS = 0x8040  # MXCSR: flush results to zero, take operands as zero
+_FENV_BYTES = 64  # fenv_t has 32
+_MXCSR_OFFSET = 28  # System V ABI: the x87 environment, then the SSE control and status register
+_FLUSH_TO_ZERO_BITS = 0x8040  # MXCSR: flush results to zero, take operands as zero
 
 
 @contextmanager
 def denormals_as_zero() -> Iterator[None]:
     """In this thread, while inside: numbers below 1.2e-38 (float32) are zero. Nothing where that gains nothing."""
-    control = _control()
+    control = _fenv_functions()
     if control is None:
         yield
         return
     get, set_ = control
-    before = ctypes.create_string_buffer(_ENVIRONMENT_BYTES)
+    before = ctypes.create_string_buffer(_FENV_BYTES)
     get(before)
     inside = ctypes.create_string_buffer(before.raw)
-    register = ctypes.c_uint32.from_buffer(inside, _MXCSR_AT)
-    register.value |= _ZERO_BITS
+    register = ctypes.c_uint32.from_buffer(inside, _MXCSR_OFFSET)
+    register.value |= _FLUSH_TO_ZERO_BITS
     set_(inside)
     try:
         yield
@@ -42,7 +42,7 @@ def denormals_as_zero() -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _control() -> tuple[Callable[..., int], Callable[..., int]] | None:
+def _fenv_functions() -> tuple[Callable[..., int], Callable[..., int]] | None:
     """The C library's `fegetenv` and `fesetenv` (C99 7.6.4), where their record is the one known here."""
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return None

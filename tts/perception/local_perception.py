@@ -16,7 +16,7 @@ from tts.errors import ReaderFailed, boundary
 from tts.perception.sign_reader import SignReader
 
 _MAX_CACHED = 256
-_MOST_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB
+_MAX_THREADS = 2  # each further one holds its own recognisers: 200 to 400 MB
 _Key = tuple[str, Box | None, str]
 
 
@@ -30,7 +30,7 @@ class LocalPerception:
         self._make_reader = make_reader
         self._spare_readers: list[SignReader] = [make_reader()]
         self._thread_local = threading.local()
-        self._threads = ThreadPoolExecutor(threads or _threads(), thread_name_prefix="perception")
+        self._thread_count = ThreadPoolExecutor(threads or _thread_count(), thread_name_prefix="perception")
         self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
@@ -38,7 +38,7 @@ class LocalPerception:
         key = (photo.sha256, box, language)
         if (known := self._readings.get(key)) is None or known.cancelled() or (known.done() and known.exception()):
             known = asyncio.get_running_loop().run_in_executor(
-                self._threads, self._read_in_thread, photo, box, language
+                self._thread_count, self._read_in_thread, photo, box, language
             )
             self._readings[key] = known
             while len(self._readings) > _MAX_CACHED:
@@ -60,9 +60,9 @@ class LocalPerception:
 
     def close(self) -> None:
         """Cancel readings that have not begun; returns at once, those that have begun run to their end."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._thread_count.shutdown(wait=False, cancel_futures=True)
 
 
-def _threads() -> int:
+def _thread_count() -> int:
     """Cores this process may use, at most two."""
-    return min(_MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return min(_MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)

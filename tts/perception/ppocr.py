@@ -26,7 +26,7 @@ _MODELS = {
     "Rec.model_path": "PP-OCRv6_rec_small.onnx",
     "Cls.model_path": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
 }
-_DETECT_SIDE = int(weights("reading")["detect_side_px"])
+_DETECT_SIDE_PX = int(weights("reading")["detect_side_px"])
 _MAX_BOXES = 80
 
 
@@ -47,7 +47,7 @@ class PpOcr:
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,  # 800 MB with it, 420 MB without, no slower
             "Det.limit_type": "max",
-            "Det.limit_side_len": _DETECT_SIDE,
+            "Det.limit_side_len": _DETECT_SIDE_PX,
             "Rec.rec_batch_num": 8,
             "Global.log_level": "error",
         }

@@ -18,10 +18,10 @@ from tts.perception.tesseract import Tesseract
 _W = weights("reading")
 _MAX_PROBED = int(_W["probed"])
 _MAX_PROBED_IN_A_BOX = int(_W["probed_in_box"])
-_CERTAIN = _W["certain"]
-_READ = int(_W["lines_read"])
-_FLOOR = _W["floor"]
-_FLOORS = {
+_CERTAIN_CONFIDENCE = _W["certain"]
+_MAX_LINES_READ = int(_W["lines_read"])
+_MIN_CONFIDENCE = _W["floor"]
+_MIN_CONFIDENCE_BY_LANGUAGE = {
     "ara": _W["floor_ara"],
     "fas": _W["floor_fas"],
     "urd": _W["floor_urd"],
@@ -29,7 +29,7 @@ _FLOORS = {
     "mya": _W["floor_mya"],
     "ben": _W["floor_ben"],
 }  # readers that are modest about what they read well
-_HANDICAP = {
+_CONFIDENCE_PENALTIES = {
     "tha": _W["handicap_tha"],
     "rus": _W["handicap_rus"],
     "ukr": _W["handicap_ukr"],
@@ -39,17 +39,17 @@ _HANDICAP = {
     "pan": _W["handicap_pan"],
 }  # readers that are sure of foreign lettering too
 _UNRATED_LANGUAGES = frozenset({"lao", "mya"})  # readers whose confidence is often 0 for what they read well
-_THAI_FROM = _W["thai_from"]
-_LAO_FROM = _W["lao_from"]
-_KIN_FROM = _W["kin_from"]
-_KIN_SHARE = _W["kin_share"]
+_MIN_THAI_CONFIDENCE = _W["thai_from"]
+_MIN_LAO_LETTERS = _W["lao_from"]
+_MIN_SAME_SCRIPT_LETTERS = _W["kin_from"]
+_MIN_SAME_SCRIPT_SHARE = _W["kin_share"]
 _MIN_LETTERS = _W["least_letters"]
 _MIN_HEIGHT_PX = _W["least_height_px"]
-_UNRATED_CONFIDENCE = _FLOOR + _W["unrated_above_floor"]
+_UNRATED_CONFIDENCE = _MIN_CONFIDENCE + _W["unrated_above_floor"]
 
 # Capitals that Cyrillic or Greek share with Latin; a word of only these cannot be told apart by its shape.
-_SHARED_LETTERS = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
-_TWIN_FLOOR = _W["twin_floor"]
+_LOOKALIKE_LETTERS = {"Cyrl": frozenset("АВЕКМНОРСТУХаеорсух"), "Grek": frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυ")}
+_MIN_LOOKALIKE_CONFIDENCE = _W["twin_floor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ForeignReader:
         if not votes:
             return {}
         languages = tuple(language for language, _ in votes.most_common(2))
-        for i in list(usable)[probes:_READ]:
+        for i in list(usable)[probes:_MAX_LINES_READ]:
             best = self._best_line(usable[i], languages)
             if best is not None:
                 found[i] = best
@@ -107,8 +107,10 @@ class ForeignReader:
         if own < _MIN_LETTERS:
             return ForeignLine(text, 0.0, language)
         if language in _UNRATED_LANGUAGES and own == len(letters):
-            confidence = max(confidence, _FLOOR)
-        return ForeignLine(text, max(0.0, confidence * own / len(letters) - _HANDICAP.get(language, 0.0)), language)
+            confidence = max(confidence, _MIN_CONFIDENCE)
+        return ForeignLine(
+            text, max(0.0, confidence * own / len(letters) - _CONFIDENCE_PENALTIES.get(language, 0.0)), language
+        )
 
     def look_alikes(self, lines: dict[int, tuple[Pixels, str]], seen: set[str]) -> dict[int, ForeignLine]:
         """Second readings of Latin-looking capitals in Cyrillic or Greek, where the rest of the photo suggests it."""
@@ -118,10 +120,10 @@ class ForeignReader:
             i for i, (_, text) in lines.items() if script_of(text) == "Latn" and len(text) >= _W["twin_letters"]
         ]
         for language in ("rus", "ell"):
-            wanted = candidates[:_READ] if SCRIPT_OF[language] in scripts else candidates[:1]
+            wanted = candidates[:_MAX_LINES_READ] if SCRIPT_OF[language] in scripts else candidates[:1]
             for i in wanted if language in self._tesseract.languages else ():
                 best = self._best_line(lines[i][0], (language,))
-                surely = best is not None and best.confidence >= _TWIN_FLOOR
+                surely = best is not None and best.confidence >= _MIN_LOOKALIKE_CONFIDENCE
                 if best is not None and surely and (SCRIPT_OF[language] in scripts or _is_distinct(best)):
                     twins.setdefault(i, best)
         return twins
@@ -129,20 +131,24 @@ class ForeignReader:
     def _best_line(self, crop: Pixels, languages: tuple[str, ...]) -> ForeignLine | None:
         read: list[ForeignLine] = []
         for language in languages:
-            read += self._read_as(crop, language)
-            if read and read[-1].confidence >= _CERTAIN:
+            read += self._read_in_language(crop, language)
+            if read and read[-1].confidence >= _CERTAIN_CONFIDENCE:
                 break
         best = max(read, key=lambda line: (line.confidence, line.language), default=None)
-        if best is not None and best.language == "tha" and best.confidence < _THAI_FROM:
+        if best is not None and best.language == "tha" and best.confidence < _MIN_THAI_CONFIDENCE:
             return self._lao_line(crop) or best
         return best
 
-    def _read_as(self, crop: Pixels, language: str) -> list[ForeignLine]:
+    def _read_in_language(self, crop: Pixels, language: str) -> list[ForeignLine]:
         """A reader's line, best of its kin where its script has several alphabets; none that is not sure enough."""
         text, confidence = self._tesseract.read(crop, language)
         read = [self._rated_line(text, confidence, language)]
         letters = sum(char.isalpha() for char in text)
-        if letters >= _KIN_FROM and letters >= _KIN_SHARE * len(text.replace(" ", "")) and confidence < _CERTAIN:
+        if (
+            letters >= _MIN_SAME_SCRIPT_LETTERS
+            and letters >= _MIN_SAME_SCRIPT_SHARE * len(text.replace(" ", ""))
+            and confidence < _CERTAIN_CONFIDENCE
+        ):
             kin = self._tesseract.related_languages(language)
             read += [self._rated_line(*self._tesseract.read(crop, other), other) for other in kin]
         return sorted((line for line in read if line is not None), key=lambda line: line.confidence)
@@ -155,7 +161,7 @@ class ForeignReader:
         letters = [char for char in text if char.isalpha()]
         strange = any(char.isdigit() or char.isascii() for char in text.replace(" ", ""))
         pure = not strange and all(script_of(char) == "Laoo" for char in letters)
-        return ForeignLine(text, _UNRATED_CONFIDENCE, "lao") if pure and len(letters) >= _LAO_FROM else None
+        return ForeignLine(text, _UNRATED_CONFIDENCE, "lao") if pure and len(letters) >= _MIN_LAO_LETTERS else None
 
     def _rated_line(self, text: str, confidence: float, language: str) -> ForeignLine | None:
         """One reader's line, if it is in its own script and the reader is sure enough."""
@@ -171,15 +177,17 @@ class ForeignReader:
             and len(set(letters)) >= _W["unrated_letters"]
         ):
             confidence = max(confidence, _UNRATED_CONFIDENCE)
-        confidence = confidence * share - _HANDICAP.get(language, 0.0)
-        floor = _FLOORS.get(language, _FLOOR) + (_W["floor_short"] if own < _W["short_below"] else 0.0)
+        confidence = confidence * share - _CONFIDENCE_PENALTIES.get(language, 0.0)
+        floor = _MIN_CONFIDENCE_BY_LANGUAGE.get(language, _MIN_CONFIDENCE) + (
+            _W["floor_short"] if own < _W["short_below"] else 0.0
+        )
         return ForeignLine(text, confidence, language) if confidence >= floor else None
 
 
 def _is_distinct(line: ForeignLine) -> bool:
     """Whether a reading has letters that Latin does not have, and few that it shares."""
     letters = [char for char in line.text if char.isalpha()]
-    own = sum(char not in _SHARED_LETTERS[SCRIPT_OF[line.language]] for char in letters)
+    own = sum(char not in _LOOKALIKE_LETTERS[SCRIPT_OF[line.language]] for char in letters)
     return len(letters) >= _W["distinct_letters"] and own >= _W["distinct_share"] * len(letters)
 
 

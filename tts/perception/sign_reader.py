@@ -27,13 +27,13 @@ from tts.perception.vietnamese import VietnameseReader
 VERSION = "reader-5"
 _W = weights("reading")
 _MIN_CONFIDENCE = _W["least_confidence"]
-_SURE = _W["sure"]
-_ZOOM_SIDE = int(_W["zoom_side_px"])
-_ASKED_SIDE = int(_W["asked_side_px"])
-_MOST_ZOOM = _W["most_zoom"]
-_LINES_AS = int(_W["lines_as"])
-_MOST_UNREAD = int(_W["most_unread"])
-_TALL_RATIO = _W["tall_ratio"]
+_SURE_CONFIDENCE = _W["sure"]
+_ZOOM_SIDE_PX = int(_W["zoom_side_px"])
+_LANGUAGE_SIDE_PX = int(_W["asked_side_px"])
+_MAX_ZOOM = _W["most_zoom"]
+_MAX_LINES_IN_LANGUAGE = int(_W["lines_as"])
+_MAX_UNREAD = int(_W["most_unread"])
+_MIN_TALL_RATIO = _W["tall_ratio"]
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
 
@@ -77,9 +77,9 @@ class SignReader:
         Raises:
             ToolError: where no reader has the language; the message names those there are.
         """
-        pixels, origin, scale = _pixels(photo, box, _ASKED_SIDE if language else _ZOOM_SIDE)
+        pixels, origin, scale = _pixels(photo, box, _LANGUAGE_SIDE_PX if language else _ZOOM_SIDE_PX)
         if language:
-            lines = self._lines_as(pixels, language)
+            lines = self._lines_in_language(pixels, language)
         else:
             lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
             lines = self._vietnamese_lines(lines)
@@ -92,7 +92,7 @@ class SignReader:
         return Reading(
             photo_sha256=photo.sha256,
             lines=tuple(kept),
-            unread=tuple(line.box for line in unread[:_MOST_UNREAD]),
+            unread=tuple(line.box for line in unread[:_MAX_UNREAD]),
             warnings=self._foreign_reader.warnings,
             version=VERSION,
         )
@@ -109,12 +109,12 @@ class SignReader:
             lines.append(_Line(quad, crop, text, confidence if text else 0.0))
         return lines
 
-    def _lines_as(self, pixels: Pixels, language: str) -> list[_Line]:
+    def _lines_in_language(self, pixels: Pixels, language: str) -> list[_Line]:
         """Every detected line in one language; the whole picture is the line where none is detected."""
         height, width = pixels.shape[:2]
         whole = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
         lines = []
-        for quad in self._ppocr.detect(pixels)[:_LINES_AS] or [whole]:
+        for quad in self._ppocr.detect(pixels)[:_MAX_LINES_IN_LANGUAGE] or [whole]:
             crop = cut_out(pixels, quad)
             found = self._foreign_reader.read_as(crop, language)
             lines.append(_Line(quad, crop, found.text, found.confidence, f"tesseract:{found.language}"))
@@ -122,7 +122,7 @@ class SignReader:
 
     def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""
-        doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE or not line.text}
+        doubtful = {i for i, line in enumerate(lines) if line.confidence < _SURE_CONFIDENCE or not line.text}
         found = self._foreign_reader.read({i: lines[i].crop for i in sorted(doubtful)}, enlarged=enlarged)
         for i, reading in found.items():
             lines[i] = lines[i].read_by(reading, (lines[i].text,) if lines[i].confidence >= _MIN_CONFIDENCE else ())
@@ -149,7 +149,7 @@ def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[
     if box is not None:
         left, top, right, bottom = box.pixels(photo.width, photo.height)
         picture = picture.crop((left, top, right, bottom))
-        scale = min(_MOST_ZOOM, max(1.0, side_px / max(picture.size)))
+        scale = min(_MAX_ZOOM, max(1.0, side_px / max(picture.size)))
         if scale > 1.0:
             picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     return np.asarray(cv2.cvtColor(np.asarray(picture), cv2.COLOR_RGB2BGR), dtype=np.uint8), (left, top), scale
@@ -158,7 +158,7 @@ def _pixels(photo: Photo, box: Box | None, side_px: int) -> tuple[Pixels, tuple[
 def _views(crop: Pixels) -> list[Pixels]:
     """The ways a line picture may have to be held: as it is, or, when it is tall, turned or its signs set in a row."""
     height, width = crop.shape[:2]
-    if height < _TALL_RATIO * width:
+    if height < _MIN_TALL_RATIO * width:
         return [crop]
     turned = [np.rot90(crop, quarter).copy() for quarter in (1, 3)]
     return [*turned, _signs_in_a_row(crop)]

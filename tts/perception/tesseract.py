@@ -23,7 +23,7 @@ from tts.perception.ppocr import Pixels
 
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # one thread a session, like everything in perception
 
-_FOLDERS = (
+_MODEL_FOLDERS = (
     "/usr/share/tesseract-ocr/5/tessdata",
     "/usr/share/tesseract-ocr/4.00/tessdata",
     "/usr/share/tessdata",
@@ -52,7 +52,7 @@ class InstalledModels:
 def installed_models() -> InstalledModels:
     """Look through TESSDATA_PREFIX and the usual folders; the one with most of our languages wins."""
     best = InstalledModels(None, ())
-    for name in (os.environ.get("TESSDATA_PREFIX", ""), *_FOLDERS):
+    for name in (os.environ.get("TESSDATA_PREFIX", ""), *_MODEL_FOLDERS):
         folder = Path(name)
         if name and folder.is_dir():
             here = tuple(code for code in SCRIPT_OF if (folder / f"{code}.traineddata").is_file())
@@ -103,7 +103,7 @@ class Tesseract:
 
     def read(self, crop: Pixels, language: str) -> tuple[str, float]:
         """Text and confidence in [0, 1] of an upright line (BGR pixels)."""
-        reader = self._reader(language)
+        reader = self._get_reader(language)
         reader.SetImage(Image.fromarray(_prepare_crop(crop)))
         text = reader.GetUTF8Text().strip()
         if not text and language in _TALL_SCRIPTS:  # marks above and below made it look for a line in vain
@@ -113,7 +113,7 @@ class Tesseract:
         confidence = max(0, reader.MeanTextConf()) / 100.0 if text else 0.0
         return text.replace("\n", " "), confidence
 
-    def _reader(self, language: str) -> Any:
+    def _get_reader(self, language: str) -> Any:
         if language not in self._readers:
             self._readers[language] = tesserocr.PyTessBaseAPI(
                 path=str(self._installed_models.folder),

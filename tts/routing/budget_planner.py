@@ -20,10 +20,10 @@ from tts.routing.budget_table import POLICY, RADIUS_KM, Amount, BudgetRow, Budge
 from tts.routing.usual_cost import usual_tokens
 
 _W = weights("depth")
-_AS_GOOD = _W["as_good"]
-_FEWEST_TOKENS = int(_W["fewest_tokens"])
-_USUAL_SPREAD = _W["usual_spread"]
-_MOST_OF_UNKNOWN = int(_W["unknown_cost_rollouts"])
+_TOLERANCE_POINTS = _W["as_good"]
+_MIN_TOKENS = int(_W["fewest_tokens"])
+_P90_TO_MEAN = _W["usual_spread"]
+_MAX_ROLLOUTS_OF_UNKNOWN_COST = int(_W["unknown_cost_rollouts"])
 
 
 class BudgetCost(Value):
@@ -101,14 +101,14 @@ class BudgetPlanner:
     ) -> None:
         self.table = table
         self.models = models
-        self._possible = possible or PossibleWays()
+        self._possible_ways = possible or PossibleWays()
         self._engine = engine
         self._price = price
         self._is_transferred = table.engine == POLICY or engine not in ("", table.engine)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:
         """The same for another table."""
-        return BudgetPlanner(table, self._engine, self._price, self.models, self._possible)
+        return BudgetPlanner(table, self._engine, self._price, self.models, self._possible_ways)
 
     def choose(
         self, budget: Budget, radius_km: float, *, keeps_turns: bool = False, possible: PossibleWays | None = None
@@ -119,7 +119,7 @@ class BudgetPlanner:
         A request that already asks for the questions and the stop of its plan gets the same plan again: the choice is
         repeated among the rows with no more than those until it stays.
         """
-        possible = self._possible.both(possible or PossibleWays())
+        possible = self._possible_ways.both(possible or PossibleWays())
         choice = self._choose_once(budget, radius_km, possible, keeps_turns=keeps_turns)
         while True:
             possible = possible.both(choice.row.possible_ways)
@@ -168,7 +168,7 @@ class BudgetPlanner:
         band = band_of(radius_km)
         cost = self.cost(row)
         limited = cost.limited(budget)
-        is_small = bool(limited) or row.n <= _MOST_OF_UNKNOWN
+        is_small = bool(limited) or row.n <= _MAX_ROLLOUTS_OF_UNKNOWN_COST
         return BudgetChoice(
             budget=budget,
             row=row,
@@ -195,12 +195,12 @@ class BudgetPlanner:
 
 
 def _can_share(budget: Budget, n: int) -> bool:
-    return budget.tokens is None or n * _FEWEST_TOKENS <= budget.tokens
+    return budget.tokens is None or n * _MIN_TOKENS <= budget.tokens
 
 
 def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
     best = max(choice.right.value for choice in choices)
-    good = [choice for choice in choices if choice.right.value >= best - _AS_GOOD]
+    good = [choice for choice in choices if choice.right.value >= best - _TOLERANCE_POINTS]
     return min(good, key=lambda choice: (_share(choice), choice.cost.tokens.mean, choice.row.questions))
 
 
@@ -210,4 +210,4 @@ def _share(choice: BudgetChoice) -> float:
 
 
 def _usual_amount(mean: float) -> Amount:
-    return Amount(mean=mean, p90=_USUAL_SPREAD * mean)
+    return Amount(mean=mean, p90=_P90_TO_MEAN * mean)

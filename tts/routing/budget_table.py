@@ -67,9 +67,9 @@ class PossibleWays(Value):
 
     def rows_of(self, rows: Sequence[BudgetRow]) -> tuple[BudgetRow, ...]:
         """The rows that can be done; all where none can."""
-        return tuple(row for row in rows if self._allow(row)) or tuple(rows)
+        return tuple(row for row in rows if self._is_allowed(row)) or tuple(rows)
 
-    def _allow(self, row: BudgetRow) -> bool:
+    def _is_allowed(self, row: BudgetRow) -> bool:
         stops = row.stop == "none" or self.may_stop
         return row.answer_draws <= self.most_draws and row.questions <= self.most_questions and stops
 

@@ -26,17 +26,17 @@ from tts.routing.empty_photo import CONTENT_FROM
 from tts.routing.reasons import NO_DRAWS, SHOWS_NOTHING, plan_sentence, to_reason_about
 from tts.routing.usual_cost import predicted_cost
 
-_DIRECT = Limits(max_turns=1, max_tool_calls=0)
+_DIRECT_LIMITS = Limits(max_turns=1, max_tool_calls=0)
 _W = weights("depth")
-_STANDARD = Limits(max_turns=int(_W["standard_turns"]))
+_STANDARD_LIMITS = Limits(max_turns=int(_W["standard_turns"]))
 _STANDARD_ROLLOUTS = int(_W["standard_rollouts"])
-_MOST_TESTING = int(_W["most_testing"])
-_FEWEST_TOKENS = int(_W["fewest_tokens"])
-_DEEPER = {PlanDepth.DIRECT: PlanDepth.STANDARD, PlanDepth.STANDARD: PlanDepth.DEEP}
-_DEEP_FROM = _W["deep_from"]
-_CLEAR_FROM = _W["clear_from"]
-_HOPELESS_BELOW = _W["hopeless_below"]
-_VISUAL_FROM = _W["visual_from"]
+_MAX_TESTING_ROLLOUTS = int(_W["most_testing"])
+_MIN_TOKENS = int(_W["fewest_tokens"])
+_DEEPER_DEPTH = {PlanDepth.DIRECT: PlanDepth.STANDARD, PlanDepth.STANDARD: PlanDepth.DEEP}
+_MIN_DEEP_PROBABILITY = _W["deep_from"]
+_MIN_CLEAR_SCORE = _W["clear_from"]
+_MIN_SCORE = _W["hopeless_below"]
+_MIN_VISUAL_RATING = _W["visual_from"]
 
 
 class DialectBudget(Value):
@@ -81,7 +81,7 @@ class DepthRouter:
 
         Raises ConfigError for an unknown dialect.
         """
-        budget, choice = options.budget, self._choice(options)
+        budget, choice = options.budget, self._plan_budget(options)
         if budget is None or choice is None:
             return options
         asked = options.verifier_questions
@@ -94,7 +94,7 @@ class DepthRouter:
         }
         return options.model_copy(update=decided)
 
-    def _choice(self, options: LocateOptions) -> BudgetChoice | None:
+    def _plan_budget(self, options: LocateOptions) -> BudgetChoice | None:
         """What recorded runs say of the budget of a request; None where it has none."""
         if options.budget is None:
             return None
@@ -115,7 +115,7 @@ class DepthRouter:
     def plan(self, options: LocateOptions, routing: Routing, *, opened: Plan | None = None) -> Plan:
         """Under `auto` the depth decides how many rollouts start. Raises ConfigError for an unknown dialect."""
         depth, reason = _choose_depth(options, routing.locatability, self._abilities)
-        n, choice = options.n_parallel, self._choice(options)
+        n, choice = options.n_parallel, self._plan_budget(options)
         if choice is not None:
             if depth is PlanDepth.HOPELESS:
                 n = 1
@@ -142,7 +142,7 @@ class DepthRouter:
         if unstarted <= 0 or _is_exhausted(options, spent):
             return None
         if started > plan.n_planned or plan.depth is PlanDepth.DIRECT:  # more of the same was tried, or cannot help
-            deeper = _DEEPER.get(plan.depth, plan.depth)
+            deeper = _DEEPER_DEPTH.get(plan.depth, plan.depth)
             added = min(unstarted, _STANDARD_ROLLOUTS) if deeper is PlanDepth.STANDARD else unstarted
             return self._make_plan(deeper, added, options, "the first, smaller plan was not enough", spent)
         return self._make_plan(plan.depth, (unstarted + 1) // 2, options, "more rollouts are needed", spent)
@@ -154,7 +154,9 @@ class DepthRouter:
             return None
         shallow = plan.depth is PlanDepth.DIRECT and options.depth is Depth.AUTO
         depth = PlanDepth.STANDARD if shallow else plan.depth
-        return self._make_plan(depth, min(_MOST_TESTING, (started + 1) // 2), options, "the claim is tested", spent)
+        return self._make_plan(
+            depth, min(_MAX_TESTING_ROLLOUTS, (started + 1) // 2), options, "the claim is tested", spent
+        )
 
     def _make_plan(self, depth: PlanDepth, n: int, options: LocateOptions, reason: str, spent: Usage) -> Plan:
         budget = self._budget(options)
@@ -162,9 +164,11 @@ class DepthRouter:
         searches = self._abilities.calls_tools
         if not budget.published or options.depth is Depth.DIRECT:
             shallow = depth in (PlanDepth.DIRECT, PlanDepth.HOPELESS)
-            limits = limits.tighten(_DIRECT if shallow else _STANDARD if depth is PlanDepth.STANDARD else limits)
+            limits = limits.tighten(
+                _DIRECT_LIMITS if shallow else _STANDARD_LIMITS if depth is PlanDepth.STANDARD else limits
+            )
             searches = searches and not shallow
-        if (choice := self._choice(options)) is not None:
+        if (choice := self._plan_budget(options)) is not None:
             limits = limits.tighten(choice.row.limits(keeps_turns=budget.published))
         limits = _share_limits(limits, options, n, spent, self.money_usd(options))
         plan = Plan(
@@ -214,15 +218,15 @@ def _choose_depth(options: LocateOptions, locatability: Locatability, abilities:
         return PlanDepth(options.depth.value), "the caller asked for it"
     if locatability.method == "fixed":
         return PlanDepth.DEEP, f"nothing is known about the photo: {locatability.why}"
-    return _depth_for_eyes(locatability) if abilities.sees_pictures else _depth_for_readers(locatability)
+    return _depth_with_vision(locatability) if abilities.sees_pictures else _depth_without_vision(locatability)
 
 
-def _depth_for_eyes(locatability: Locatability) -> tuple[PlanDepth, str]:
+def _depth_with_vision(locatability: Locatability) -> tuple[PlanDepth, str]:
     """Everything, unless the photo shows nothing, or the model itself or a calibration says that less will do."""
     parts = locatability.parts
     if _shows_nothing(parts):
         return PlanDepth.HOPELESS, SHOWS_NOTHING
-    clear = locatability.score >= _CLEAR_FROM and parts.get("deep", 1.0) <= 1.0 - _CLEAR_FROM
+    clear = locatability.score >= _MIN_CLEAR_SCORE and parts.get("deep", 1.0) <= 1.0 - _MIN_CLEAR_SCORE
     if clear and "l_opt" in parts:
         return PlanDepth.STANDARD, "in recorded runs, search seldom helped with such photos"
     if clear and "probe" in parts:
@@ -232,22 +236,22 @@ def _depth_for_eyes(locatability: Locatability) -> tuple[PlanDepth, str]:
 
 def _shows_nothing(parts: Mapping[str, float]) -> bool:
     """Where nothing was looked at, something may be there. What is pictured may speak for a photo, never against it."""
-    if parts.get("text", 0.0) > 0.0 or parts.get("visual", 0.0) >= _VISUAL_FROM:
+    if parts.get("text", 0.0) > 0.0 or parts.get("visual", 0.0) >= _MIN_VISUAL_RATING:
         return False
     return parts.get("content", 1.0) < CONTENT_FROM
 
 
-def _depth_for_readers(locatability: Locatability) -> tuple[PlanDepth, str]:
+def _depth_without_vision(locatability: Locatability) -> tuple[PlanDepth, str]:
     """The visual part of a locatability never decides: it cannot tell a hopeless photo from one that needs thought."""
     parts = locatability.parts
     if locatability.method == "visual" and "deep" not in parts:
         return PlanDepth.STANDARD, "the kinds of surface alone do not show how hard the photo is"
     deep = parts.get("deep", 0.0)
-    if deep >= _DEEP_FROM:
+    if deep >= _MIN_DEEP_PROBABILITY:
         return PlanDepth.DEEP, "there is much text that a search can explain"
-    if locatability.score < _HOPELESS_BELOW:
+    if locatability.score < _MIN_SCORE:
         return PlanDepth.HOPELESS, SHOWS_NOTHING if _shows_nothing(parts) else "no readable text, so nothing to look up"
-    if locatability.score >= _CLEAR_FROM and deep <= 1.0 - _CLEAR_FROM:
+    if locatability.score >= _MIN_CLEAR_SCORE and deep <= 1.0 - _MIN_CLEAR_SCORE:
         return PlanDepth.DIRECT, "the photo is easy, no search is needed"
     return PlanDepth.STANDARD, "there is some text to read and to look up"
 
@@ -265,7 +269,7 @@ def _share_limits(limits: Limits, options: LocateOptions, n: int, spent: Usage, 
     """Share what is left of the request's totals evenly among the rollouts."""
     tokens, calls = limits.max_tokens, limits.max_tool_calls
     if options.max_tokens_total is not None:
-        tokens = min(tokens, max(_FEWEST_TOKENS, (options.max_tokens_total - spent.completion_tokens) // n))
+        tokens = min(tokens, max(_MIN_TOKENS, (options.max_tokens_total - spent.completion_tokens) // n))
     if options.max_tool_calls is not None:
         calls = min(calls, max(0, options.max_tool_calls - spent.tool_calls) // n)
     share = None if money is None else max(0.0, money - spent.cost_usd) / n

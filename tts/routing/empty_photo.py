@@ -21,18 +21,18 @@ from tts.decision_weights import weights
 
 _W = weights("photo_view")
 # cells along the longer side
-_COARSE = int(_W["coarse_cells"])
-_MIDDLE = int(_W["middle_cells"])
-_FINE = int(_W["fine_cells"])
-_CENTRE = _W["centre_from"]
+_COARSE_CELLS = int(_W["coarse_cells"])
+_MIDDLE_CELLS = int(_W["middle_cells"])
+_FINE_CELLS = int(_W["fine_cells"])
+_MIN_CENTRE_AUTOCORRELATION = _W["centre_from"]
 
 # Measured on 80 photos of places (as they are, darkened to a tenth, faded to a fifth of their contrast, blurred by a
 # hundredth of their side, noisy) and on 44 drawn pictures without content, 2026-11: the least of the photos, the most
 # of the drawn ones that no other measure catches, and a threshold between them.
-_PARTS = _W["parts_from"]
-_LARGENESS = _W["largeness_from"]
-_CONTOURS = _W["contours_from"]
-_IRREGULAR = _W["irregular_from"]
+_MIN_PARTS = _W["parts_from"]
+_MIN_LARGENESS = _W["largeness_from"]
+_MIN_CONTOURS = _W["contours_from"]
+_MIN_IRREGULARITY = _W["irregular_from"]
 CONTENT_FROM = _W["content_from"]
 """The content below which a picture shows nothing; measured, see docs/routing.md."""
 
@@ -53,10 +53,10 @@ class Structure:
         """The least of the measures against their thresholds, in [0, 1]. Where the least one equals its
         threshold, it is `CONTENT_FROM`."""
         over = (
-            self.parts / _PARTS,
-            self.largeness / _LARGENESS,
-            (self.contours - 3.0) / (_CONTOURS - 3.0),
-            self.irregular / _IRREGULAR,
+            self.parts / _MIN_PARTS,
+            self.largeness / _MIN_LARGENESS,
+            (self.contours - 3.0) / (_MIN_CONTOURS - 3.0),
+            self.irregular / _MIN_IRREGULARITY,
         )
         return float(np.clip(CONTENT_FROM * min(over), 0.0, 1.0))
 
@@ -64,7 +64,9 @@ class Structure:
 def structure_of(pixels: npt.NDArray[np.uint8]) -> Structure:
     """The measures of (height, width, 3) RGB pixels of a small copy. Deterministic, about 10 ms."""
     colours = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB), dtype=np.float32)
-    coarse, middle, fine = (_remove_shade(_cells(colours, cells)) for cells in (_COARSE, _MIDDLE, _FINE))
+    coarse, middle, fine = (
+        _remove_shade(_average_cells(colours, cells)) for cells in (_COARSE_CELLS, _MIDDLE_CELLS, _FINE_CELLS)
+    )
     variation = _colour_spread(middle)
     return Structure(
         parts=_colour_spread(coarse),
@@ -74,7 +76,7 @@ def structure_of(pixels: npt.NDArray[np.uint8]) -> Structure:
     )
 
 
-def _cells(colours: _Numbers, cells: int) -> _Numbers:
+def _average_cells(colours: _Numbers, cells: int) -> _Numbers:
     """Averages over so many cells along the longer side."""
     height, width = colours.shape[:2]
     scale = cells / max(height, width)
@@ -116,7 +118,7 @@ def _repetition(light: _Numbers) -> float:
     full = _autocorrelation(centred, padded) / np.maximum(overlap, 1.0) / variance
     top, left = height // 2, width // 2
     shifts = np.roll(full, (top, left), (0, 1))[: 2 * top + 1, : 2 * left + 1]
-    _, areas = cv2.connectedComponents((shifts > _CENTRE).astype(np.uint8))
+    _, areas = cv2.connectedComponents((shifts > _MIN_CENTRE_AUTOCORRELATION).astype(np.uint8))
     away = shifts[areas != areas[top, left]]
     return float(np.clip(away.max(initial=0.0), 0.0, 1.0))
 

@@ -21,8 +21,8 @@ _SKY_SATURATION = int(_W["sky_saturation"])
 _SKY_VALUE = int(_W["sky_value"])
 _PALE_SATURATION = int(_W["pale_saturation"])
 _PALE_VALUE = int(_W["pale_value"])
-_SMOOTH_BELOW = _W["smooth_below"]
-_GREEN_FROM = _W["green_from"]
+_MAX_SMOOTH_LAPLACIAN = _W["smooth_below"]
+_MIN_EXCESS_GREEN = _W["green_from"]
 _EDGE_LOW = _W["edge_low"]
 _EDGE_HIGH = _W["edge_high"]
 _LINE_VOTES = int(_W["line_votes"])
@@ -38,37 +38,37 @@ def image_cues(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
     """
     hsv = cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    sky, vegetation = _sky(hsv, grey), _vegetation(pixels)
-    structure, sharpness = _structure(grey), float(cv2.Laplacian(grey, cv2.CV_64F).var())
+    sky, vegetation = _sky_share(hsv, grey), _vegetation_share(pixels)
+    structure, sharpness = _line_length_ratio(grey), float(cv2.Laplacian(grey, cv2.CV_64F).var())
     found = {
         "sky": sky,
         "vegetation": vegetation,
         "structure": structure,
         "blur": 1.0 - min(1.0, sharpness / _W["sharp"]),
-        "indoor": _indoor(pixels, sky, vegetation),
+        "indoor": _indoor_score(pixels, sky, vegetation),
     }
     return {name: round(float(np.clip(value, 0.0, 1.0)), 4) for name, value in found.items()}
 
 
-def _sky(hsv: npt.NDArray[np.generic], grey: npt.NDArray[np.generic]) -> float:
+def _sky_share(hsv: npt.NDArray[np.generic], grey: npt.NDArray[np.generic]) -> float:
     """Share of the photo that is smooth, bright, blue or pale, and hangs together from the top edge."""
     h, s, v = (np.asarray(hsv[..., i], dtype=np.int32) for i in range(3))
     blue = (h > _SKY_HUE_FROM) & (h < _SKY_HUE_TO) & (s > _SKY_SATURATION) & (v > _SKY_VALUE)
     pale = (s < _PALE_SATURATION) & (v > _PALE_VALUE)
-    edges = np.abs(cv2.Laplacian(np.asarray(grey, dtype=np.uint8), cv2.CV_64F)) < _SMOOTH_BELOW
+    edges = np.abs(cv2.Laplacian(np.asarray(grey, dtype=np.uint8), cv2.CV_64F)) < _MAX_SMOOTH_LAPLACIAN
     smooth = ((blue | pale) & edges).astype(np.uint8)
     _, labels = cv2.connectedComponents(smooth)
     top = np.unique(labels[0][smooth[0] > 0])
     return float(np.isin(labels, top[top > 0]).mean())
 
 
-def _vegetation(pixels: _Bytes) -> float:
+def _vegetation_share(pixels: _Bytes) -> float:
     """Share of pixels that are clearly greener than red and blue (excess green)."""
     r, g, b = (pixels[..., i].astype(np.float64) for i in range(3))
-    return float(((2 * g - r - b) / (r + g + b + 1.0) > _GREEN_FROM).mean())
+    return float(((2 * g - r - b) / (r + g + b + 1.0) > _MIN_EXCESS_GREEN).mean())
 
 
-def _structure(grey: npt.NDArray[np.generic]) -> float:
+def _line_length_ratio(grey: npt.NDArray[np.generic]) -> float:
     """Length of straight lines against the size of the photo: what people build is straight."""
     edges = cv2.Canny(np.asarray(grey, dtype=np.uint8), _EDGE_LOW, _EDGE_HIGH)
     lines = cv2.HoughLinesP(edges, 1, np.pi / 180, _LINE_VOTES, minLineLength=_LINE_PX, maxLineGap=_LINE_GAP_PX)
@@ -79,7 +79,7 @@ def _structure(grey: npt.NDArray[np.generic]) -> float:
     return float(length / (_W["full_lines"] * sum(grey.shape)))
 
 
-def _indoor(pixels: _Bytes, sky: float, vegetation: float) -> float:
+def _indoor_score(pixels: _Bytes, sky: float, vegetation: float) -> float:
     """Warm light, a top that is darker than it would be under a sky, nothing green."""
     top = pixels[: max(1, pixels.shape[0] // _TOP_PARTS)].reshape(-1, 3).mean(axis=0)
     warm = np.clip((float(top[0]) - float(top[2])) / _W["warm_by"], 0.0, 1.0)

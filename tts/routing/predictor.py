@@ -23,8 +23,8 @@ from tts.errors import DataError
 
 _MIN_RUNS = int(weights("depth")["fewest_photos"])
 _RIDGE = weights("depth")["ridge"]
-_STEPS = 30
-_NOT_FEATURES = ("deep", "l_opt")
+_NEWTON_STEPS = 30
+_EXCLUDED_PARTS = ("deep", "l_opt")
 
 
 class DepthPredictor(Value):
@@ -79,7 +79,7 @@ def fit(
     """
     if len(parts) < _MIN_RUNS:
         raise DataError(f"{len(parts)} photos are too few to fit depth: record at least {_MIN_RUNS}")
-    names = tuple(sorted({name for p in parts for name in p} - set(_NOT_FEATURES)))
+    names = tuple(sorted({name for p in parts for name in p} - set(_EXCLUDED_PARTS)))
     if set(names) <= {"visual"}:
         raise DataError("the runs record nothing but what is pictured; rate them with cues or a probe as well")
     raw = np.array([[p.get(name, np.nan) for name in names] for p in parts])
@@ -92,17 +92,17 @@ def fit(
         features=names,
         mean=tuple(mean.tolist()),
         scale=tuple(scale.tolist()),
-        l_opt=tuple(_logistic(z, np.array(l_opt, dtype=np.float64)).tolist()),
-        deep=tuple(_logistic(z, np.array(deep, dtype=np.float64)).tolist()),
+        l_opt=tuple(_fit_logistic(z, np.array(l_opt, dtype=np.float64)).tolist()),
+        deep=tuple(_fit_logistic(z, np.array(deep, dtype=np.float64)).tolist()),
     )
 
 
-def _logistic(z: Floats, y: Floats) -> Floats:
+def _fit_logistic(z: Floats, y: Floats) -> Floats:
     """Ridge-penalised logistic regression by Newton's method; `y` may be fractions. The intercept is not penalised."""
     w = np.zeros(z.shape[1])
     penalty = _RIDGE * np.eye(z.shape[1])
     penalty[-1, -1] = 1e-6
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         p = _sigmoid(z @ w)
         hessian = (z * (p * (1.0 - p) + 1e-6)[:, None]).T @ z + penalty
         step = np.linalg.solve(hessian, z.T @ (p - y) + penalty @ w)

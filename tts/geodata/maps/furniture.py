@@ -24,11 +24,11 @@ from tts.geodata.maps.view import View, mercator_x
 
 RED: Final[Colour] = (214, 40, 57)
 BLUE: Final[Colour] = (29, 78, 156)
-_PIN = (26, 36)
+_PIN_SIZE_PX = (26, 36)
 _STRIP_PX = 17
-_SCALE_PX = 110
-_ROOM_FOR_SCALE_PX = 360  # a narrower map names its sources only
-_TRUE_ZOOM = 5.5  # above it the pictures of the land are enlarged
+_MAX_SCALE_PX = 110
+_MIN_WIDTH_FOR_SCALE_PX = 360  # a narrower map names its sources only
+_MAX_SHARP_ZOOM = 5.5  # above it the pictures of the land are enlarged
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def pin_boxes(view: View, pins: Sequence[Pin]) -> list[Rect]:
     boxes = []
     for pin in pins:
         x, y = (round(value) for value in view.pixel(pin.point))
-        half, up, down = (_PIN[0] // 2, _PIN[1], 3) if pin.number is None else (10, 10, 10)
+        half, up, down = (_PIN_SIZE_PX[0] // 2, _PIN_SIZE_PX[1], 3) if pin.number is None else (10, 10, 10)
         boxes.append(Rect(x - half, y - up, x + half, y + down))
     return boxes
 
@@ -69,8 +69,14 @@ def pin_boxes(view: View, pins: Sequence[Pin]) -> list[Rect]:
 def draw_areas(canvas: Pixels, view: View, areas: Sequence[Ring | Patch]) -> None:
     """Draw circles and patches into `canvas`, which is changed in place."""
     for area in areas:
-        outlines = [_outline(view, area)] if isinstance(area, Ring) else [_piece(view, ring) for ring in area.rings]
-        edges = outlines if isinstance(area, Ring) else [path for ring in area.rings for path in _edges(view, ring)]
+        outlines = (
+            [_circle_outline(view, area)]
+            if isinstance(area, Ring)
+            else [_project_ring(view, ring) for ring in area.rings]
+        )
+        edges = (
+            outlines if isinstance(area, Ring) else [path for ring in area.rings for path in _visible_edges(view, ring)]
+        )
         stamp(canvas, fill_areas(view, outlines), 0, 0, RED, 0.13 if area.is_solid else 0.08)
         stamp(
             canvas,
@@ -109,7 +115,7 @@ def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
     style = palette.furniture
     length_px, text = scale_bar(view)
     room = view.width - 6
-    if view.width >= _ROOM_FOR_SCALE_PX:
+    if view.width >= _MIN_WIDTH_FOR_SCALE_PX:
         left, bottom = 7.0, view.height - 4.0
         right = left + length_px
         bar = np.array([[left, bottom - 4], [left, bottom], [right, bottom], [right, bottom - 4]])
@@ -117,14 +123,14 @@ def draw_strip(canvas: Pixels, view: View, palette: Palette) -> None:
         _draw_line(canvas, view, text, round(right) + 5, style)
         room -= round(right) + 11 + glyph_run(text, style.size_px, style.weight).width
     full = f"{palette.resolution} · {palette.sources}"
-    fits = view.zoom > _TRUE_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
+    fits = view.zoom > _MAX_SHARP_ZOOM and glyph_run(full, style.size_px, style.weight).width <= room
     shown = full if fits else palette.sources
     _draw_line(canvas, view, shown, view.width - 6 - glyph_run(shown, style.size_px, style.weight).width, style)
 
 
 def scale_bar(view: View) -> tuple[float, str]:
     """A round distance that is at most 110 pixels long at the middle of the map, and its name."""
-    longest_km = view.km_per_px * min(_SCALE_PX, view.width / 4)
+    longest_km = view.km_per_px * min(_MAX_SCALE_PX, view.width / 4)
     power = 10.0 ** math.floor(math.log10(longest_km))
     km = next(power * step for step in (5, 2, 1) if power * step <= longest_km)
     return km / view.km_per_px, f"{km:,.0f} km" if km >= 1 else f"{km * 1000:.0f} m"
@@ -135,7 +141,7 @@ def _draw_line(canvas: Pixels, view: View, text: str, left: int, style: TextStyl
     write(canvas, text, left, view.height - 5 - (run.baseline - PAD), style)
 
 
-def _outline(view: View, ring: Ring) -> Path:
+def _circle_outline(view: View, ring: Ring) -> Path:
     """The circle in pixels, unwrapped so that it stays in one piece across the antimeridian."""
     points = circle_ring(ring.centre, ring.radius_km, 96)
     x, y = view.xy(np.array([p.lat for p in points]), np.array([p.lon for p in points]))
@@ -144,7 +150,7 @@ def _outline(view: View, ring: Ring) -> Path:
     return np.stack([x - view.world_px * np.round((x.mean() - middle) / view.world_px), y], axis=1)
 
 
-def _piece(view: View, ring: Sequence[LatLon]) -> Path:
+def _project_ring(view: View, ring: Sequence[LatLon]) -> Path:
     """A ring in pixels, whole, on the copy of the world that is nearest to the middle of the view."""
     lon = np.array([point.lon for point in ring])
     x = (mercator_x(_eastern_longitudes(lon)) * view.world_px) - view.left
@@ -157,9 +163,9 @@ def _eastern_longitudes(lon: Floats) -> Floats:
     return np.where((lon == -180.0) & (np.median(lon) > 0), 180.0, lon)
 
 
-def _edges(view: View, ring: Sequence[LatLon]) -> list[Path]:
+def _visible_edges(view: View, ring: Sequence[LatLon]) -> list[Path]:
     """The edge of a ring without the parts along the antimeridian, where it was cut, and along the poles."""
-    piece = _piece(view, ring)
+    piece = _project_ring(view, ring)
     drawn = [not _is_cut(a, b) for a, b in pairwise(ring)]
     starts = [i for i, one in enumerate(drawn) if one and (i == 0 or not drawn[i - 1])]
     return [piece[i : i + 1 + sum(1 for _ in takewhile(bool, drawn[i:]))] for i in starts]
@@ -171,7 +177,7 @@ def _is_cut(a: LatLon, b: LatLon) -> bool:
 
 def _draw_number(canvas: Pixels, x: float, y: float, number: int) -> None:
     left, top = round(x) - 10, round(y) - 10
-    disc = _disc()
+    disc = _disc_masks()
     stamp(canvas, disc[0], left, top, (255, 255, 255))
     stamp(canvas, disc[1], left, top, BLUE)
     run = glyph_run(str(number), 11, "strong")
@@ -180,7 +186,7 @@ def _draw_number(canvas: Pixels, x: float, y: float, number: int) -> None:
 
 
 @lru_cache(maxsize=1)
-def _disc() -> tuple[Pixels, Pixels]:
+def _disc_masks() -> tuple[Pixels, Pixels]:
     def ball(radius: float) -> Pixels:
         return _draw_supersampled((20, 20), lambda draw, s: draw.ellipse(_disc_box(10 * s, 10 * s, radius * s), 255))
 
@@ -190,7 +196,7 @@ def _disc() -> tuple[Pixels, Pixels]:
 @lru_cache(maxsize=1)
 def _pin_masks() -> tuple[Pixels, Pixels, Pixels, Pixels]:
     """Shadow, rim, body and eye of the pin, whose tip is 4 pixels above the bottom of the masks."""
-    width, height = _PIN[0] + 6, _PIN[1] + 8
+    width, height = _PIN_SIZE_PX[0] + 6, _PIN_SIZE_PX[1] + 8
 
     def drop(radius: float, inset: float) -> Pixels:
         def paint(draw: ImageDraw.ImageDraw, s: int) -> None:

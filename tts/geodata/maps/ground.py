@@ -15,7 +15,7 @@ from tts.geodata.maps.shapes import Layer, Shapes
 from tts.geodata.maps.text_drawing import Colour, stamp
 from tts.geodata.maps.view import View
 
-_SHIFT: Final = 4  # OpenCV takes sixteenths of a pixel
+_FRACTION_BITS: Final = 4  # OpenCV takes sixteenths of a pixel
 _SHADE_RANGE = (0.72, 1.35)
 Path = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def fill_areas(view: View, paths: Iterable[Path]) -> Pixels:
     mask = np.zeros((view.height, view.width), np.uint8)
     areas = [fixed_point(path) for path in paths]
     if areas:
-        cv2.fillPoly(mask, areas, (255,), cv2.LINE_AA, _SHIFT)
+        cv2.fillPoly(mask, areas, (255,), cv2.LINE_AA, _FRACTION_BITS)
     return mask
 
 
@@ -50,13 +50,13 @@ def trace_lines(view: View, paths: Iterable[Path], width_px: int) -> Pixels:
     mask = np.zeros((view.height, view.width), np.uint8)
     lines = [fixed_point(path) for path in paths]
     if lines:
-        cv2.polylines(mask, lines, False, (255,), width_px, cv2.LINE_AA, _SHIFT)
+        cv2.polylines(mask, lines, False, (255,), width_px, cv2.LINE_AA, _FRACTION_BITS)
     return mask
 
 
 def fixed_point(path: Path) -> npt.NDArray[np.int32]:
-    """Pixels of a path as the integers with `_SHIFT` fractional bits that OpenCV draws from."""
-    return np.round(path * (1 << _SHIFT)).astype(np.int32)
+    """Pixels of a path as the integers with `_FRACTION_BITS` fractional bits that OpenCV draws from."""
+    return np.round(path * (1 << _FRACTION_BITS)).astype(np.int32)
 
 
 def dash_lines(paths: Iterable[Path], dash_px: float, gap_px: float, view: View | None = None) -> list[Path]:
@@ -65,7 +65,7 @@ def dash_lines(paths: Iterable[Path], dash_px: float, gap_px: float, view: View 
     period = dash_px + gap_px
     for path in paths:
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
-        for first, last in _runs(path, view, period):
+        for first, last in _visible_runs(path, view, period):
             begin = np.ceil(max(0.0, along[first] - dash_px) / period) * period
             for start in np.arange(begin, along[last], period):
                 ends = np.array([start, min(along[-1], start + dash_px)])
@@ -75,7 +75,7 @@ def dash_lines(paths: Iterable[Path], dash_px: float, gap_px: float, view: View 
     return pieces
 
 
-def _runs(path: Path, view: View | None, reach: float) -> list[tuple[int, int]]:
+def _visible_runs(path: Path, view: View | None, reach: float) -> list[tuple[int, int]]:
     """First and last points of the stretches of a path that come near a view; the whole path without one."""
     if view is None:
         return [(0, len(path) - 1)]

@@ -12,8 +12,8 @@ from typing import Final
 
 from tts.geodata.maps.text_drawing import TextStyle, glyph_run
 
-_GAP: Final = 2  # pixels kept free around every name
-_DOT = 4
+_GAP_PX: Final = 2  # pixels kept free around every name
+_DOT_PX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +68,25 @@ class Sheet:
             box = self._free_place(name)
             if box is not None:
                 placed.append(PlacedName(name, box))
-                self.used_rects.append(_grow_rect(box, _GAP))
+                self.used_rects.append(_grow_rect(box, _GAP_PX))
                 if name.dot_px:
-                    self.used_rects.append(_rect_around(name.x, name.y, _DOT))
+                    self.used_rects.append(_rect_around(name.x, name.y, _DOT_PX))
         return placed
 
     def _free_place(self, name: Name) -> Rect | None:
-        if name.dot_px and not self._is_free(_rect_around(name.x, name.y, _DOT), inside=False):
+        if name.dot_px and not self._is_free(_rect_around(name.x, name.y, _DOT_PX), inside=False):
             return None
-        return next((box for box in _places(name) if self._is_free(box, inside=True)), None)
+        return next((box for box in _candidate_places(name) if self._is_free(box, inside=True)), None)
 
     def _is_free(self, box: Rect, *, inside: bool) -> bool:
-        if inside and not (box.left >= _GAP and box.top >= _GAP and box.right <= self.width - _GAP):
+        if inside and not (box.left >= _GAP_PX and box.top >= _GAP_PX and box.right <= self.width - _GAP_PX):
             return False
-        if inside and box.bottom > self.height - _GAP:
+        if inside and box.bottom > self.height - _GAP_PX:
             return False
         return not any(box.touches(other) for other in self.used_rects)
 
 
-def _places(name: Name) -> list[Rect]:
+def _candidate_places(name: Name) -> list[Rect]:
     """Places to try, the best first."""
     run = glyph_run(name.text, name.style.size_px, name.style.weight, name.style.spacing)
     width, height = run.width, run.height

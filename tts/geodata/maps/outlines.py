@@ -28,11 +28,11 @@ from tts.geodata.maps.view import degrees_of
 
 BORDERS: Final = "Natural Earth, simplified"
 NEAREST_TOWNS: Final = "approximate: what lies nearest to a town of this region"
-_MOST_PARTS = 80
-_FINEST = 0.005
-_COARSEST = 0.1
-_STEPS = 150  # the side of a square as large as the area, in tolerances
-_GRID = 1e-4
+_MAX_PARTS = 80
+_MIN_TOLERANCE_DEG = 0.005
+_MAX_TOLERANCE_DEG = 0.1
+_TOLERANCES_PER_SIDE = 150  # the side of a square as large as the area, in tolerances
+_GRID_DEG = 1e-4
 _STORED_DIGITS = 3  # the borders ship in steps of 0.002 degrees
 
 
@@ -127,11 +127,11 @@ class Outlines:
 
 
 def _simplify_area(area: BaseGeometry) -> list[Polygon]:
-    """At most `_MOST_PARTS` polygons, the largest first, with few points, cut at the antimeridian."""
-    tolerance = min(_COARSEST, max(_FINEST, area.area**0.5 / _STEPS))
-    largest = sorted(_polygons(area), key=lambda part: -part.area)[:_MOST_PARTS]
+    """At most `_MAX_PARTS` polygons, the largest first, with few points, cut at the antimeridian."""
+    tolerance = min(_MAX_TOLERANCE_DEG, max(_MIN_TOLERANCE_DEG, area.area**0.5 / _TOLERANCES_PER_SIDE))
+    largest = sorted(_polygons(area), key=lambda part: -part.area)[:_MAX_PARTS]
     simple = shapely.union_all([shapely.make_valid(part.simplify(tolerance)) for part in largest])
-    on_grid = shapely.set_precision(simple, _GRID)
+    on_grid = shapely.set_precision(simple, _GRID_DEG)
     return sorted((orient(part) for part in _polygons(on_grid)), key=lambda part: -part.area)
 
 
@@ -151,10 +151,16 @@ def _enclosed_areas(pieces: Sequence[LineString]) -> list[Polygon]:
     """What lines surround, together with the edges of the flat world; also where a line touches itself."""
     bounds = shapely.bounds(np.array(pieces))
     at_edge = np.maximum(np.abs(bounds[:, 0]), np.abs(bounds[:, 2])) >= 180.0
-    edge = _lines(shapely.union_all([*(one for one, on in zip(pieces, at_edge, strict=True) if on), *_frame(pieces)]))
+    edge = _lines(
+        shapely.union_all([*(one for one, on in zip(pieces, at_edge, strict=True) if on), *_map_edges(pieces)])
+    )
     inner = [one for one, on in zip(pieces, at_edge, strict=True) if not on]
     found, _, _, touching = shapely.polygonize_full([*inner, *edge])
-    mended = [shapely.make_valid(Polygon(line).simplify(_FINEST)) for line in _lines(touching) if len(line.coords) > 3]
+    mended = [
+        shapely.make_valid(Polygon(line).simplify(_MIN_TOLERANCE_DEG))
+        for line in _lines(touching)
+        if len(line.coords) > 3
+    ]
     return [*_polygons(found), *(part for one in mended for part in _polygons(one))]
 
 
@@ -163,7 +169,7 @@ def _snap_line(line: LineString) -> LineString:
     return LineString(np.round(shapely.get_coordinates(line), _STORED_DIGITS))
 
 
-def _frame(pieces: Sequence[LineString]) -> list[LineString]:
+def _map_edges(pieces: Sequence[LineString]) -> list[LineString]:
     """The edges of the flat world, which close what crosses the antimeridian and what surrounds the South Pole."""
     frame = [LineString([(-180, -90), (180, -90)])]
     for side in (-180.0, 180.0):

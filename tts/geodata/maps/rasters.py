@@ -20,7 +20,7 @@ from tts.geodata.maps.view import View
 
 Pixels = npt.NDArray[np.uint8]
 TILE_PX: Final = 450
-_KEPT_TILES = 40
+_TILE_CACHE_SIZE = 40
 _JPEG_QUALITY = 91
 
 
@@ -88,7 +88,7 @@ class Rasters:
             tile = decode_jpeg(file.read(int(index[at, 4])))
         with self._lock:
             self._cached_tiles[key] = tile
-            while len(self._cached_tiles) > _KEPT_TILES:
+            while len(self._cached_tiles) > _TILE_CACHE_SIZE:
                 self._cached_tiles.popitem(last=False)
         return tile
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tts.geodata.maps.view import View
 
 Points = npt.NDArray[np.float32]
-_SPECK_PX = 0.6  # smaller paths leave no mark
+_MIN_PATH_PX = 0.6  # smaller paths leave no mark
 
 
 class Layer(StrEnum):
@@ -62,7 +62,7 @@ class Shapes:
         points = self._arrays[f"{name}_points"]
         scale = view.world_px
         margin = 4.0 / scale
-        seen = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]) >= _SPECK_PX / scale
+        seen = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]) >= _MIN_PATH_PX / scale
         top, bottom = view.top / scale - margin, (view.top + view.height) / scale + margin
         first, last = np.floor(view.left / scale), np.floor((view.left + view.width) / scale)
         for copy in range(int(first) - 1, int(last) + 2):  # paths may reach beyond their own world

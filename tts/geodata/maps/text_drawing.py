@@ -21,7 +21,7 @@ from tts.geodata.maps.rasters import Pixels
 Weight = Literal["regular", "strong"]
 Colour = tuple[int, int, int]
 PAD: Final = 3  # pixels around the glyphs, for the halo
-_NO_SUCH_GLYPH = "\U0010ffff"
+_UNDEFINED_CHARACTER = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def glyph_run(text: str, size_px: int, weight: Weight, spacing: int = 0) -> Glyp
 @lru_cache(maxsize=4096)
 def _has_glyph(char: str, weight: Weight) -> bool:
     face = font(16, weight)
-    return char.isspace() or bytes(face.getmask(char)) != bytes(face.getmask(_NO_SUCH_GLYPH))
+    return char.isspace() or bytes(face.getmask(char)) != bytes(face.getmask(_UNDEFINED_CHARACTER))
 
 
 def writable(text: str) -> bool:

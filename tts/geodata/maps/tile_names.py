@@ -26,15 +26,16 @@ from tts.geodata.maps.view import mercator_x, mercator_y
 
 TILE_PX: Final = 256
 CountryName = tuple[str, float, float, float]  # name, longitude and latitude of its middle, width in degrees
-_LONGEST_PX: Final = 138  # of a town's name with its dot
-_LONGEST_COUNTRY_PX: Final = 220
+_MAX_NAME_PX: Final = 138  # of a town's name with its dot
+_MAX_COUNTRY_NAME_PX: Final = 220
 _ROUNDS: Final = 2
-_REACH: Final = _LONGEST_PX * (_ROUNDS + 1)
+_REACH_PX: Final = _MAX_NAME_PX * (_ROUNDS + 1)
 _CELL_PX: Final = 44
 _GAP_PX: Final = 5
-_LEAST_PEOPLE: Final = (8_000_000, 5_000_000, 3_000_000, 1_000_000, 300_000, 60_000, 25_000, 8_000, 2_000)
+_MIN_POPULATION_BY_ZOOM: Final = (8_000_000, 5_000_000, 3_000_000, 1_000_000, 300_000, 60_000, 25_000, 8_000, 2_000)
 _COUNTRY_ZOOMS: Final = range(2, 8)
-_SIZES: Final = ((80.0, 10, 1), (240.0, 12, 2), (np.inf, 14, 4))  # (narrower than px, letters px, spacing px)
+# (narrower than px, letters px, spacing px)
+_COUNTRY_NAME_SIZES: Final = ((80.0, 10, 1), (240.0, 12, 2), (np.inf, 14, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ class TileNames:
         taken: list[Rect] = []
         for name, lon, lat, width in self._countries:
             wide = width * world / 360.0
-            size_px, spacing = next((size, gap) for most, size, gap in _SIZES if wide < most)
+            size_px, spacing = next((size, gap) for most, size, gap in _COUNTRY_NAME_SIZES if wide < most)
             text = name.upper()
             long = text_width(text, size_px, self._palette.country.weight, spacing)
-            if not writable(text) or long > min(0.95 * wide, _LONGEST_COUNTRY_PX):
+            if not writable(text) or long > min(0.95 * wide, _MAX_COUNTRY_NAME_PX):
                 continue
             x, y = _world_px(np.array([lat]), np.array([lon]), world)
             box = _box(float(x[0]) - long / 2, float(y[0]), long, size_px)
@@ -98,9 +99,9 @@ class TileNames:
         world = TILE_PX << zoom
         x, y = _world_px(lat, lon, world)
         x = middle_x + (x - middle_x + world / 2) % world - world / 2
-        reach = TILE_PX / 2 + _REACH
+        reach = TILE_PX / 2 + _REACH_PX
         near = (np.abs(x - middle_x) <= reach) & (np.abs(y - middle_y) <= reach) & (kind == KINDS.index("city"))
-        least = _LEAST_PEOPLE[zoom] if zoom < len(_LEAST_PEOPLE) else 0
+        least = _MIN_POPULATION_BY_ZOOM[zoom] if zoom < len(_MIN_POPULATION_BY_ZOOM) else 0
         (found,) = np.nonzero(near & (population >= least))
         cells = np.floor(x[found] % world / _CELL_PX) * 2**24 + np.floor(y[found] / _CELL_PX)
         for number in np.sort(found[np.unique(cells, return_index=True)[1]]):
@@ -109,7 +110,7 @@ class TileNames:
                 continue
             style = next(style for people, style in self._palette.cities if place.population >= people)
             long = text_width(place.name, style.size_px, style.weight, style.spacing)
-            if long + 8 <= _LONGEST_PX:
+            if long + 8 <= _MAX_NAME_PX:
                 at = float(x[number]), float(y[number])
                 yield TileName(place.name, style, _box(at[0] + 6, at[1], long, style.size_px), *at, has_dot=True)
 
@@ -123,7 +124,7 @@ def text_width(text: str, size_px: int, weight: str, spacing: int) -> int:
 
 def _drop_collisions(towns: list[TileName], areas: list[TileName], middle_x: float, world: int) -> list[TileName]:
     boxes = [_grow_rect(_rect_with_dot(town)) for town in towns]
-    near = _edges([_copy_near(area.box, middle_x, world) for area in areas])
+    near = _edges([_nearest_copy(area.box, middle_x, world) for area in areas])
     free = [not row.any() for row in _touching_boxes(_edges(boxes), near)]
     towns = [town for town, is_free in zip(towns, free, strict=True) if is_free]
     greater = _greater_neighbours([box for box, is_free in zip(boxes, free, strict=True) if is_free])
@@ -174,7 +175,7 @@ def _grow_rect(box: Rect) -> Rect:
     return Rect(box.left - _GAP_PX, box.top - _GAP_PX, box.right + _GAP_PX, box.bottom + _GAP_PX)
 
 
-def _copy_near(box: Rect, middle_x: float, world: int) -> Rect:
+def _nearest_copy(box: Rect, middle_x: float, world: int) -> Rect:
     """The copy of a box that is nearest to a column of the world, which repeats to both sides."""
     shift = round((middle_x - (box.left + box.right) / 2) / world) * world
     return Rect(box.left + shift, box.top, box.right + shift, box.bottom)
