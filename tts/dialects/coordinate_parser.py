@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tts.domain.geo import LatLon
 
 Axis = Literal["lat", "lon"]
-_LIMIT: dict[Axis, float] = {"lat": 90.0, "lon": 180.0}
+_MAX_DEGREES: dict[Axis, float] = {"lat": 90.0, "lon": 180.0}
 _HEMISPHERES: dict[Axis, dict[str, int]] = {
     "lat": {"n": 1, "s": -1, "north": 1, "south": -1, "北": 1, "南": -1},
     "lon": {"e": 1, "w": -1, "east": 1, "west": -1, "东": 1, "東": 1, "西": -1},
@@ -29,13 +29,14 @@ _PLAIN_CHARACTERS = str.maketrans(
 )  # fmt: skip
 _HEMISPHERE = r"north|south|east|west|[nsew]|[北南东東西]纬?经?緯?經?"
 _NUMBER = r"[+-]?\d{1,3}(?:\.\d{1,18})?"
-_DMS = (  # blanks are single
+_DEGREES_MINUTES_SECONDS = (  # blanks are single
     r" ?(?:°|deg(?:rees)?\.?|d)? ?"
     r"(?:(?P<m>\d{1,2}(?:\.\d+)?) ?(?:'(?!')|min\.?|m) ?)?"
     r"(?:(?P<s>\d{1,2}(?:\.\d+)?) ?(?:\"|''|sec\.?|s(?!\w)) ?)?"
 )
 _COORDINATE = re.compile(
-    rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DMS} ?(?P<after>{_HEMISPHERE})? ?", re.IGNORECASE
+    rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DEGREES_MINUTES_SECONDS} ?(?P<after>{_HEMISPHERE})? ?",
+    re.IGNORECASE,
 )
 _DECIMAL_COMMA = re.compile(r" ?([+-]?\d{1,3}),(\d{2,18}) ?°? ?")
 
@@ -114,4 +115,4 @@ def _hemisphere(named: str | None) -> str:
 
 
 def _value_in_range(value: float, axis: Axis) -> float | None:
-    return value if math.isfinite(value) and abs(value) <= _LIMIT[axis] else None
+    return value if math.isfinite(value) and abs(value) <= _MAX_DEGREES[axis] else None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tts.domain.messages import Message, TextPart
 
-_LONGEST = 200  # characters of a direction
+_MAX_DIRECTION_CHARS = 200  # characters of a direction
 _BLOCK = re.compile(r"<directions>(.*?)(?:</directions>|$)", re.DOTALL | re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])?\s*")
 
@@ -44,7 +44,7 @@ def directions_in(text: str, most: int) -> tuple[str, ...]:
     """What a leader wrote: at most `most` directions, each on one line; empty if there is no block of them."""
     block = _BLOCK.search(text)
     lines = block.group(1).splitlines() if block is not None else ()
-    found = [" ".join(_BULLET.sub("", line, count=1).split())[:_LONGEST] for line in lines]
+    found = [" ".join(_BULLET.sub("", line, count=1).split())[:_MAX_DIRECTION_CHARS] for line in lines]
     return tuple(dict.fromkeys(line for line in found if line))[:most]
 
 

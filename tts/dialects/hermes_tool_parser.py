@@ -27,15 +27,15 @@ _TOOLS_AFTER = (
     '<tool_call></tool_call> XML tags:\n<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n'
     "</tool_call>"
 )
-_OPEN = re.compile(r"<tool_call>", re.IGNORECASE)
-_CLOSE = re.compile(r"</tool_call>", re.IGNORECASE)
-_WHOLE = re.compile(r"<tool_call>.*?(?:</tool_call>|\Z)", re.IGNORECASE | re.DOTALL)
+_OPEN_TAG = re.compile(r"<tool_call>", re.IGNORECASE)
+_CLOSE_TAG = re.compile(r"</tool_call>", re.IGNORECASE)
+_TOOL_CALL = re.compile(r"<tool_call>.*?(?:</tool_call>|\Z)", re.IGNORECASE | re.DOTALL)
 _MAX_CALLS = 32
 
 
 def tools_text(tools: Sequence[ToolSchema]) -> str:
     """The block that lists tools at the end of the system turn."""
-    lines = "".join(f"\n{_json(wire_schema(tool))}" for tool in tools)
+    lines = "".join(f"\n{_to_json(wire_schema(tool))}" for tool in tools)
     return f"{_TOOLS_BEFORE}{lines}{_TOOLS_AFTER}"
 
 
@@ -47,7 +47,7 @@ def wire_schema(tool: ToolSchema) -> dict[str, Any]:
 
 def call_text(call: ToolCall) -> str:
     """A call between its tags, as the published templates write it."""
-    return f'<tool_call>\n{{"name": "{call.name}", "arguments": {_json(call.arguments)}}}\n</tool_call>'
+    return f'<tool_call>\n{{"name": "{call.name}", "arguments": {_to_json(call.arguments)}}}\n</tool_call>'
 
 
 def as_plain_chat(messages: Sequence[Message], tools: Sequence[ToolSchema]) -> tuple[Message, ...]:
@@ -59,13 +59,13 @@ def as_plain_chat(messages: Sequence[Message], tools: Sequence[ToolSchema]) -> t
     turns: list[Message] = []
     for role, run in groupby(plain, key=lambda message: message.role):
         if role == "tool":
-            turns.append(Message(role="user", parts=tuple(_responses(run))))
+            turns.append(Message(role="user", parts=tuple(_response_parts(run))))
         else:
             turns += [_write_out_calls(message) for message in run]
     return tuple(turns)
 
 
-def _responses(messages: Iterable[Message]) -> Iterable[Part]:
+def _response_parts(messages: Iterable[Message]) -> Iterable[Part]:
     for i, message in enumerate(messages):
         yield TextPart(text=("\n" if i else "") + "<tool_response>\n")
         yield from message.parts
@@ -91,9 +91,9 @@ def calls_in(text: str, *, turn: int) -> FoundCalls:
     """All tagged calls of a text in order. Ids are made from the turn, so that they are unique in a rollout."""
     calls: list[ToolCall] = []
     problem = ""
-    pieces = _OPEN.split(text)[1 : _MAX_CALLS + 1]
+    pieces = _OPEN_TAG.split(text)[1 : _MAX_CALLS + 1]
     for piece in pieces:
-        body, *rest = _CLOSE.split(piece, maxsplit=1)
+        body, *rest = _CLOSE_TAG.split(piece, maxsplit=1)
         found = next((call for value in json_objects(body) if (call := call_from(value, "")) is not None), None)
         if found is not None:
             calls.append(found.model_copy(update={"id": f"call_{turn}_{len(calls)}"}))
@@ -104,7 +104,7 @@ def calls_in(text: str, *, turn: int) -> FoundCalls:
 
 def without_calls(text: str) -> str:
     """The text without its tagged calls, so that arguments are never taken for an answer."""
-    return _WHOLE.sub("", text)
+    return _TOOL_CALL.sub("", text)
 
 
 def bare_calls_in(text: str, *, turn: int) -> FoundCalls:
@@ -128,11 +128,11 @@ def call_from(value: dict[str, Any], call_id: str) -> ToolCall | None:
         arguments = next(json_objects(arguments), None) if arguments.strip() else {}
     if not isinstance(name, str) or not name.strip() or not isinstance(arguments, dict):
         return None
-    plain = _jsonable(arguments)
+    plain = _to_jsonable(arguments)
     return None if plain is None else ToolCall(id=call_id, name=name.strip()[:100], arguments=plain)
 
 
-def _jsonable(arguments: dict[Any, Any]) -> dict[str, Any] | None:
+def _to_jsonable(arguments: dict[Any, Any]) -> dict[str, Any] | None:
     """Through JSON once: lenient reading may have produced sets, bytes, tuples or infinities."""
     try:
         plain = json.loads(json.dumps(arguments, allow_nan=False))
@@ -141,5 +141,5 @@ def _jsonable(arguments: dict[Any, Any]) -> dict[str, Any] | None:
     return plain if isinstance(plain, dict) else None
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_DECLINES = re.compile(
+_ABSTENTION = re.compile(
     r"\b(?:do not|don['’]t|can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|not possible to|impossible to)"
     r"\b[^.!?\n]{0,40}\b(?:know|tell|determine|identify|say|locate|pinpoint|place)\b"
     r"|\b(?:no idea|location is unknown|not enough (?:information|evidence|clues))\b",
@@ -18,4 +18,4 @@ _DECLINES = re.compile(
 
 def is_abstention(text: str) -> bool:
     """Whether the text says that the place is not known."""
-    return _DECLINES.search(text) is not None
+    return _ABSTENTION.search(text) is not None

@@ -15,8 +15,8 @@ from tts.dialects.hermes_tool_parser import call_from
 from tts.domain.tooling import ToolCall
 from tts.ports.toolbox import ToolSchema
 
-_LONGEST_TEXT = 48
-_LONGEST_LIST = 4
+_MAX_TEXT_CHARS = 48
+_MAX_LIST_ITEMS = 4
 
 ANSWER_SCHEMA: dict[str, JsonValue] = {
     "type": "object",
@@ -87,7 +87,7 @@ def _bounded_schema(node: Any, root: Any) -> Any:
         return _bounded_list(node, root)
     kept = {key: node[key] for key in ("type", "enum", "const", "minimum", "maximum", "pattern") if key in node}
     if kind == "string" and not {"enum", "const", "pattern"} & kept.keys():
-        kept["maxLength"] = min(int(node.get("maxLength", _LONGEST_TEXT)), _LONGEST_TEXT)
+        kept["maxLength"] = min(int(node.get("maxLength", _MAX_TEXT_CHARS)), _MAX_TEXT_CHARS)
         kept["minLength"] = max(int(node.get("minLength", 1)), 1)
     if kind in ("number", "integer"):
         kept.setdefault("minimum", int(node.get("exclusiveMinimum", -180)))
@@ -103,5 +103,5 @@ def _bounded_list(node: Any, root: Any) -> dict[str, Any]:
         "type": "array",
         "items": _bounded_schema(node.get("items", {"type": "string"}), root),
         "minItems": max(1, int(node.get("minItems", 0))),
-        "maxItems": min(_LONGEST_LIST, int(node.get("maxItems", _LONGEST_LIST))),
+        "maxItems": min(_MAX_LIST_ITEMS, int(node.get("maxItems", _MAX_LIST_ITEMS))),
     }

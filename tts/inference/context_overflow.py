@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_OVERFLOW = re.compile(
+_OVERFLOW_MESSAGE = re.compile(
     r"context[ _](length|size|window)|exceed_context_size|n_ctx|context_length_exceeded|prompt is too long|"
     r"input token count|maximum (model|sequence) length|longer than the maximum",
     re.IGNORECASE,
@@ -13,4 +13,4 @@ _OVERFLOW = re.compile(
 
 def reports_context_overflow(text: str) -> bool:
     """Whether the text of a refusal says that the conversation does not fit into the context."""
-    return bool(_OVERFLOW.search(text))
+    return bool(_OVERFLOW_MESSAGE.search(text))

@@ -16,7 +16,7 @@ class SimulatedKv:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._places: list[Place] = []  # in the order in which they came
-        self._freed = asyncio.Event()
+        self._memory_freed_event = asyncio.Event()
 
     @property
     def used_tokens(self) -> int:
@@ -30,8 +30,8 @@ class SimulatedKv:
     async def admit(self, place: Place) -> None:
         """Wait until the tokens of `place` fit, and give them to it."""
         while self._places and self.used_tokens + place.tokens > self._capacity:
-            self._freed.clear()
-            await self._freed.wait()
+            self._memory_freed_event.clear()
+            await self._memory_freed_event.wait()
         self._places.append(place)
 
     def holds(self, place: Place) -> bool:
@@ -43,13 +43,13 @@ class SimulatedKv:
         while self.used_tokens > self._capacity and len(self._places) > 1:
             last = self._places.pop()
             last.preempted_tokens += last.tokens
-            self._freed.set()
+            self._memory_freed_event.set()
 
     def release(self, place: Place) -> None:
         """Let go of its tokens, if it has any."""
         if place in self._places:
             self._places.remove(place)
-            self._freed.set()
+            self._memory_freed_event.set()
 
 
 class Place:

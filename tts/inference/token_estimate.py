@@ -14,7 +14,7 @@ from tts.ports.toolbox import ToolSchema
 
 # Qwen3-VL: a token a merged patch of 32x32 pixels (processor configuration of Qwen/Qwen3-VL-30B-A3B-Instruct), and one
 # before and after a picture.
-_PIXELS_A_TOKEN = 32 * 32
+_PIXELS_PER_TOKEN = 32 * 32
 _FIRST_WIDE_CHAR = 0x2E80  # from here on a token has about one character, as in Han
 
 
@@ -23,7 +23,9 @@ def tokens_about(messages: Sequence[Message]) -> int:
     wide = sum(ord(char) >= _FIRST_WIDE_CHAR for message in messages for char in message.text)
     chars = sum(len(message.text) for message in messages)
     pictures = sum(
-        2 + math.ceil(image.width * image.height / _PIXELS_A_TOKEN) for message in messages for image in message.images
+        2 + math.ceil(image.width * image.height / _PIXELS_PER_TOKEN)
+        for message in messages
+        for image in message.images
     )
     return wide + math.ceil((chars - wide) / LATIN_CHARS_A_TOKEN) + pictures
 

@@ -17,8 +17,8 @@ from tts.domain.messages import Message, TextPart
 from tts.domain.tooling import ImageRef
 from tts.ports.toolbox import ToolSchema
 
-_MARK = "\ue000assistant\ue001"
-_SESSIONS = 1024
+_ASSISTANT_MARK = "\ue000assistant\ue001"
+_MAX_SESSIONS = 1024
 
 
 class Tokenizer(Protocol):
@@ -69,7 +69,7 @@ class TokenPrompts:
         """`tools` are those the conversation lists, the same in all its turns."""
         all_messages = tuple(messages)
         before = self._known_prompts.get(session_id)
-        if before is not None and _continues(all_messages, tools, before):
+        if before is not None and _continues_conversation(all_messages, tools, before):
             ids = [*before.token_ids, *self._ids_after(all_messages, len(before.messages), tools)]
         else:
             ids = self._ids_from_start(all_messages, tools)
@@ -79,7 +79,7 @@ class TokenPrompts:
     def _remember(self, session_id: str, known: _KnownPrompt) -> None:
         self._known_prompts[session_id] = known
         self._known_prompts.move_to_end(session_id)
-        while len(self._known_prompts) > _SESSIONS:
+        while len(self._known_prompts) > _MAX_SESSIONS:
             self._known_prompts.popitem(last=False)
 
     def _ids_from_start(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
@@ -93,7 +93,7 @@ class TokenPrompts:
         at = start
         while at < len(messages):
             after = next((i for i in range(at + 1, len(messages)) if messages[i].role == "assistant"), len(messages))
-            between = self._tokenizer.encode(self._render(messages[:after], tools).rpartition(_MARK)[2])
+            between = self._tokenizer.encode(self._render(messages[:after], tools).rpartition(_ASSISTANT_MARK)[2])
             mine = self._ids_of(messages[at])
             if mine[-1:] == between[:1] == [self._tokenizer.end_of_turn]:
                 mine.pop()
@@ -113,7 +113,7 @@ class TokenPrompts:
         return self._tokenizer.render(plain, [wire_schema(tool) for tool in tools] if tools and native else None)
 
 
-def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _KnownPrompt) -> bool:
+def _continues_conversation(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], before: _KnownPrompt) -> bool:
     """The same conversation, at most some turns on."""
     kept = len(before.messages)
     if tools != before.tools or messages[:kept] != before.messages:
@@ -122,7 +122,9 @@ def _continues(messages: tuple[Message, ...], tools: tuple[ToolSchema, ...], bef
 
 
 def _mark_assistant(message: Message) -> Message:
-    return Message(role="assistant", parts=(TextPart(text=_MARK),)) if message.role == "assistant" else message
+    return (
+        Message(role="assistant", parts=(TextPart(text=_ASSISTANT_MARK),)) if message.role == "assistant" else message
+    )
 
 
 def _plain_message(message: Message) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-_MOST_REQUESTS = 10_000
+_MAX_REQUESTS = 10_000
 _ROUNDING_S = 1e-9
 
 
@@ -41,7 +41,7 @@ class UnreportedGpuTime:
     """If there are too many requests, the seconds of the oldest requests are dropped."""
 
     def __init__(self) -> None:
-        self._untaken_s: dict[str, float] = {}
+        self._pending_s_by_request: dict[str, float] = {}
         self._running_charges: dict[str, dict[Charge, float]] = {}  # with the seconds that were taken before its end
 
     @contextmanager
@@ -60,16 +60,16 @@ class UnreportedGpuTime:
 
     def add(self, request_id: str, gpu_s: float) -> None:
         """Keep seconds of a request; negative ones if seconds that were taken are in a usage now."""
-        left_s = self._untaken_s.pop(request_id, 0.0) + gpu_s
+        left_s = self._pending_s_by_request.pop(request_id, 0.0) + gpu_s
         if not request_id or abs(left_s) < _ROUNDING_S:
             return
-        self._untaken_s[request_id] = left_s
-        if len(self._untaken_s) > _MOST_REQUESTS:
-            del self._untaken_s[next(iter(self._untaken_s))]
+        self._pending_s_by_request[request_id] = left_s
+        if len(self._pending_s_by_request) > _MAX_REQUESTS:
+            del self._pending_s_by_request[next(iter(self._pending_s_by_request))]
 
     def take(self, request_id: str) -> float:
         """Seconds of a request that were not taken before; those of running generations up to now."""
-        taken_s = self._untaken_s.pop(request_id, 0.0)
+        taken_s = self._pending_s_by_request.pop(request_id, 0.0)
         running = self._running_charges.get(request_id, {})
         for charge, before_s in running.items():
             running[charge] = _unreported_s(charge)
@@ -78,7 +78,7 @@ class UnreportedGpuTime:
 
     def has_seconds(self, request_id: str) -> bool:
         """Whether there are seconds of generations that have ended."""
-        return request_id in self._untaken_s
+        return request_id in self._pending_s_by_request
 
 
 def _unreported_s(charge: Charge) -> float:

@@ -13,7 +13,7 @@ from tts.errors import MoneySpent
 from tts.inference.token_estimate import prompt_tokens_about, usage_about
 from tts.ports.model_client import Delta, ModelClient, ModelRequest
 
-_LEAST_TOKENS = 256  # a reply that is cut shorter cannot be used, and is paid for all the same
+_MIN_TOKENS = 256  # a reply that is cut shorter cannot be used, and is paid for all the same
 
 
 class Meter:
@@ -26,7 +26,7 @@ class Meter:
     def __init__(self, money_usd: float | None = None) -> None:
         self._money_usd = money_usd
         self._reserved_usd = 0.0
-        self._freed = asyncio.Event()
+        self._reservation_freed_event = asyncio.Event()
         self._unreported_usage = Usage()
         self.usage = Usage()
         self.refused = 0
@@ -58,7 +58,7 @@ class Meter:
             self.usage += used
             self._unreported_usage += used
             self._reserved_usd -= reserved_usd
-            self._freed.set()
+            self._reservation_freed_event.set()
 
     def take(self) -> Usage:
         """The usage since the last call, for callers that report it in parts."""
@@ -79,12 +79,12 @@ class Meter:
         while True:
             left_usd = self._money_usd - self.usage.cost_usd - self._reserved_usd
             tokens = min(wanted, price.affordable_tokens(left_usd, prompt))
-            if tokens >= min(wanted, _LEAST_TOKENS):
+            if tokens >= min(wanted, _MIN_TOKENS):
                 break
             if self._reserved_usd <= 0.0:
                 raise self._money_spent_error()
-            self._freed.clear()
-            await self._freed.wait()
+            self._reservation_freed_event.clear()
+            await self._reservation_freed_event.wait()
         sampling = request.sampling.model_copy(update={"max_tokens": tokens})
         reserved_usd = price.cost_usd(Usage(prompt_tokens=prompt, completion_tokens=tokens))
         return replace(request, sampling=sampling), reserved_usd

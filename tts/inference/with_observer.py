@@ -40,18 +40,18 @@ from tts.ports.closable import close_each
 from tts.ports.engine_offers import DrawsTogether, EngineCapacity, EngineHealth, EngineLoad, ForksPrompts
 from tts.ports.model_client import Delta, ModelClient, ModelRequest, Sampling
 
-_SCENE = """\
+_SCENE_PROMPT = """\
 You describe a photo to a colleague who cannot see it and has to find out where it was taken. Go from the whole to \
 the details: kind of place and landscape; buildings, road, vehicles, plants, light, people; then every piece of text, \
 letter by letter, with its language or script, and every logo, number plate, sign and flag, each with the box where \
 it stands as [x1, y1, x2, y2] {frame}. Say what you cannot make out. Do not guess the place."""
-_DETAIL = """\
+_DETAIL_PROMPT = """\
 Your colleague, who cannot see the photo, asked for this part of it. Describe what it shows as exactly as you can, \
 text letter by letter. Say what you cannot make out. Do not guess the place."""
-_NOT_PAID = "nothing: the money for looking at details is used up"
+_NO_MONEY_TEXT = "nothing: the money for looking at details is used up"
 _MAX_TOKENS = 700
-_SHORT_REPLY = 512  # tokens of a last turn with an answer
-_MAX_QUESTION = 1000
+_SHORT_REPLY_TOKENS = 512  # tokens of a last turn with an answer
+_MAX_QUESTION_CHARS = 1000
 
 _Key = tuple[str, str, str]
 
@@ -147,7 +147,7 @@ class ModelWithObserver:
         words = [message.model_copy(update={"parts": _texts(message)}) for message in request.messages]
         pictures = sum(len(message.images) for message in request.messages)
         read = prompt_tokens_about(words, request.tools) + _MAX_TOKENS * pictures
-        return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY))
+        return request.money_usd - price.cost_usd(Usage(prompt_tokens=read, completion_tokens=_SHORT_REPLY_TOKENS))
 
     async def _replace_pictures_by_text(self, request: ModelRequest, meter: Meter, send: Send[Delta]) -> ModelRequest:
         """The request with a description in the place of every picture."""
@@ -182,7 +182,7 @@ class ModelWithObserver:
             except MoneySpent:
                 if is_whole:
                     raise
-                return _NOT_PAID
+                return _NO_MONEY_TEXT
             self._descriptions[key] = (words, _now() + request.context.remaining_s)
             if is_whole:
                 await send(Delta(described=(Description(photo_sha256=image.sha256, text=words),)))
@@ -200,7 +200,7 @@ class ModelWithObserver:
                 text += [delta.text async for delta in deltas]
         except ModelError as failure:
             await _send_usage(meter, send)
-            raise _as_observer_error(failure) from failure
+            raise _to_observer_error(failure) from failure
         await _send_usage(meter, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
@@ -233,7 +233,7 @@ def _texts(message: Message) -> tuple[Part, ...]:
     return tuple(part for part in message.parts if isinstance(part, TextPart))
 
 
-def _as_observer_error(failure: ModelError) -> ModelError:
+def _to_observer_error(failure: ModelError) -> ModelError:
     """The same failure under its own name."""
     return type(failure)(f"the observer: {failure.detail}", **failure.fields)
 
@@ -247,9 +247,9 @@ def _description_request(image: ImageRef, request: ModelRequest, before: Sequenc
     whole = _is_whole(image, request)
     asked = next((message.text for message in reversed(before) if message.role == "assistant"), "")
     frame = f"in pixels of the {'x'.join(map(str, size_of(image, request)))} picture"
-    question = _SCENE.replace("{frame}", frame) if whole else _DETAIL
+    question = _SCENE_PROMPT.replace("{frame}", frame) if whole else _DETAIL_PROMPT
     if asked and not whole:
-        question += f"\nYour colleague wrote: {asked[-_MAX_QUESTION:]!r}"
+        question += f"\nYour colleague wrote: {asked[-_MAX_QUESTION_CHARS:]!r}"
     root, _, rollout = session_of_rollout(request.session_id).rpartition("/")
     shown = Message(role="user", parts=(ImagePart(image=image), TextPart(text=question)))
     return replace(

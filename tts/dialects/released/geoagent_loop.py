@@ -23,12 +23,12 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 from tts.rewards.released.geoagent_answer import Names, answer_for_geocoding, names_in
 
-_NEW_TOKENS: Final = 2048  # infer/infer.py, max_new_tokens
+_MAX_NEW_TOKENS: Final = 2048  # infer/infer.py, max_new_tokens
 GEOCODER: Final = released_tool_name("geocode", "geoagent", "opencage")
 """The tool that looks an answer up: the model is not shown it."""
 # The photo goes to the processor as it is, whose defaults apply (Qwen/Qwen2.5-VL-7B-Instruct, preprocessor_config.json:
 # at most 12,845,056 pixels); a larger one is scaled before it is sent.
-_RULE: Final = ResizeRule(max_pixels=12_845_056)
+_RESIZE_RULE: Final = ResizeRule(max_pixels=12_845_056)
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class ReleasedGeoAgent(ReleasedDialect):
     """One greedy turn of at most 2,048 tokens."""
 
     name: ClassVar[str] = "geoagent"
-    own_limits: ClassVar[Limits] = Limits(max_turns=1, max_tool_calls=0, max_tokens=_NEW_TOKENS)
-    own_turn_tokens: ClassVar[int] = _NEW_TOKENS
-    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_RULE, crop=_RULE)
+    own_limits: ClassVar[Limits] = Limits(max_turns=1, max_tool_calls=0, max_tokens=_MAX_NEW_TOKENS)
+    own_turn_tokens: ClassVar[int] = _MAX_NEW_TOKENS
+    own_pictures: ClassVar[PictureRules] = PictureRules(photo=_RESIZE_RULE, crop=_RESIZE_RULE)
     own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings()
     own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)  # tools/train_grpo.sh
 

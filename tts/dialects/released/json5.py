@@ -14,11 +14,11 @@ from pydantic import JsonValue
 _SPACE: Final = re.compile(r"(?:\s|\ufeff|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:0|[1-9]\d*)?\.\d+(?:[eE][+-]?\d+)?|"
                             r"(?:0|[1-9]\d*)\.?(?:[eE][+-]?\d+)?)(?![\w$])")  # fmt: skip
-_NAME: Final = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$]*")
-_WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
+_IDENTIFIER: Final = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$]*")
+_LITERALS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0", "\n": "", "\u2028": "",
                    "\u2029": ""}  # fmt: skip
-_DEEPEST: Final = 64
+_MAX_DEPTH: Final = 64
 
 
 def read_json5(text: str) -> JsonValue:
@@ -43,7 +43,7 @@ class _Reader:
     def value(self, depth: int) -> JsonValue:
         self.skip()
         char = self.text[self.at : self.at + 1]
-        if depth > _DEEPEST or not char:
+        if depth > _MAX_DEPTH or not char:
             raise ValueError(f"no value at {self.at}")
         if char == "{":
             return self._read_object(depth)
@@ -55,9 +55,9 @@ class _Reader:
             self.at = found.end()
             return _parse_number(found[0])
         name = self._read_name()
-        if name not in _WORDS:
+        if name not in _LITERALS:
             raise ValueError(f"{name!r} is no value")
-        return _WORDS[name]
+        return _LITERALS[name]
 
     def _read_object(self, depth: int) -> JsonValue:
         found: dict[str, JsonValue] = {}
@@ -96,7 +96,7 @@ class _Reader:
             self._take(",")
 
     def _read_name(self) -> str:
-        found = _NAME.match(self.text, self.at)
+        found = _IDENTIFIER.match(self.text, self.at)
         if found is None:
             raise ValueError(f"no name at {self.at}")
         self.at = found.end()

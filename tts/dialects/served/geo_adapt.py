@@ -25,7 +25,7 @@ WantedDepth = Literal["short", "deep"]
 _DEPTH = re.compile(r"<depth>\s*(short|deep)\s*</depth>|\bdepth\s*[:=]\s*\**(short|deep)\b", re.IGNORECASE)
 
 
-_DEPTH_WANTED = (
+_DEPTH_REQUEST = (
     "Begin the thought with <depth>short</depth> when one clear cue settles the place, or <depth>deep</depth> when "
     "weak cues have to be combined."
 )
@@ -53,7 +53,7 @@ class GeoAdaptDialect(TextDialect):
         if not settings.depth_tag:
             return made
         asked = made.prompt if made.prompt is not None else self.system
-        return replace(made, prompt=f"{asked}\n{_DEPTH_WANTED}")
+        return replace(made, prompt=f"{asked}\n{_DEPTH_REQUEST}")
 
     def _question_text(self, task: Task) -> str:
         """With the nearest photos of a gallery: at `{similar}` of a task file, else at the end."""

@@ -23,9 +23,9 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 
 LEVELS: Final = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
-_PARTS: Final = '{"Clues": [], "Reasoning": "", "Conclusion": "", "Uncertainty": ""}'
-_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
-_UNSURE: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
+_LEVEL_EXAMPLE: Final = '{"Clues": [], "Reasoning": "", "Conclusion": "", "Uncertainty": ""}'
+_RESIZE_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
+_CONFIDENCE_BY_UNCERTAINTY: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
 
 
 # in both scripts: semicolons as its prompts ask, commas where there is none (`split_new` of its names reward)
@@ -39,20 +39,20 @@ class GeoAgentDialect(TextDialect):
     system = (
         "You are an expert in locating photos. Answer with one JSON object and nothing else:\n"
         '{"ChainOfThought": {'
-        + ", ".join(f'"{level}": {_PARTS}' for level in LEVELS)
+        + ", ".join(f'"{level}": {_LEVEL_EXAMPLE}' for level in LEVELS)
         + '}, "FinalAnswer": "Country; Region; Specific Location"}'
     )
     question = "Where was this photo taken? Go from the country to the region to the exact place."
     own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
     own_turn_tokens: ClassVar[int] = 2048
-    own_pictures = PictureRules(photo=_RULE, crop=_RULE)
+    own_pictures = PictureRules(photo=_RESIZE_RULE, crop=_RESIZE_RULE)
     own_single_sampling = SamplingSettings()
     output_demand = "Write the JSON object with ChainOfThought and FinalAnswer."
     answer_demand = "Write the JSON object now."
 
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """One turn, read as the released rewards read it. The texts are those of this class until files are given."""
-        return _WithOwnWords()
+        return _WithOwnPrompt()
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """The first `<answer>`, else the `FinalAnswer` of the JSON chain, wherever it stands. Calls are not read."""
@@ -70,7 +70,7 @@ class GeoAgentDialect(TextDialect):
         return _answer_turn([*units, "", "", ""][:3], chain, turn)
 
 
-class _WithOwnWords(ReleasedGeoAgent):
+class _WithOwnPrompt(ReleasedGeoAgent):
     """The released loop, asked in the project's own words where the user supplies none."""
 
     system = GeoAgentDialect.system
@@ -138,7 +138,7 @@ def _confidence(chain: dict[str, Any]) -> float | None:
     """One minus the uncertainty of the finest level that states one, in words or as a share."""
     for level in reversed(list(_levels(chain).values())):
         stated = _text(level.get("Uncertainty")).strip().lower()
-        word = next((value for name, value in _UNSURE.items() if stated.startswith(name)), None)
+        word = next((value for name, value in _CONFIDENCE_BY_UNCERTAINTY.items() if stated.startswith(name)), None)
         if word is not None:
             return word
         share = stated.rstrip("%")

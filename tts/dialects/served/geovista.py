@@ -19,9 +19,9 @@ from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ConfigError
 
-_EMPHASIS: Final = " \n*_`\"'."
+_MARKUP_CHARACTERS: Final = " \n*_`\"'."
 _UNKNOWN_WORDS: Final = frozenset({"unknown", "none", "n/a"})
-_RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
+_RESIZE_RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
 
 
 class GeoVistaDialect(TextDialect):
@@ -36,7 +36,7 @@ class GeoVistaDialect(TextDialect):
     )
     own_limits = Limits(max_turns=6, max_tool_calls=6, max_tokens=6 * 2048)
     own_turn_tokens = 2048
-    own_pictures = PictureRules(photo=ResizeRule(max_pixels=2048 * 1024), crop=_RULE)
+    own_pictures = PictureRules(photo=ResizeRule(max_pixels=2048 * 1024), crop=_RESIZE_RULE)
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     own_single_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
     own_group_sampling: ClassVar[SamplingSettings] = SamplingSettings(temperature=0.7)
@@ -61,7 +61,7 @@ class GeoVistaDialect(TextDialect):
             answer = answer_in_words(block)
             if answer is not None and answer.point is not None:
                 return ParsedTurn(answer=answer)
-            plain = block.strip(_EMPHASIS)
+            plain = block.strip(_MARKUP_CHARACTERS)
             if plain.lower() in _UNKNOWN_WORDS:
                 return ParsedTurn(answer=StatedAnswer())
             if (placed := place_answer(plain, turn=turn)) is not None:

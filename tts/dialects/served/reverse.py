@@ -25,7 +25,7 @@ from tts.domain.tooling import ToolResult, WebFact
 from tts.errors import ConfigError
 from tts.ports.toolbox import ToolOutcome
 
-_USEFUL = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
+_USEFUL_MARK = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
 _BOX: Final = box_of_four("[x1, y1, x2, y2], each side of the photo from 0 to 1000")
 
 
@@ -126,7 +126,7 @@ _RELEASED_DIALECTS: Final[dict[str, TextDialect]] = {"eval": _Evaluation(), "rl"
 
 def parse_useful_marks(text: str) -> tuple[int, ...] | None:
     """The numbers of the last `<useful>` mark; empty when none is trusted, None when there is no mark."""
-    found = _USEFUL.findall(text)
+    found = _USEFUL_MARK.findall(text)
     if not found:
         return None
     try:

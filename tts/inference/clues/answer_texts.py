@@ -26,38 +26,40 @@ _BELIEF = weights("belief")
 _ANSWER_KM = _BELIEF["answer_km"]
 _TOWN_KM = _BELIEF["town_km"]
 _W = weights("embedded")
-_NAMED_COUNTRY = _W["named_country"]
-_LIKELY = _W["likely"]
-_ALMOST_CERTAIN = _W["almost_certain"]
-_CITED_NATS = _W["cited_nats"]
+_MIN_NAMED_COUNTRY_SHARE = _W["named_country"]
+_MIN_LIKELY_SHARE = _W["likely"]
+_MIN_CERTAIN_SHARE = _W["almost_certain"]
+_MIN_CITED_NATS = _W["cited_nats"]
 _POSITION_NATS = _W["stated_position_nats"]
-_SHOWN_LINES = 6
-_SHOWN_CLUES = 5
-_MARKS = re.compile("[“”„＂：，｛｝]")
+_MAX_SHOWN_LINES = 6
+_MAX_SHOWN_CLUES = 5
+_LOOKALIKE_PUNCTUATION = re.compile("[“”„＂：，｛｝]")
 
 
 def explain(known: Notes, leads: Leads, belief: Belief, countries: Countries) -> str:
     """What was read and what it suggests, in a few plain sentences."""
     if not known.lines:
         return "I can read no text in this photo."
-    lines = ", ".join(f"“{line.text}”" for line in known.lines[:_SHOWN_LINES])
-    more = f" and {len(known.lines) - _SHOWN_LINES} more lines" if len(known.lines) > _SHOWN_LINES else ""
+    lines = ", ".join(f"“{line.text}”" for line in known.lines[:_MAX_SHOWN_LINES])
+    more = f" and {len(known.lines) - _MAX_SHOWN_LINES} more lines" if len(known.lines) > _MAX_SHOWN_LINES else ""
     sentences = [f"I can read {lines}{more}."]
-    telling = sorted(leads.clues, key=_spread_nats, reverse=True)[:_SHOWN_CLUES]
+    telling = sorted(leads.clues, key=_spread_nats, reverse=True)[:_MAX_SHOWN_CLUES]
     sentences += [f"“{clue.quote}”: {clue.why}." for clue in telling]
     ranked = sorted(belief.countries.items(), key=lambda item: (-item[1], item[0]))[:3]
     likely = ", ".join(
-        f"{countries.name(code)} ({_likelihood(share)})" for code, share in ranked if share >= _NAMED_COUNTRY
+        f"{countries.name(code)} ({_likelihood_in_words(share)})"
+        for code, share in ranked
+        if share >= _MIN_NAMED_COUNTRY_SHARE
     )
     sentences.append(f"Together that suggests: {likely}." if likely else "That could be almost anywhere.")
     return " ".join(sentences)
 
 
-def _likelihood(share: float) -> str:
+def _likelihood_in_words(share: float) -> str:
     """A share of the belief in words, because the number is not calibrated and an answer has a calibrated one."""
-    if share >= _ALMOST_CERTAIN:
+    if share >= _MIN_CERTAIN_SHARE:
         return "almost certain"
-    return "likely" if share >= _LIKELY else "possible"
+    return "likely" if share >= _MIN_LIKELY_SHARE else "possible"
 
 
 def write_answer(explanation: str, known: Notes, leads: Leads, belief: Belief, reader: ClueReader) -> str:
@@ -127,8 +129,8 @@ def _evidence(known: Notes, leads: Leads, belief: Belief, place: Place | None) -
     for clue in sorted(leads.clues, key=_spread_nats, reverse=True):
         if (
             clue.kind is not ClueKind.COORDINATES
-            and clue.weight(code) > -_CITED_NATS
-            and _spread_nats(clue) >= _CITED_NATS
+            and clue.weight(code) > -_MIN_CITED_NATS
+            and _spread_nats(clue) >= _MIN_CITED_NATS
         ):
             cited.append({"claim": clue.why, "call": None, "quote": clue.quote})
     return cited[:8]
@@ -150,4 +152,6 @@ def _spread_nats(clue: Clue) -> float:
 
 def _json_of_answer(answer: dict[str, Any]) -> str:
     """JSON without typographic quotation marks: readers of what models write take those for JSON's own."""
-    return _MARKS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", json.dumps(answer, ensure_ascii=False))
+    return _LOOKALIKE_PUNCTUATION.sub(
+        lambda mark: f"\\u{ord(mark.group()):04x}", json.dumps(answer, ensure_ascii=False)
+    )

@@ -30,10 +30,10 @@ from tts.inference.clues.planned_calls import PlannedCalls, plan_calls
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports.model_client import Delta, ModelRequest
 
-_CHUNK = 24
-_NOISE = weights("embedded")["name_noise"]
-_TOKENS_A_CALL = 8
-_TURNS_WITH_CALLS = 2  # then it answers
+_CHUNK_CHARS = 24
+_NAME_NOISE = weights("embedded")["name_noise"]
+_TOKENS_PER_CALL = 8
+_MAX_TURNS_WITH_CALLS = 2  # then it answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class CluesModel:
         """Decide the whole turn, then yield its text in pieces. Token counts are estimated from lengths of text; a turn
         ends at `max_tokens`, as that of any model."""
         text, calls = self._decide(request)
-        written = len(text) // LATIN_CHARS_A_TOKEN + _TOKENS_A_CALL * len(calls)
+        written = len(text) // LATIN_CHARS_A_TOKEN + _TOKENS_PER_CALL * len(calls)
         if cut := written > (most := request.sampling.max_tokens):
             text, calls, written = text[: LATIN_CHARS_A_TOKEN * most], (), most
-        for at in range(0, len(text), _CHUNK):
-            yield Delta(text=text[at : at + _CHUNK])
+        for at in range(0, len(text), _CHUNK_CHARS):
+            yield Delta(text=text[at : at + _CHUNK_CHARS])
         yield Delta(
             tool_calls=calls,
             finish_reason="length" if cut else "tool_calls" if calls else "stop",
@@ -75,7 +75,7 @@ class CluesModel:
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """Exact draws from the belief that the whole conversation supports, not from turns that leave lines out by
         chance. A belief that is too vague for an answer gives draws without a point. The prompt is read once."""
-        thought = self._think(request, 0.0)
+        thought = self._make_turn(request, 0.0)
         rng = thought.notes.random("draws")
         points = thought.belief.draw(rng, count) if is_worth_a_point(thought.belief, thought.leads) else [None] * count
         most = LATIN_CHARS_A_TOKEN * request.sampling.max_tokens
@@ -84,9 +84,9 @@ class CluesModel:
         return tuple(text if len(text) <= most else None for text in texts), _usage(request, written)
 
     def _decide(self, request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
-        thought = self._think(request)
+        thought = self._make_turn(request)
         explanation = explain(thought.notes, thought.leads, thought.belief, self._reader.countries)
-        if thought.notes.turn < _TURNS_WITH_CALLS:
+        if thought.notes.turn < _MAX_TURNS_WITH_CALLS:
             planned = self._plan_calls(request, thought)
             if planned.calls:
                 return f"{explanation}\n{planned.why}", planned.calls
@@ -101,13 +101,13 @@ class CluesModel:
         """
         share = SiblingShare(request.sibling, request.siblings) if len(request.photos) == 1 else SiblingShare()
         if share.of > 1:
-            common = self._think(request, 0.0)
+            common = self._make_turn(request, 0.0)
             asked = plan_calls(common.notes, common.leads.mentions, common.belief, request, self._reader, share)
             if asked.calls or common.notes.turn > 0:
                 return asked
         return plan_calls(thought.notes, thought.leads.mentions, thought.belief, request, self._reader)
 
-    def _think(self, request: ModelRequest, temperature: float | None = None) -> CluesTurn:
+    def _make_turn(self, request: ModelRequest, temperature: float | None = None) -> CluesTurn:
         known = notes(request, self._config.temperature if temperature is None else temperature)
         lines = self._reader.lines
         answered, beside = pair_lookups(known.calls, known.results), lines.neighbours_of_lines(known.lines)
@@ -129,4 +129,6 @@ def _weight_by_temperature(mention: Mention, known: Notes) -> Mention:
     """Rollouts take names more or less seriously; a greedy one takes them as they are."""
     if known.temperature == 0:
         return mention
-    return with_weight(mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NOISE * known.temperature))
+    return with_weight(
+        mention, 2.718 ** known.random(f"name/{mention.name}").gauss(0.0, _NAME_NOISE * known.temperature)
+    )

@@ -18,7 +18,7 @@ from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolR
 from tts.ports.model_client import ModelRequest
 
 _W = weights("embedded")
-_DROPPED = _W["dropped_lines"]
+_DROPPED_LINES_SHARE = _W["dropped_lines"]
 _USUAL_TEMPERATURE = _W["usual_temperature"]
 
 
@@ -81,7 +81,7 @@ def gumbel(uniform: float, temperature: float) -> float:
 
 def _followed_lines(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:
     """The lines a rollout follows: the largest always, the others unless chance leaves them out."""
-    return [line for i, line in enumerate(lines) if rng.random() >= temperature * _DROPPED or i == 0]
+    return [line for i, line in enumerate(lines) if rng.random() >= temperature * _DROPPED_LINES_SHARE or i == 0]
 
 
 def _zoomed_lines(results: tuple[ToolResult, ...]) -> list[TextLine]:

@@ -24,28 +24,28 @@ from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports.model_client import ModelRequest
 
 _W = weights("planned_calls")
-_SEARCHES = int(_W["searches"])
-_STRANGE = int(_W["strange_searches"])
+_MAX_SEARCHES = int(_W["searches"])
+_MAX_UNKNOWN_NAME_SEARCHES = int(_W["strange_searches"])
 _MAX_TESTED = int(_W["tested_places"])
-_SURE = _W["sure"]
+_SURE_TOWN_SHARE = _W["sure"]
 _TOWN_KM = weights("belief")["town_km"]
-_LIKELY = _W["in_country"]
-_DECIDED = _W["country_decided"]
-_WORTH_A_CHECK = _W["worth_a_check"]
-_TELLING_NATS = _W["telling_nats"]
+_MIN_SEARCH_COUNTRY_SHARE = _W["in_country"]
+_DECIDED_COUNTRY_SHARE = _W["country_decided"]
+_MIN_CHECKED_SHARE = _W["worth_a_check"]
+_MIN_SEARCHED_NATS = _W["telling_nats"]
 _SMALL_SIDE_PX = _W["small_side_px"]
-_SMALL_LINE = _W["small_line"]
-_DOUBTFUL_LINE = _W["doubtful_line"]
-_WORTH_A_LOOK = _W["worth_a_look"]
-_WANDERING = _W["wandering"]
+_SMALL_LINE_HEIGHT = _W["small_line"]
+_DOUBTFUL_CONFIDENCE = _W["doubtful_line"]
+_MIN_ENLARGED_WORTH = _W["worth_a_look"]
+_ORDER_NOISE = _W["wandering"]
 _CENTRE_WORTH = _W["centre_worth"]
-_CENTRE_FALL = _W["centre_fall"]
-_UNREAD_WORTH = _W["unread_worth"]
-_SMALL_WORTH = _W["small_worth"]
-_READ_WORTH = _W["read_worth"]
-_LONGEST = 200  # characters of a tool's argument
-_HALVES = (0.0, 0.25, 0.5)
-_ALONE = SiblingShare()
+_CENTRE_FALLOFF = _W["centre_fall"]
+_UNREAD_LINE_WORTH = _W["unread_worth"]
+_SMALL_LINE_WORTH = _W["small_worth"]
+_READ_LINE_WORTH = _W["read_worth"]
+_MAX_ARGUMENT_CHARS = 200  # characters of a tool's argument
+_BOX_OFFSETS = (0.0, 0.25, 0.5)
+_NO_SIBLINGS = SiblingShare()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ def plan_calls(
     belief: Belief,
     request: ModelRequest,
     reader: ClueReader,
-    share: SiblingShare = _ALONE,
+    share: SiblingShare = _NO_SIBLINGS,
 ) -> PlannedCalls:
     """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
     plan = _CallPlan(known.turn, share)
-    if "read_text" in offered and belief.mass(point, _TOWN_KM) < _SURE:
+    if "read_text" in offered and belief.mass(point, _TOWN_KM) < _SURE_TOWN_SHARE:
         _reread_or_enlarge(plan, known, belief, request, reader)
     if SEARCH in offered:
         _look_up(plan, known, mentions, belief, reader)
@@ -122,9 +122,9 @@ def _reread_or_enlarge(
 
 def _look_up(plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belief: Belief, reader: ClueReader) -> None:
     """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
-    strange = strange_names(known, belief.countries, reader, plan.share)[:_STRANGE]
+    strange = strange_names(known, belief.countries, reader, plan.share)[:_MAX_UNKNOWN_NAME_SEARCHES]
     telling = _names_to_search(known, mentions, belief, reader, plan.share)
-    names = [*telling[: _SEARCHES - len(strange)], *strange]
+    names = [*telling[: _MAX_SEARCHES - len(strange)], *strange]
     for name, country in names:
         plan.add(SEARCH, query=name, country=country)
     if names:
@@ -135,7 +135,7 @@ def _locate_address(plan: _CallPlan, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
     country = _country_to_search(belief)
     for address in plan.share.own_options([*addresses(known.lines)]):
-        text = address.text[:_LONGEST]
+        text = address.text[:_MAX_ARGUMENT_CHARS]
         new = all(call.arguments.get("address") != text for call in known.calls)
         if new and (address.placed or country is not None):
             plan.add(GEOCODE, address=text, country=country)
@@ -151,7 +151,9 @@ def _search_nearby(
     Temperature draws the place in proportion to its share, so that siblings check different ones.
     """
     rng = known.random("around")
-    likely = [(place, share) for place, share in belief.places if share >= _WORTH_A_CHECK and place.kind != "country"]
+    likely = [
+        (place, share) for place, share in belief.places if share >= _MIN_CHECKED_SHARE and place.kind != "country"
+    ]
     drawn = [(math.log(share) + gumbel(rng.random(), known.temperature), place) for place, share in likely]
     named = {mention.name for mention in mentions}
     if plan.share.of > 1:
@@ -176,13 +178,13 @@ def _point_arguments(point: LatLon) -> dict[str, JsonValue]:
 
 
 def _is_decided(belief: Belief) -> bool:
-    return belief.country[1] >= _DECIDED
+    return belief.country[1] >= _DECIDED_COUNTRY_SHARE
 
 
 def _country_to_search(belief: Belief) -> str | None:
     """The country to search inside, once one is likely enough."""
     code, share = belief.country
-    return code if share >= _LIKELY else None
+    return code if share >= _MIN_SEARCH_COUNTRY_SHARE else None
 
 
 def _boxes_to_enlarge(known: Notes, photos: tuple[Photo, ...], share: SiblingShare) -> list[Box]:
@@ -192,26 +194,26 @@ def _boxes_to_enlarge(known: Notes, photos: tuple[Photo, ...], share: SiblingSha
     for number, photo in enumerate(photos):
         if max(photo.width, photo.height) < _SMALL_SIDE_PX:
             continue
-        for x in _HALVES:
-            for y in _HALVES:
+        for x in _BOX_OFFSETS:
+            for y in _BOX_OFFSETS:
                 box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
                 worth = _lettering_worth(known, box, photo)
                 seen = share.of == 1 and box in known.looked
-                if not seen and (worth >= _WORTH_A_LOOK or not known.lines):
-                    options.append((-worth - rng.gauss(0.0, _WANDERING * known.temperature), rng.random(), box))
+                if not seen and (worth >= _MIN_ENLARGED_WORTH or not known.lines):
+                    options.append((-worth - rng.gauss(0.0, _ORDER_NOISE * known.temperature), rng.random(), box))
     ranked = [box for _, _, box in sorted(options, key=lambda option: option[:2])]
     return [box for box in share.own_options(ranked) if box not in known.looked]
 
 
 def _lettering_worth(known: Notes, box: Box, photo: Photo) -> float:
     """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
-    worth = _CENTRE_WORTH * math.exp(-_CENTRE_FALL * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
+    worth = _CENTRE_WORTH * math.exp(-_CENTRE_FALLOFF * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
     for unread in known.unread:
-        worth += _UNREAD_WORTH if _is_centre_inside(unread, box) else 0.0
+        worth += _UNREAD_LINE_WORTH if _is_centre_inside(unread, box) else 0.0
     for line in known.lines:
         if line.box.photo == box.photo and _is_centre_inside(line.box, box):
-            small = line.height_px < _SMALL_LINE * max(photo.width, photo.height)
-            worth += _SMALL_WORTH if small or line.confidence < _DOUBTFUL_LINE else _READ_WORTH
+            small = line.height_px < _SMALL_LINE_HEIGHT * max(photo.width, photo.height)
+            worth += _SMALL_LINE_WORTH if small or line.confidence < _DOUBTFUL_CONFIDENCE else _READ_LINE_WORTH
     return worth
 
 
@@ -230,8 +232,8 @@ def _names_to_search(
     for mention in mentions:
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
         worth = math.log1p(mention.rate / reader.weigher.rate_elsewhere(mention, languages))
-        if inside and worth >= _TELLING_NATS:
+        if inside and worth >= _MIN_SEARCHED_NATS:
             telling.append((-worth, mention.name, country))
     asked = {name for name, _ in known.asked}
     mine = [(name, chosen) for _, name, chosen in share.own_options(sorted(telling)) if name not in asked]
-    return mine[:_SEARCHES]
+    return mine[:_MAX_SEARCHES]

@@ -18,31 +18,31 @@ from tts.geodata.names import LETTER, normalise, script_of
 from tts.inference.clues.notes import Notes, gumbel
 from tts.inference.clues.sibling_share import SiblingShare
 
-_ALONE = SiblingShare()
+_NO_SIBLINGS = SiblingShare()
 _W = weights("unknown_words")
-_COUNTRIES = int(_W["countries"])
-_LIKELY = _W["likely"]
-_LEAST_LETTERS = _W["least_letters"]
-_MOST_LETTERS = _W["most_letters"]
-_OWN_LETTERS = _W["own_letters"]
-_LEAST_TRUST = _W["least_trust"]
-_MOST_OF_LINE = _W["most_of_line"]
-_PART_WORTH = _W["part_worth"]
+_MAX_COUNTRIES = int(_W["countries"])
+_MIN_COUNTRY_SHARE = _W["likely"]
+_MIN_LETTERS = _W["least_letters"]
+_MAX_LETTERS = _W["most_letters"]
+_OWN_SCRIPT_FACTOR = _W["own_letters"]
+_MIN_TRUST = _W["least_trust"]
+_MIN_SHARE_OF_LINE = _W["most_of_line"]
+_PART_OF_LINE_FACTOR = _W["part_worth"]
 _NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
 
 
 def strange_names(
-    known: Notes, countries: Mapping[str, float], reader: ClueReader, share: SiblingShare = _ALONE
+    known: Notes, countries: Mapping[str, float], reader: ClueReader, share: SiblingShare = _NO_SIBLINGS
 ) -> list[tuple[str, str]]:
     """(name, ISO country) pairs worth looking up, best first; temperature mixes them in proportion to their worth.
     Of several siblings each has its `share`.
     """
     rng = known.random(f"strangers/{known.turn}")
-    likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_COUNTRIES]
+    likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_MAX_COUNTRIES]
     drawn: list[tuple[float, str, str]] = []
     for name, worth in unknown_names(known, reader):
         for code, probability in likely:
-            if probability < _LIKELY or (share.of == 1 and (name, code) in known.asked):
+            if probability < _MIN_COUNTRY_SHARE or (share.of == 1 and (name, code) in known.asked):
                 continue
             noise = gumbel(rng.random(), known.temperature)
             drawn.append((math.log(worth * probability) + noise, name, code))
@@ -55,24 +55,24 @@ def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float
     seen: set[str] = set()
     for line in known.lines:
         for text in (line.text, *line.alternatives):
-            for name in _parts(text):
+            for name in _searchable_parts(text):
                 key = normalise(name)
                 if key not in seen and not reader.lines.is_familiar(name):
                     seen.add(key)
-                    yield key, _worth(line, name)
+                    yield key, _search_worth(line, name)
 
 
-def _parts(text: str) -> Iterator[str]:
+def _searchable_parts(text: str) -> Iterator[str]:
     runs = _NAME.findall(text)
     for part in dict.fromkeys(runs + [word for run in runs for word in run.split()]):
-        if _LEAST_LETTERS <= sum(char.isalpha() for char in part) <= _MOST_LETTERS:
+        if _MIN_LETTERS <= sum(char.isalpha() for char in part) <= _MAX_LETTERS:
             yield part
 
 
-def _worth(line: TextLine, name: str) -> float:
-    letters = _OWN_LETTERS if script_of(name) != "Latn" else 1.0
+def _search_worth(line: TextLine, name: str) -> float:
+    letters = _OWN_SCRIPT_FACTOR if script_of(name) != "Latn" else 1.0
     return (
         letters
-        * max(_LEAST_TRUST, trust_from_confidence(line.confidence))
-        * (1.0 if len(name) > _MOST_OF_LINE * len(line.text) else _PART_WORTH)
+        * max(_MIN_TRUST, trust_from_confidence(line.confidence))
+        * (1.0 if len(name) > _MIN_SHARE_OF_LINE * len(line.text) else _PART_OF_LINE_FACTOR)
     )

@@ -45,10 +45,10 @@ from tts.inference.openai.streamed_completion import Completion, SseLines, usage
 from tts.net.url_secrets import bare_url
 from tts.ports.model_client import Delta, ModelRequest
 
-_BODY_END_S = 0.02
-_MOST_FORMS = 12
+_BODY_END_TIMEOUT_S = 0.02
+_MAX_FORMS = 12
 _log = logging.getLogger(__name__)
-_CHAT = "chat/completions"
+_CHAT_PATH = "chat/completions"
 
 
 class OpenAIModel:
@@ -76,7 +76,7 @@ class OpenAIModel:
         self._uploads = HeldPictures()
         self._truncation_check = TruncationCheck()
         self._check_lock = asyncio.Lock()
-        self._draws_together = True
+        self._draws_in_one_request = True
         self.running = 0
 
     @property
@@ -113,12 +113,12 @@ class OpenAIModel:
 
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """See `DrawsTogether` in `tts.ports.engine_offers`. An endpoint that drew only one is not asked so again."""
-        if not self._draws_together or count < 2:
+        if not self._draws_in_one_request or count < 2:
             return (), Usage()
         async with self._limiter.slot():
             body = await body_for(request, self._config, self._model, self._pictures, self._traits, held=self._uploads)
-            texts, used = await several_choices(self._http, _CHAT, body.wire, count, request.context, self._config)
-        self._draws_together = len(texts) > 1
+            texts, used = await several_choices(self._http, _CHAT_PATH, body.wire, count, request.context, self._config)
+        self._draws_in_one_request = len(texts) > 1
         return texts, self._add_price(used, used.bytes_sent)
 
     async def _ask_persistently(self, request: ModelRequest, deadline: Deadline) -> AsyncGenerator[Delta]:
@@ -136,7 +136,7 @@ class OpenAIModel:
             except AskAgain as again:
                 forms += 1
                 max_tokens = again.max_tokens or max_tokens
-                if forms > _MOST_FORMS:
+                if forms > _MAX_FORMS:
                     raise self._explain_failure(again.failure) from None
             except GeoTTSError as failure:
                 self._explain_failure(failure)
@@ -184,7 +184,7 @@ class OpenAIModel:
                 async with self._detection_lock:
                     await self._detect(request.context.id, deadline)
             async with self._limiter.slot():
-                async with aclosing(self._check(request, deadline, self._wants_check)) as deltas:
+                async with aclosing(self._check_truncation(request, deadline, self._wants_check)) as deltas:
                     async for delta in deltas:
                         yield delta
                 async with aclosing(self._ask(request, deadline, max_tokens)) as deltas:
@@ -196,7 +196,7 @@ class OpenAIModel:
     def _wants_check(self) -> bool:
         return self._truncation_check.wants_check(self._traits)
 
-    async def _check(
+    async def _check_truncation(
         self, request: ModelRequest, deadline: Deadline, wanted: Callable[[], bool]
     ) -> AsyncGenerator[Delta]:
         """See that the first words of such a request arrive. Raises ModelError when they do not."""
@@ -218,7 +218,7 @@ class OpenAIModel:
         while (question := canary.question) is not None:
             patience_s = self._config.first_token_s
             try:
-                response = await self._http.ask("POST", _CHAT, question, deadline, patience_s, asked_for)
+                response = await self._http.ask("POST", _CHAT_PATH, question, deadline, patience_s, asked_for)
             except ModelError as failure:
                 canary.feed(Refusal(0, failure.detail))
                 continue
@@ -246,7 +246,7 @@ class OpenAIModel:
             names=self._names,
         )
         while (question := detection.question) is not None:
-            response = await self._answer_to(question, deadline, asked_for, needed=not self._model)
+            response = await self._send_question(question, deadline, asked_for, needed=not self._model)
             detection.feed(_parse_json(response) if response.status_code == httpx.codes.OK else None, response.headers)
         if detection.lost:
             _log.warning("%s: its chat template loses %s: sent in another form", self.name, ", ".join(detection.lost))
@@ -271,7 +271,7 @@ class OpenAIModel:
             self._stored_traits = self._traits
             await asyncio.to_thread(self._memory.keep, self._model, self._server, self._traits)
 
-    async def _answer_to(
+    async def _send_question(
         self, question: Question, deadline: Deadline, asked_for: str, *, needed: bool
     ) -> httpx.Response:
         """Whatever came back. Raises as a generation does when an answer is needed and there is none."""
@@ -300,7 +300,7 @@ class OpenAIModel:
         if request.context.trace is not None:
             headers |= request.context.trace.headers()
         patience_s = self._config.first_token_s
-        response = await self._http.post(_CHAT, body, headers, deadline, patience_s, request.context.id)
+        response = await self._http.post(_CHAT_PATH, body, headers, deadline, patience_s, request.context.id)
         try:
             if response.status_code != httpx.codes.OK:
                 refusal = await self._http.refusal(response, deadline)
@@ -313,7 +313,7 @@ class OpenAIModel:
             text, last = completion.last()
             if last.usage is not None:
                 doubts = partial(self._truncation_check.is_doubtful, traits, chat_body.text_bytes, last.usage)
-                async with aclosing(self._check(request, deadline, doubts)) as deltas:
+                async with aclosing(self._check_truncation(request, deadline, doubts)) as deltas:
                     async for delta in deltas:
                         yield delta
                 self._truncation_check.check_after(traits, request.session_id, chat_body.text_bytes, last.usage)
@@ -356,13 +356,13 @@ class OpenAIModel:
             yield text
             return
         lines = SseLines()
-        async with aclosing(self._pieces(response, deadline, completion)) as pieces:
+        async with aclosing(self._read_chunks(response, deadline, completion)) as pieces:
             async for piece in pieces:
                 for data in lines.feed(piece):
                     if text := completion.feed(data):
                         yield text
 
-    async def _pieces(
+    async def _read_chunks(
         self, response: httpx.Response, deadline: Deadline, completion: Completion
     ) -> AsyncGenerator[bytes]:
         """Raw bytes as they come; the first may take longer than the next.
@@ -377,7 +377,7 @@ class OpenAIModel:
             yield piece
             if completion.ended:
                 with suppress(GeoTTSError):
-                    await self._http.wait_for_network(anext(source, b""), deadline, _BODY_END_S)
+                    await self._http.wait_for_network(anext(source, b""), deadline, _BODY_END_TIMEOUT_S)
                 return
             patience_s = self._config.idle_s
 

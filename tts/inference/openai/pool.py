@@ -27,8 +27,8 @@ from tts.inference.openai.retry import Backoff
 from tts.ports.model_client import Delta, ModelRequest
 
 _FIRST_EJECTION_S = 2.0
-_LONGEST_EJECTION_S = 60.0
-_SESSIONS = 4096
+_MAX_EJECTION_S = 60.0
+_MAX_SESSIONS = 4096
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class _Member:
         return self.model.running / min(self.most, self.model.traits.slots or self.most)
 
     def eject(self, now: float) -> None:
-        self.out_until = now + min(_LONGEST_EJECTION_S, _FIRST_EJECTION_S * float(2**self.failures))
+        self.out_until = now + min(_MAX_EJECTION_S, _FIRST_EJECTION_S * float(2**self.failures))
         self.failures += 1
 
     def serves(self) -> None:
@@ -63,7 +63,7 @@ class EndpointPool:
             _Member(url, OpenAIModel(_config_for_one(config, url), names=names), config.max_running)
             for url in config.addresses
         ]
-        self._homes: OrderedDict[str, _Member] = OrderedDict()
+        self._member_by_session: OrderedDict[str, _Member] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -126,23 +126,23 @@ class EndpointPool:
         """Where the conversation is, else where the photo belongs, else where there is most room."""
         untried = [member for member in self._available_members(request) if member not in tried]
         healthy = [member for member in untried if member.out_until <= _now()] or untried
-        chosen = self._homes.get(request.session_id)
+        chosen = self._member_by_session.get(request.session_id)
         if chosen not in healthy:
             photo = request.photos[0].sha256 if request.photos else request.session_id
             well = [member for member in healthy if not STATES.is_dead(member.url)] or healthy
             chosen = max(well, key=lambda member: _rank(member.url, photo))
             if chosen.load >= 1.0:
                 chosen = min(well, key=lambda member: member.load)
-        self._homes[request.session_id] = chosen
-        self._homes.move_to_end(request.session_id)
-        while len(self._homes) > _SESSIONS:
-            self._homes.popitem(last=False)
+        self._member_by_session[request.session_id] = chosen
+        self._member_by_session.move_to_end(request.session_id)
+        while len(self._member_by_session) > _MAX_SESSIONS:
+            self._member_by_session.popitem(last=False)
         return chosen
 
     def _available_members(self, request: ModelRequest) -> list[_Member]:
         """Those that take this conversation: all but the draining ones, unless it is there already; all, where all are
         draining."""
-        home = self._homes.get(request.session_id)
+        home = self._member_by_session.get(request.session_id)
         taking = [member for member in self._members if not STATES.is_draining(member.url)]
         if not taking or home is None or home in taking:
             return taking or self._members

@@ -64,7 +64,7 @@ async def body_for(
     if traits.streams:
         body["stream_options"] = {"include_usage": True}
     if traits.tools == "native":
-        messages = _results_as_called(request.messages)
+        messages = _order_results_as_called(request.messages)
     else:
         messages = as_plain_chat(request.messages, listed if traits.tools == "text" else ())
     callable_now = bool(request.tools) and traits.tools == "native"
@@ -91,7 +91,7 @@ def _response_format(schema: dict[str, Any], traits: EndpointTraits) -> Wire:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
 
-def _results_as_called(messages: Sequence[Message]) -> tuple[Message, ...]:
+def _order_results_as_called(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Results of native calls stay tool messages; those of calls that came as text become text too."""
     ids = {call.id for message in messages for call in message.tool_calls}
 
@@ -163,7 +163,7 @@ class _Writer:
                 shown = []
             if message.role == "tool":
                 written.append(self._tool_message(message))
-                shown += [await self._picture(part) for part in message.parts if isinstance(part, ImagePart)]
+                shown += [await self._picture_part(part) for part in message.parts if isinstance(part, ImagePart)]
             else:
                 written.append(await self._plain_message(message))
         if shown:
@@ -176,7 +176,7 @@ class _Writer:
         if not message.images:
             return {"role": message.role, "content": message.text}
         content = [
-            {"type": "text", "text": part.text} if isinstance(part, TextPart) else await self._picture(part)
+            {"type": "text", "text": part.text} if isinstance(part, TextPart) else await self._picture_part(part)
             for part in message.parts
         ]
         return {"role": message.role, "content": content}
@@ -204,7 +204,7 @@ class _Writer:
         call_id = message.result.call_id if message.result is not None else ""
         return {"role": "tool", "tool_call_id": call_id, "content": message.text}
 
-    async def _picture(self, part: ImagePart) -> Wire:
+    async def _picture_part(self, part: ImagePart) -> Wire:
         self.images += 1
         name = ""
         if self._traits.pictures == "uuid":

@@ -21,11 +21,11 @@ from tts.errors import ModelError
 from tts.inference.openai.endpoint.provider_fields import ProviderFieldCollector
 from tts.ports.model_client import Delta
 
-_DONE = b"[DONE]"
+_END_OF_STREAM = b"[DONE]"
 _MAX_LINE_BYTES = 8 * 2**20  # one chunk; a whole reply as one chunk has some bytes a character
-_CHARACTERS_A_TOKEN = 64  # about 4 are usual
-_MORE_CHARACTERS = 65536  # thoughts may come on top of what was asked for
-_MOST_CALLS = 256  # of one turn; models ask for a handful
+_CHARACTERS_PER_TOKEN = 64  # about 4 are usual
+_EXTRA_CHARACTERS = 65536  # thoughts may come on top of what was asked for
+_MAX_CALLS = 256  # of one turn; models ask for a handful
 Finish = Literal["stop", "length", "tool_calls"]
 
 
@@ -44,17 +44,17 @@ class SseLines:
     """Cuts a byte stream into the data of server-sent events, whatever the pieces it arrives in, in linear time."""
 
     def __init__(self) -> None:
-        self._rest = bytearray()
+        self._unparsed_bytes = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The data of each `data:` line that is now whole; others are dropped. ModelError beyond 8 MiB a line."""
         end, newline, rest = piece.rpartition(b"\n")
         lines: list[bytes] = []
         if newline:
-            lines = bytes(self._rest + end).split(b"\n")
-            self._rest = bytearray()
-        self._rest += rest
-        if len(self._rest) > _MAX_LINE_BYTES:
+            lines = bytes(self._unparsed_bytes + end).split(b"\n")
+            self._unparsed_bytes = bytearray()
+        self._unparsed_bytes += rest
+        if len(self._unparsed_bytes) > _MAX_LINE_BYTES:
             raise ModelError(f"the endpoint sent a line of more than {_MAX_LINE_BYTES // 2**20} MiB")
         for line in lines:
             if line.startswith(b"data:"):
@@ -79,7 +79,7 @@ class Completion:
 
     def feed(self, data: bytes) -> str:
         """The text one chunk adds. Raises ModelError when it reports an error, or is more than a model writes."""
-        if data == _DONE:
+        if data == _END_OF_STREAM:
             self.ended = True
             return ""
         try:
@@ -93,17 +93,17 @@ class Completion:
         if chunk.get("error"):
             raise ModelError(f"the endpoint reports: {_message(chunk['error'])}", transient=True)
         self._usage = usage_in(chunk) or self._usage
-        choice = next((c for c in _list(chunk.get("choices")) if isinstance(c, dict)), None)
+        choice = next((c for c in _as_list(chunk.get("choices")) if isinstance(c, dict)), None)
         if choice is None:
             return ""
-        delta = _dict(choice.get("delta")) or _dict(choice.get("message"))
+        delta = _as_dict(choice.get("delta")) or _as_dict(choice.get("message"))
         self._fields.add_message(delta)
         text = self._text_of(delta)
         self._count_characters(len(text))
         self._n_pieces += bool(text)
-        for call in _list(delta.get("tool_calls")):
-            self._add_call(_dict(call))
-        if legacy := _dict(delta.get("function_call")):
+        for call in _as_list(delta.get("tool_calls")):
+            self._add_call(_as_dict(call))
+        if legacy := _as_dict(delta.get("function_call")):
             self._add_call({"index": 0, "function": legacy})
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
             self._finish_reason = reason
@@ -149,11 +149,11 @@ class Completion:
         return reasoning + content
 
     def _add_call(self, piece: dict[str, Any]) -> None:
-        function = _dict(piece.get("function"))
+        function = _as_dict(piece.get("function"))
         call_id, name = _plain_text(piece.get("id")), _plain_text(function.get("name"))
         place = self._call_index(piece.get("index"), call_id, name)
-        if place not in self._calls and len(self._calls) >= _MOST_CALLS:
-            raise ModelError(f"the endpoint asked for more than {_MOST_CALLS} tools at once")
+        if place not in self._calls and len(self._calls) >= _MAX_CALLS:
+            raise ModelError(f"the endpoint asked for more than {_MAX_CALLS} tools at once")
         call = self._calls.setdefault(place, _OpenCall())
         self._fields.add_call(place, piece)
         call.id = call.id or call_id
@@ -168,7 +168,7 @@ class Completion:
     def _count_characters(self, characters: int) -> None:
         """Raises ModelError for more than `max_tokens` tokens can be: reading it would take time."""
         self._n_characters += characters
-        if self._n_characters > _CHARACTERS_A_TOKEN * self._max_tokens + _MORE_CHARACTERS:
+        if self._n_characters > _CHARACTERS_PER_TOKEN * self._max_tokens + _EXTRA_CHARACTERS:
             raise ModelError(
                 f"the endpoint wrote {self._n_characters:,} characters where {self._max_tokens:,} tokens were asked for"
             )
@@ -195,19 +195,19 @@ class Completion:
 
 def usage_in(chunk: dict[str, Any]) -> Usage | None:
     """OpenAI's usage with its cached tokens; llama.cpp's timings where there is no usage."""
-    usage, timings = _dict(chunk.get("usage")), _dict(chunk.get("timings"))
+    usage, timings = _as_dict(chunk.get("usage")), _as_dict(chunk.get("timings"))
     if usage:
-        details = _dict(usage.get("prompt_tokens_details"))
+        details = _as_dict(usage.get("prompt_tokens_details"))
         cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or timings.get("cache_n")
         return Usage(
-            prompt_tokens=_count(usage.get("prompt_tokens")),
-            completion_tokens=_count(usage.get("completion_tokens")),
-            cached_tokens=_count(cached),
+            prompt_tokens=_as_count(usage.get("prompt_tokens")),
+            completion_tokens=_as_count(usage.get("completion_tokens")),
+            cached_tokens=_as_count(cached),
         )
     if timings:
-        cached, fresh = _count(timings.get("cache_n")), _count(timings.get("prompt_n"))
+        cached, fresh = _as_count(timings.get("cache_n")), _as_count(timings.get("prompt_n"))
         return Usage(
-            prompt_tokens=cached + fresh, completion_tokens=_count(timings.get("predicted_n")), cached_tokens=cached
+            prompt_tokens=cached + fresh, completion_tokens=_as_count(timings.get("predicted_n")), cached_tokens=cached
         )
     return None
 
@@ -221,16 +221,16 @@ def _plain_text(value: Any) -> str:
     """Text as it is, or out of a list of parts."""
     if isinstance(value, str):
         return value
-    return "".join(_plain_text(_dict(part).get("text")) for part in _list(value))
+    return "".join(_plain_text(_as_dict(part).get("text")) for part in _as_list(value))
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _dict(value: Any) -> dict[str, Any]:
+def _as_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _count(value: Any) -> int:
+def _as_count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < 2**53 else 0

@@ -139,7 +139,7 @@ class ScriptedModel:
         config = self._config
         rng = random.Random((request.sampling.seed or 0) * 31 + turn)
         last = turn + 1 >= config.turns or not request.tools
-        words = [rng.choice(_WORDS) for _ in range(config.tokens_per_turn)]
+        words = [rng.choice(_CUE_WORDS) for _ in range(config.tokens_per_turn)]
         calls: tuple[ScriptedCall, ...] = ()
         if last:
             answer = {
@@ -150,13 +150,13 @@ class ScriptedModel:
             }
             words[-1:] = ["\n" + json.dumps(answer)]
         elif config.tool is not None:
-            calls = (ScriptedCall(name=config.tool, arguments={"query": rng.choice(_PLACES)}),)
+            calls = (ScriptedCall(name=config.tool, arguments={"query": rng.choice(_PLACE_NAMES)}),)
         text = " ".join(words)
         return ScriptedTurn(turn=turn, text=text, calls=calls, token_s=config.turn_s / max(1, len(_tokens(text))))
 
 
-_WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "light", "wall", "bus", "pole")
-_PLACES = ("Paris", "Lyon", "Marseille", "Lille", "Nantes", "Toulouse", "Rennes", "Dijon")
+_CUE_WORDS = ("sign", "shop", "street", "lane", "kerb", "plate", "roof", "tree", "light", "wall", "bus", "pole")
+_PLACE_NAMES = ("Paris", "Lyon", "Marseille", "Lille", "Nantes", "Toulouse", "Rennes", "Dijon")
 
 
 def _seconds_until(moment: float) -> float:

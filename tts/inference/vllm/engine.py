@@ -117,7 +117,7 @@ class VllmModel:
         request (`tts.inference.unreported_gpu_time`). Errors of vLLM come as ModelError.
         """
         with boundary(ModelError, "vllm"):
-            generation, forced = await self._generation(request)
+            generation, forced = await self._make_generation(request)
             charge = GpuCharge(self._gpu_time, self._gpus)
             with UNREPORTED_GPU_TIME.track_generation(request.context.id, charge):
                 async with closing(self._deltas(request, generation, charge, forced=forced)) as deltas:
@@ -127,7 +127,7 @@ class VllmModel:
     async def draw(self, request: ModelRequest, count: int) -> tuple[tuple[str | None, ...], Usage]:
         """See `tts.ports.engine_offers.DrawsTogether`. The usage counts the prompt once for each draw."""
         with boundary(ModelError, "vllm"):
-            generation, _ = await self._generation(request)
+            generation, _ = await self._make_generation(request)
             charge = GpuCharge(self._gpu_time, self._gpus)
             with UNREPORTED_GPU_TIME.track_generation(request.context.id, charge):
                 return await self._collect_draws(replace(generation, draws=count), charge)
@@ -175,7 +175,7 @@ class VllmModel:
                 )
                 yield self._last_delta(request, piece, "".join(texts), usage, forced=forced)
 
-    async def _generation(self, request: ModelRequest) -> tuple[Generation, bool]:
+    async def _make_generation(self, request: ModelRequest) -> tuple[Generation, bool]:
         """The request as the engine takes it, and whether it is bound to be a tool call."""
         listed = request.tools if request.listed_tools is None else request.listed_tools
         prompt = self._conversations.prompt(request.session_id, request.messages, listed)

@@ -103,7 +103,7 @@ class VllmSeam:
         # In chunks vLLM 0.32 rewinds the generator of a seeded request; a CPU's cannot be, and the engine would die.
         chunked = {} if has_cuda() else {"enable_chunked_prefill": False}
         arguments = AsyncEngineArgs(**(chunked | engine_arguments(config)))
-        self._engine = AsyncLLM.from_engine_args(arguments, stat_loggers=[_counter(self.stats)])
+        self._engine = AsyncLLM.from_engine_args(arguments, stat_loggers=[_make_stat_logger(self.stats)])
         self.tokenizer = _ChatTokenizer(self._engine.get_tokenizer(), config)
         self.gpus = int(self._engine.vllm_config.parallel_config.world_size_across_dp) if has_cuda() else 0
 
@@ -142,9 +142,9 @@ class VllmSeam:
 
         outputs = self._engine.generate(
             _prompt(generation),
-            _sampling(generation),
+            _sampling_params(generation),
             generation.id,
-            lora_request=self._lora(generation.lora),
+            lora_request=self._lora_request(generation.lora),
             priority=generation.priority,
         )
         try:
@@ -165,7 +165,7 @@ class VllmSeam:
                 mend=_longer_context(self._names) if too_long else "",
             ) from error
 
-    def _lora(self, name: str | None) -> Any:
+    def _lora_request(self, name: str | None) -> Any:
         if name is None:
             return None
         from vllm.lora.request import LoRARequest
@@ -186,7 +186,7 @@ class _ChatTokenizer:
             raise ConfigError(f"{config.model} has no chat template: name a file with engine.chat_template")
         ids = tokenizer.encode("<|im_end|>", add_special_tokens=False)
         self.end_of_turn = int(ids[0] if len(ids) == 1 else tokenizer.eos_token_id)
-        self._without_tools = self._template
+        self._template_without_tools = self._template
         traits = detect_traits(self.render)
         self.lists_tools = traits.lists_tools
         if not traits.keeps_system:
@@ -199,13 +199,13 @@ class _ChatTokenizer:
                 f"the chat template of {config.model} loses the system text: name another with chat_template"
             )
         _log.warning("%s: its chat template loses the system text without tools; ChatML is used there", config.model)
-        self._without_tools = CHATML
+        self._template_without_tools = CHATML
 
     def render(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
         """Raises ValueError where the template refuses the conversation."""
         from jinja2 import TemplateError
 
-        template = self._template if tools else self._without_tools
+        template = self._template if tools else self._template_without_tools
         try:
             return str(
                 self._tokenizer.apply_chat_template(
@@ -301,7 +301,7 @@ def _prompt(generation: Generation) -> Any:
     return prompt
 
 
-def _sampling(generation: Generation) -> Any:
+def _sampling_params(generation: Generation) -> Any:
     from vllm.sampling_params import RequestOutputKind, SamplingParams, StructuredOutputsParams
 
     sampling, schema = generation.sampling, generation.json_schema
@@ -340,7 +340,7 @@ def _piece(output: Any, completion: Any) -> Piece:
     )
 
 
-def _counter(stats: EngineStats) -> Any:
+def _make_stat_logger(stats: EngineStats) -> Any:
     from vllm.v1.metrics.loggers import StatLoggerBase
 
     class Counter(StatLoggerBase):  # type: ignore[misc]

@@ -15,19 +15,19 @@ class SharedTime:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._n_running = 0
-        self._each_s = 0.0  # what a generation would be charged that ran since the beginning
+        self._s_per_generation = 0.0  # what a generation would be charged that ran since the beginning
         self._advanced_at = clock()
 
     def start(self) -> float:
         """Begin a generation. Returns a mark for `charged_s`."""
         self._advance()
         self._n_running += 1
-        return self._each_s
+        return self._s_per_generation
 
     def charged_s(self, mark: float) -> float:
         """Seconds that the generation begun at this mark is charged so far."""
         self._advance()
-        return self._each_s - mark
+        return self._s_per_generation - mark
 
     def stop(self) -> None:
         """End a generation, finished or not."""
@@ -37,7 +37,7 @@ class SharedTime:
     def _advance(self) -> None:
         now = self._clock()
         if self._n_running:
-            self._each_s += (now - self._advanced_at) / self._n_running
+            self._s_per_generation += (now - self._advanced_at) / self._n_running
         self._advanced_at = now
 
 
@@ -47,14 +47,18 @@ class GpuCharge:
     def __init__(self, shared: SharedTime, gpus: float) -> None:
         self._shared_time = shared
         self._gpus = gpus
-        self._mark = shared.start()
+        self._start_mark = shared.start()
         self._final_gpu_s: float | None = None
         self.is_reported = False
 
     @property
     def gpu_s(self) -> float:
         """Up to now, or up to its end."""
-        return self._gpus * self._shared_time.charged_s(self._mark) if self._final_gpu_s is None else self._final_gpu_s
+        return (
+            self._gpus * self._shared_time.charged_s(self._start_mark)
+            if self._final_gpu_s is None
+            else self._final_gpu_s
+        )
 
     def end(self) -> None:
         """It costs nothing from now on; the second time nothing happens."""

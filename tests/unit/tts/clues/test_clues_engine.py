@@ -128,7 +128,7 @@ def place(belief, number):
 
 async def test_answers_drawn_again_are_exact_draws_from_the_belief(model, conversation):
     request = conversation(["Ristorante Bellinzona", "Hotel Lugano", "6500"], temperature=0.7)
-    belief = model._think(request, 0.0).belief
+    belief = model._make_turn(request, 0.0).belief
     texts, usage = await model.draw(request, 4000)
     drawn = points(texts)
     assert usage.prompt_tokens < 4000 < usage.completion_tokens  # the prompt is read once

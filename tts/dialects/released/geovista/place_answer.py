@@ -9,13 +9,13 @@ from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Level
 from tts.domain.tooling import ToolCall
 
-_LONGEST: Final = 300
-_LOOKUPS: Final = 3
+_MAX_CHARS: Final = 300
+_MAX_LOOKUPS: Final = 3
 
 
 def place_answer(words: str, *, turn: int) -> ParsedTurn | None:
     """The place, with lookups for the whole of it and for what is left when its finest parts are taken away."""
-    parts = [part.strip() for part in words[:_LONGEST].split(",") if part.strip()]
+    parts = [part.strip() for part in words[:_MAX_CHARS].split(",") if part.strip()]
     if not parts:
         return None
     stated = StatedAnswer(
@@ -27,6 +27,6 @@ def place_answer(words: str, *, turn: int) -> ParsedTurn | None:
     )
     lookups = tuple(
         ToolCall(id=f"locate_{turn}_{i}", name="geocode", arguments={"address": ", ".join(parts[i:])[:200]})
-        for i in range(min(_LOOKUPS, len(parts)))
+        for i in range(min(_MAX_LOOKUPS, len(parts)))
     )
     return ParsedTurn(answer=stated, lookups=lookups)

@@ -11,15 +11,15 @@ from typing import Any, Final
 SYSTEM: Final = "geovista"
 CROP_FAILED: Final = "Crop tool execution failed: "
 SEARCH_FAILED: Final = "Search tool execution failed: "
-_LOOP: Final = '  File ".../inference_agent_tool_mode.py", in run_inference_for_image'
-_TOOLS: Final = '  File ".../utils_agent_tool.py", in '
+_LOOP_FRAME: Final = '  File ".../inference_agent_tool_mode.py", in run_inference_for_image'
+_TOOLS_FRAME: Final = '  File ".../utils_agent_tool.py", in '
 # of each tool: the line that calls it, the function, the argument that is read first
-_CROP: Final = (
+_CROP_FRAME: Final = (
     "    result = manager.execute_crop_tool(bbox_2d, label, debug=False, abs_scaling=adaptive_scaling)",
     "execute_crop_tool",
     'bbox_2d = arguments.get("bbox_2d")',
 )
-_SEARCH: Final = (
+_SEARCH_FRAME: Final = (
     "    result = manager.execute_search_tool(query, debug=False)",
     "execute_search_tool",
     'query = arguments.get("query")',
@@ -43,14 +43,14 @@ def error_text(tool: str, error: str) -> str:
 
 
 def _traceback(tool: str, error: str) -> str:
-    call, function, reading = _CROP if tool == "image_zoom_in_tool" else _SEARCH
+    call, function, reading = _CROP_FRAME if tool == "image_zoom_in_tool" else _SEARCH_FRAME
     if error.endswith("has no attribute 'get'"):
         marks = f"{' ' * reading.index('arguments')}{'^' * len('arguments.get')}"
-        lines = ["Traceback (most recent call last):", _LOOP, f"    {reading}", f"    {marks}"]
+        lines = ["Traceback (most recent call last):", _LOOP_FRAME, f"    {reading}", f"    {marks}"]
         return "\n".join([*lines, f"AttributeError: {error}", ""])
     at = call.index("manager")
     raised = _TRACEBACKS["limit_" + function] if error.startswith("Maximum") else _TRACEBACKS[function]
-    lines = [_LOOP, call, f"{' ' * at}{'^' * (len(call) - at)}", f"{_TOOLS}{function}", f"    {raised}"]
+    lines = [_LOOP_FRAME, call, f"{' ' * at}{'^' * (len(call) - at)}", f"{_TOOLS_FRAME}{function}", f"    {raised}"]
     return "\n".join([*lines, f"Exception: {error}"])
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _LICENCE_FILES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING")
-_LINE_CHARS: Final = 120
+_MAX_LINE_CHARS: Final = 120
 
 
 def commit_of(checkout: Path) -> str:
@@ -31,7 +31,7 @@ def licence_of(checkout: Path) -> str:
         lines = [line.strip() for line in _text(checkout / name).splitlines() if any(map(str.isalnum, line))]
         if lines:
             both = ", ".join(lines[:2])
-            return both if len(both) <= _LINE_CHARS else lines[0][:_LINE_CHARS]
+            return both if len(both) <= _MAX_LINE_CHARS else lines[0][:_MAX_LINE_CHARS]
     return ""
 
 

@@ -10,9 +10,9 @@ from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing.python_texts import assigned_text, dictionaries, parse_file, returned_text, text_of
 from tts.errors import ConfigError
 
-_INFERENCE: Final = "infer/infer.py"
-_REWARDS: Final = "swift/plugin/orm.py"
-_TRAINING: Final = "tools/grpo_prompt_en.txt"
+_INFERENCE_FILE: Final = "infer/infer.py"
+_REWARDS_FILE: Final = "swift/plugin/orm.py"
+_TRAINING_FILE: Final = "tools/grpo_prompt_en.txt"
 READER_TEXT: Final = "consistency_system"
 _IMAGE_MARK: Final = re.compile(r"^<image>")
 
@@ -21,7 +21,7 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """One loop, so one folder. `training_system` is the system text of reinforcement learning: to be asked for
     `<think>` and `<answer>`, name it as `prompt_file`. Raises ConfigError naming what is not there.
     """
-    path, rewards = checkout / _INFERENCE, checkout / _REWARDS
+    path, rewards = checkout / _INFERENCE_FILE, checkout / _REWARDS_FILE
     tree = parse_file(path)
     asked = next(
         (text for found in dictionaries(tree) if "content" in found and (text := text_of(found["content"]))), None
@@ -29,7 +29,7 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     if asked is None:
         raise ConfigError(f"{path} asks nothing beside the photo: is it the authors' repository?")
     texts = {
-        "training_system": _text(checkout / _TRAINING),
+        "training_system": _text(checkout / _TRAINING_FILE),
         READER_TEXT: assigned_text(parse_file(rewards), "self.system_prompt", rewards),
     }
     return {

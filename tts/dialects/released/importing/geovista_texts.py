@@ -9,12 +9,12 @@ from tts.dialects.released.imported_texts import ImportedTexts
 from tts.dialects.released.importing.python_texts import assigned_text, dictionaries, function, parse_file, text_of
 from tts.errors import ConfigError
 
-_LOOP: Final = "eval/inference_agent_tool_mode.py"
+_LOOP_FILE: Final = "eval/inference_agent_tool_mode.py"
 
 
 def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     """Texts by released path. Raises ConfigError naming what is not there."""
-    path = checkout / _LOOP
+    path = checkout / _LOOP_FILE
     tree = parse_file(path)
     loop = function(tree, "run_inference_for_image", path)
     found_texts = [text_of(found["text"]) for found in dictionaries(loop) if "text" in found]

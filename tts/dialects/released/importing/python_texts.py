@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tts.errors import ConfigError
 
-_DEEPEST: Final = 64  # names and sums within one another
+_MAX_DEPTH: Final = 64  # names and sums within one another
 
 
 def parse_file(path: Path) -> ast.Module:
@@ -130,7 +130,7 @@ def _values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
 
 def _joined_text(node: ast.expr, known: Mapping[str, ast.expr], *, depth: int) -> str | None:
     """A sum of texts and names of texts; None for anything else, and for names that lead in circles."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(node, ast.Name):
         return _joined_text(known[node.id], known, depth=depth + 1) if node.id in known else None

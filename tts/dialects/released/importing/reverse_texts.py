@@ -10,12 +10,12 @@ from tts.dialects.released.importing.python_texts import assigned_text, joined_t
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.errors import ConfigError
 
-_EVAL: Final = "eval/eval_benchmark.py"
-_EVAL_SYSTEM: Final = "data_pipeline/build_sft_coldstart.py"  # where eval/run_eval_rl_checkpoint.sh takes it from
-_TEMPLATE: Final = "eval/geoloc_tool_chat_template.jinja2"
-_EVAL_TOOLS: Final = ("TOOL_SCHEMA", "TOOL_SCHEMA_SEARCH", "TOOL_SCHEMA_TAVILY")
-_RL: Final = "data_pipeline/build_rl_parquet.py"
-_RL_TOOLS: Final = "script/rl/config/tool_config/geoloc_coldstart_v5.yaml"
+_EVAL_FILE: Final = "eval/eval_benchmark.py"
+_EVAL_SYSTEM_FILE: Final = "data_pipeline/build_sft_coldstart.py"  # where eval/run_eval_rl_checkpoint.sh takes it from
+_TEMPLATE_FILE: Final = "eval/geoloc_tool_chat_template.jinja2"
+_EVAL_TOOL_NAMES: Final = ("TOOL_SCHEMA", "TOOL_SCHEMA_SEARCH", "TOOL_SCHEMA_TAVILY")
+_RL_FILE: Final = "data_pipeline/build_rl_parquet.py"
+_RL_TOOLS_FILE: Final = "script/rl/config/tool_config/geoloc_coldstart_v5.yaml"
 _IMAGE_MARK: Final = "<image>"
 
 
@@ -25,24 +25,24 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
 
 
 def _eval_texts(checkout: Path) -> ImportedTexts:
-    path, prompts = checkout / _EVAL, checkout / _EVAL_SYSTEM
+    path, prompts = checkout / _EVAL_FILE, checkout / _EVAL_SYSTEM_FILE
     tree = parse_file(path)
     return ImportedTexts(
         system=assigned_text(parse_file(prompts), "SYSTEM_PROMPT", prompts),
         task=joined_text(tree, "USER_PROMPT", path),
-        tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOLS),
+        tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOL_NAMES),
         texts={"nudge": assigned_text(tree, "nudge", path)},
-        chat_template=_template(checkout / _TEMPLATE),
+        chat_template=_template(checkout / _TEMPLATE_FILE),
     )
 
 
 def _rl_texts(checkout: Path) -> ImportedTexts:
-    path = checkout / _RL
+    path = checkout / _RL_FILE
     tree = parse_file(path)
     return ImportedTexts(
         system=assigned_text(tree, "SYSTEM_PROMPT", path),
         task=assigned_text(tree, "USER_PROMPT", path).removeprefix(_IMAGE_MARK),
-        tools=tuple(tools_listed(checkout / _RL_TOOLS).values()),
+        tools=tuple(tools_listed(checkout / _RL_TOOLS_FILE).values()),
     )
 
 

@@ -13,16 +13,16 @@ from tts.dialects.released.importing.tool_files import tools_listed
 from tts.dialects.released.thinking_with_map.demo import DEMO_SETS
 from tts.errors import ConfigError
 
-_PROMPTS: Final = "verl/examples/data_preprocess/preprocess_thinking_with_map.py"
-_VERIFIER: Final = "parallel_tts/verifier_test_multi.py"
-_SETS: Final = "verl/geoagent_scripts/config"
-_SET_FILES: Final = (
+_PROMPTS_FILE: Final = "verl/examples/data_preprocess/preprocess_thinking_with_map.py"
+_VERIFIER_FILE: Final = "parallel_tts/verifier_test_multi.py"
+_TOOL_SETS_FOLDER: Final = "verl/geoagent_scripts/config"
+_TOOL_SET_FILES: Final = (
     "geoagent_amap_tool_config.yaml",
     "geoagent_google_tool_config.yaml",
     "geoagent_zoom_search_tool_config.yaml",
 )
-_NOTEBOOK: Final = "demo/cookbook_think_with_map.ipynb"
-_DEMO_TOOLS: Final = "demo/qwen_agent/tools"
+_NOTEBOOK_FILE: Final = "demo/cookbook_think_with_map.ipynb"
+_DEMO_TOOLS_FOLDER: Final = "demo/qwen_agent/tools"
 _IMAGE_MARK: Final = "<image>"
 
 
@@ -32,14 +32,14 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
 
 
 def _verl_texts(checkout: Path) -> ImportedTexts:
-    path = checkout / _PROMPTS
+    path = checkout / _PROMPTS_FILE
     tree = parse_file(path)
     task = assigned_text(tree, "DEFAULT_USER_CONTENT_PREFIX", path).removeprefix(_IMAGE_MARK)
     return ImportedTexts(
         system=assigned_text(tree, "DEFAULT_SYSTEM_CONTENT", path),
         task=task,
         tools=tuple(_tool_schemas(checkout).values()),
-        texts=_verifier_texts(checkout / _VERIFIER),
+        texts=_verifier_texts(checkout / _VERIFIER_FILE),
     )
 
 
@@ -53,13 +53,17 @@ def _verifier_texts(path: Path) -> dict[str, str]:
 
 def _tool_schemas(checkout: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for name in _SET_FILES:
-        found |= {tool: schema for tool, schema in tools_listed(checkout / _SETS / name).items() if tool not in found}
+    for name in _TOOL_SET_FILES:
+        found |= {
+            tool: schema
+            for tool, schema in tools_listed(checkout / _TOOL_SETS_FOLDER / name).items()
+            if tool not in found
+        }
     return found
 
 
 def _demo_texts(checkout: Path) -> ImportedTexts:
-    path = checkout / _NOTEBOOK
+    path = checkout / _NOTEBOOK_FILE
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -73,7 +77,7 @@ def _demo_texts(checkout: Path) -> ImportedTexts:
             continue
         system = system or _keyword_text(tree, "system_message")
         task = task or next(iter(_assignments(tree, "prompt")), "")
-    return ImportedTexts(system=system, task=task, tools=_demo_tools(checkout / _DEMO_TOOLS))
+    return ImportedTexts(system=system, task=task, tools=_demo_tools(checkout / _DEMO_TOOLS_FOLDER))
 
 
 def _keyword_text(tree: ast.AST, name: str) -> str:
@@ -83,7 +87,7 @@ def _keyword_text(tree: ast.AST, name: str) -> str:
 
 def _assignments(tree: ast.AST, name: str) -> list[str]:
     try:
-        return [assigned_text(tree, name, Path(_NOTEBOOK))]
+        return [assigned_text(tree, name, Path(_NOTEBOOK_FILE))]
     except ConfigError:
         return []
 

@@ -30,9 +30,9 @@ from tts.ports.model_client import Sampling
 from tts.ports.toolbox import ToolOutcome
 from tts.rewards.released.reverse_reward import names_for_tables, read_for_tables
 
-_MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0
-_NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total
-_MOST_CALLS: Final = 256
+_MAX_MESSAGES: Final = 11  # eval/run_eval_rl_checkpoint.sh:37, max_turns 10, counted from 0
+_MAX_NEW_TOKENS: Final = 32_768  # eval/run_eval_rl_checkpoint.sh:152, of each message; there is no total
+_MAX_CALLS: Final = 256
 _ANSWER: Final = between_tags("answer")
 _NAMES_IN_LIMITS: Final = {ZOOM: "crop", IMAGE_SEARCH: "search", TEXT_SEARCH: "tavily"}
 _REMINDER: Final = "Call one tool, or answer inside <answer>Country, City, latitude, longitude</answer>."
@@ -45,9 +45,9 @@ class ReleasedReverse(ReleasedDialect):
     name: ClassVar[str] = "reverse"
     served: ClassVar[tuple[ServedTool, ...]] = served_tools(EVAL_SYSTEM)
     own_limits: ClassVar[Limits] = Limits(
-        max_turns=_MESSAGES, max_tool_calls=_MOST_CALLS, max_tokens=_MESSAGES * _NEW_TOKENS
+        max_turns=_MAX_MESSAGES, max_tool_calls=_MAX_CALLS, max_tokens=_MAX_MESSAGES * _MAX_NEW_TOKENS
     )
-    own_turn_tokens: ClassVar[int] = _NEW_TOKENS
+    own_turn_tokens: ClassVar[int] = _MAX_NEW_TOKENS
     # photos at most 2,097,152 pixels, by LANCZOS (eval/eval_benchmark.py:525-532); crops as the tool made them
     own_pictures: ClassVar[PictureRules] = PictureRules(
         photo=ResizeRule(max_pixels=2048 * 1024, resample="lanczos"), crop=ResizeRule(max_pixels=2**26)

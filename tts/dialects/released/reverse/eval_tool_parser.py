@@ -14,10 +14,10 @@ from typing import Any
 from tts.dialects.released.written_call import WrittenCall, written_call
 from tts.domain.text_between_marks import value_between_tags
 
-_CLOSED = value_between_tags("tool_call", "{}")
-_OPEN = re.compile(r"<tool_call>\s*(?=\{)")
-_TAG = "<tool_call>"
-_END = "</tool_call>"
+_CLOSED_CALL = value_between_tags("tool_call", "{}")
+_OPEN_CALL = re.compile(r"<tool_call>\s*(?=\{)")
+_OPEN_TAG = "<tool_call>"
+_CLOSE_TAG = "</tool_call>"
 _DECODER = json.JSONDecoder()
 ZOOM = "image_zoom_in_tool"
 IMAGE_SEARCH = "image_search_tool"
@@ -39,16 +39,16 @@ def calls_written(text: str, *, turn: int) -> tuple[WrittenCall, ...]:
 
 def kept_message(text: str) -> str:
     """The message with its last call closed; what follows that call is cut off, an answer too."""
-    if _TAG not in text or text.rstrip().endswith(_END):
+    if _OPEN_TAG not in text or text.rstrip().endswith(_CLOSE_TAG):
         return text
-    start = text.find("{", text.rfind(_TAG))
+    start = text.find("{", text.rfind(_OPEN_TAG))
     if start < 0:
-        return f"{text.rstrip()}\n{_END}"
-    return f"{text[: _balanced_end(text, start) + 1]}\n{_END}"
+        return f"{text.rstrip()}\n{_CLOSE_TAG}"
+    return f"{text[: _balanced_end(text, start) + 1]}\n{_CLOSE_TAG}"
 
 
 def _closed_calls(text: str) -> Iterator[dict[str, Any]]:
-    for body in _CLOSED.findall(text):
+    for body in _CLOSED_CALL.findall(text):
         try:
             yield json.loads(body)
         except (ValueError, RecursionError):
@@ -56,7 +56,7 @@ def _closed_calls(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _first_open_call(text: str) -> Iterator[dict[str, Any]]:
-    opened = _OPEN.search(text)
+    opened = _OPEN_CALL.search(text)
     if opened is None:
         return
     try:

@@ -13,8 +13,8 @@ from tts.domain.messages import Message
 from tts.domain.text_between_marks import value_between_tags
 from tts.domain.tooling import ToolResult, WebFact
 
-_MARK = value_between_tags("useful", "[]")
-_SEARCHES = (IMAGE_SEARCH, TEXT_SEARCH)
+_USEFUL_MARK = value_between_tags("useful", "[]")
+_SEARCH_TOOLS = (IMAGE_SEARCH, TEXT_SEARCH)
 
 
 class MarkedResult(NamedTuple):
@@ -33,10 +33,10 @@ def marks_in(messages: Sequence[Message]) -> list[MarkedResult]:
     for message in messages_after_prompt(messages):
         if message.role == "assistant":
             turn += 1
-            mark = _MARK.search(message.text)
+            mark = _USEFUL_MARK.search(message.text)
             found += [MarkedResult(turn, result, _indices(mark.text)) for result in searched if mark is not None]
             searched = []
-        elif message.result is not None and message.result.name in _SEARCHES:
+        elif message.result is not None and message.result.name in _SEARCH_TOOLS:
             searched.append(message.result)
     return found
 

@@ -28,9 +28,9 @@ from tts.errors import ToolErrorKind
 from tts.ports.toolbox import ToolOutcome
 from tts.rewards.released.reverse_reward import read_for_reward
 
-_RESPONSE_TOKENS: Final = 8192  # script/rl/geoloc/run_qwen3vl-4b_geoloc_coldstart_v5_dist.sh:85
-_MESSAGES: Final = 20  # :120
-_TEXT_CHARS: Final = 4000  # :122, max_tool_response_length; cut in the middle (rollout.yaml)
+_MAX_RESPONSE_TOKENS: Final = 8192  # script/rl/geoloc/run_qwen3vl-4b_geoloc_coldstart_v5_dist.sh:85
+_MAX_MESSAGES: Final = 20  # :120
+_MAX_TEXT_CHARS: Final = 4000  # :122, max_tool_response_length; cut in the middle (rollout.yaml)
 _CUT_MARK: Final = "...(truncated)..."
 _SAMPLED_SETTINGS: Final = SamplingSettings(temperature=0.7)  # :114
 
@@ -41,8 +41,10 @@ class ReverseTraining(ReleasedDialect):
 
     name: ClassVar[str] = "reverse"
     served: ClassVar[tuple[ServedTool, ...]] = served_tools(RL_SYSTEM)
-    own_limits: ClassVar[Limits] = Limits(max_turns=_MESSAGES, max_tool_calls=_MESSAGES, max_tokens=_RESPONSE_TOKENS)
-    own_turn_tokens: ClassVar[int] = _RESPONSE_TOKENS
+    own_limits: ClassVar[Limits] = Limits(
+        max_turns=_MAX_MESSAGES, max_tool_calls=_MAX_MESSAGES, max_tokens=_MAX_RESPONSE_TOKENS
+    )
+    own_turn_tokens: ClassVar[int] = _MAX_RESPONSE_TOKENS
     own_pictures: ClassVar[PictureRules] = PictureRules(
         photo=ResizeRule(max_pixels=2048 * 1024), crop=ResizeRule(max_pixels=2**26)
     )
@@ -62,7 +64,7 @@ class ReverseTraining(ReleasedDialect):
         """The tool's text, without its middle above 4,000 characters; other failures as the loop has them."""
         result = outcome.result
         if is_text_of_tool(result):
-            return result.text if len(result.text) <= _TEXT_CHARS else _drop_middle(result.text)
+            return result.text if len(result.text) <= _MAX_TEXT_CHARS else _drop_middle(result.text)
         assert result.failure is not None
         if result.failure.kind is ToolErrorKind.UNKNOWN_TOOL:
             return f"Error when executing tool: {result.name!r}"
@@ -80,5 +82,5 @@ class ReverseTraining(ReleasedDialect):
 
 
 def _drop_middle(text: str) -> str:
-    half = _TEXT_CHARS // 2
+    half = _MAX_TEXT_CHARS // 2
     return f"{text[:half]}{_CUT_MARK}{text[-half:]}"

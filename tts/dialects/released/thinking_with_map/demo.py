@@ -25,7 +25,7 @@ from tts.errors import ConfigError, ToolErrorKind
 from tts.ports.toolbox import ToolOutcome
 
 DEMO_SYSTEM: Final = "thinking_with_map_demo"
-_MODEL_CALLS: Final = 20  # demo/qwen_agent/settings.py:24
+_MAX_MODEL_CALLS: Final = 20  # demo/qwen_agent/settings.py:24
 _NUMBER: Final[dict[str, Any]] = {"type": "number", "description": "signed decimal degrees"}
 _KEYWORDS: Final[dict[str, Any]] = {"keywords": {"description": "what to look for", "type": "string"}}
 _POINT: Final[dict[str, Any]] = {"latitude": _NUMBER, "longitude": _NUMBER}
@@ -72,7 +72,7 @@ class ThinkingWithMapDemo(ThinkingWithMapLoop):
     """`tool_set` is amap (as the notebook has it) or google."""
 
     sets: ClassVar[Mapping[str, tuple[ServedTool, ...]]] = DEMO_SETS
-    own_limits: ClassVar[Limits] = Limits(max_turns=_MODEL_CALLS, max_tool_calls=256, max_tokens=2**15)
+    own_limits: ClassVar[Limits] = Limits(max_turns=_MAX_MODEL_CALLS, max_tool_calls=256, max_tokens=2**15)
     own_turn_tokens: ClassVar[int] = 2**15
     own_tools_in: ClassVar[Literal["template", "system_text"]] = "system_text"
     # demo/cookbook_think_with_map.ipynb, cell 3

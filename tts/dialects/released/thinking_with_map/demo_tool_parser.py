@@ -8,12 +8,12 @@ from typing import Final
 
 from tts.dialects.released.json5 import read_json5
 
-_OPEN: Final = "<tool_call>"
-_CLOSE: Final = "</tool_call>"
-_THOUGHT_ENDS: Final = "</think>"
-_NAME_BEFORE: Final = '"name": "'
-_NAME_AFTER: Final = '", "'
-_ARGUMENTS_BEFORE: Final = '"arguments": '
+_OPEN_TAG: Final = "<tool_call>"
+_CLOSE_TAG: Final = "</tool_call>"
+_THOUGHT_END_TAG: Final = "</think>"
+_BEFORE_NAME: Final = '"name": "'
+_AFTER_NAME: Final = '", "'
+_BEFORE_ARGUMENTS: Final = '"arguments": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ def parse_message(text: str) -> tuple[Piece, ...]:
     """A message as the agent keeps it: what is said, and the calls. Calls inside a thought are not read."""
     pieces = _Pieces()
     if "<think>" in text:
-        thought, tag, text = text.rpartition(_THOUGHT_ENDS)
+        thought, tag, text = text.rpartition(_THOUGHT_END_TAG)
         if not tag:
             return (Texts((text,)),)
         pieces.texts.append(thought + tag)
-    before, *tagged = text.split(_OPEN)
+    before, *tagged = text.split(_OPEN_TAG)
     if not tagged:
         pieces.texts += [text] if text else []
     elif before.strip():
@@ -67,7 +67,7 @@ def parse_message(text: str) -> tuple[Piece, ...]:
 def _read_piece(body: str, pieces: _Pieces) -> None:
     if not body.strip():
         return
-    inner, closed, _ = body.partition(_CLOSE)
+    inner, closed, _ = body.partition(_CLOSE_TAG)
     if not closed and not _cut_out_call(body).name:
         return  # cut off before its name
     pieces.close()
@@ -90,13 +90,13 @@ def _parse_call(inner: str) -> CallMessage | None:
 def _cut_out_call(text: str) -> CallMessage:
     """Name and arguments by the marks around them, for what is no JSON5; both may be empty."""
     name = arguments = ""
-    at = text.find(_NAME_BEFORE)
+    at = text.find(_BEFORE_NAME)
     if at > 0:
-        rest = text[at + len(_NAME_BEFORE) :]
-        name = rest.partition(_NAME_AFTER)[0] if _NAME_AFTER in rest else ""
-    at = text.find(_ARGUMENTS_BEFORE)
+        rest = text[at + len(_BEFORE_NAME) :]
+        name = rest.partition(_AFTER_NAME)[0] if _AFTER_NAME in rest else ""
+    at = text.find(_BEFORE_ARGUMENTS)
     if at > 0:
-        arguments = text[at + len(_ARGUMENTS_BEFORE) :].strip()
+        arguments = text[at + len(_BEFORE_ARGUMENTS) :].strip()
     return CallMessage(name, arguments[:-1] if len(arguments) > 2 else "")
 
 

@@ -26,7 +26,7 @@ from tts.errors import ConfigError
 from tts.geodata.datum import in_mainland_china
 from tts.ports.toolbox import ToolOutcome
 
-_TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length
+_MAX_TEXT_CHARS: Final = 1024  # test_thinking_with_map.sh:85, max_tool_response_length
 _CUT_MARK: Final = "...(truncated)"
 
 
@@ -72,7 +72,7 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
         result = outcome.result
         if not is_text_of_tool(result):
             return _failure_text(result)
-        return result.text if len(result.text) <= _TEXT_CHARS else f"{result.text[:_TEXT_CHARS]}{_CUT_MARK}"
+        return result.text if len(result.text) <= _MAX_TEXT_CHARS else f"{result.text[:_MAX_TEXT_CHARS]}{_CUT_MARK}"
 
 
 def _failure_text(result: ToolResult) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from tts.domain.messages import ImagePart, Message, TextPart
 from tts.inference.openai.endpoint.traits import EndpointTraits
 
-_NO_LONGER_SHOWN = "[a picture was here; this endpoint takes no more pictures]"
+_DROPPED_PICTURE_TEXT = "[a picture was here; this endpoint takes no more pictures]"
 
 
 def accepted_messages(
@@ -38,7 +38,9 @@ def _drop_pictures(messages: tuple[Message, ...], most: int) -> tuple[Message, .
         message.model_copy(
             update={
                 "parts": tuple(
-                    TextPart(text=_NO_LONGER_SHOWN) if isinstance(part, ImagePart) and (i, j) not in shown else part
+                    TextPart(text=_DROPPED_PICTURE_TEXT)
+                    if isinstance(part, ImagePart) and (i, j) not in shown
+                    else part
                     for j, part in enumerate(message.parts)
                 )
             }

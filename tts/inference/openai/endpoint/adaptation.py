@@ -57,7 +57,7 @@ def _make_adaptation(traits: EndpointTraits, **changes: Any) -> Adaptation:
 # Ollama "… does not support tools"; vLLM "requires --enable-auto-tool-choice and --tool-call-parser"; llama-server
 # "tools param requires --jinja flag"; OpenRouter "No endpoints found that support tool use"; Gemini "Function calling
 # is not enabled"; templates that know no tool role.
-_NO_TOOLS = re.compile(
+_TOOLS_UNSUPPORTED = re.compile(
     r"not support (tools|tool use|tool call|function)|support tool use|enable-auto-tool-choice|tools param requires|"
     r"(function|tool)[ _-]?(calling|calls?|use) (is|are) not (supported|enabled|available)|"
     r"tools? (is|are) not (supported|enabled|available)|(unsupported|invalid|unknown|unexpected) role:? ?['\"`]?tool",
@@ -68,12 +68,14 @@ _NO_TOOLS = re.compile(
 def _adapt_tools(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     if traits.tools == "text" or "tools" not in request.body:
         return None
-    refused = _NO_TOOLS.search(refusal.message) or (refusal.param == "tools" and _UNWANTED.search(refusal.message))
+    refused = _TOOLS_UNSUPPORTED.search(refusal.message) or (
+        refusal.param == "tools" and _PARAMETER_UNSUPPORTED.search(refusal.message)
+    )
     return _make_adaptation(traits, tools="text") if refused else None
 
 
 # Gemma's template "System role not supported"; Gemini's face for Gemma "Developer instruction is not enabled".
-_NO_SYSTEM = re.compile(
+_SYSTEM_ROLE_UNSUPPORTED = re.compile(
     r"system (role|message|prompt|instruction)s? (is |are )?not (supported|enabled|allowed)|"
     r"developer instructions? (is|are) not enabled|(unsupported|invalid|unexpected) role:? ?['\"`]?system",
     re.IGNORECASE,
@@ -81,15 +83,15 @@ _NO_SYSTEM = re.compile(
 
 
 def _adapt_system_role(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
-    return _make_adaptation(traits, system_role=False) if _NO_SYSTEM.search(refusal.message) else None
+    return _make_adaptation(traits, system_role=False) if _SYSTEM_ROLE_UNSUPPORTED.search(refusal.message) else None
 
 
-_ALTERNATE = re.compile(r"roles? must alternate|must alternate (between )?(user|the roles)", re.IGNORECASE)
+_ROLES_MUST_ALTERNATE = re.compile(r"roles? must alternate|must alternate (between )?(user|the roles)", re.IGNORECASE)
 
 
 def _adapt_alternation(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """First neighbours of one role are joined; where results of tools still stand side by side, all goes as text."""
-    if not _ALTERNATE.search(refusal.message):
+    if not _ROLES_MUST_ALTERNATE.search(refusal.message):
         return None
     if not traits.alternates:
         return _make_adaptation(traits, alternates=True)
@@ -97,11 +99,13 @@ def _adapt_alternation(traits: EndpointTraits, refusal: Refusal, request: Reques
 
 
 # OpenAI "Your organization must be verified to stream this model" (param stream); others "does not support streaming".
-_NO_STREAM = re.compile(r"verified to stream|not support stream|stream(ing)? is not supported", re.IGNORECASE)
+_STREAMING_UNSUPPORTED = re.compile(
+    r"verified to stream|not support stream|stream(ing)? is not supported", re.IGNORECASE
+)
 
 
 def _adapt_streaming(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
-    refused = refusal.param == "stream" or _NO_STREAM.search(refusal.message)
+    refused = refusal.param == "stream" or _STREAMING_UNSUPPORTED.search(refusal.message)
     return _make_adaptation(traits, streams=False) if refused else None
 
 
@@ -138,10 +142,10 @@ def _adapt_image_size(traits: EndpointTraits, refusal: Refusal, request: Request
 
 # vLLM "'max_tokens' … is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1500
 # input tokens"; its older form and OpenAI's "you requested 5500 tokens (1500 in the messages, 4000 in the completion)".
-_CONTEXT = re.compile(
+_CONTEXT_TOKENS = re.compile(
     r"maximum context length (?:is|of) (\d+)|context (?:length|size|window) (?:is |of )?\(?(\d+)", re.IGNORECASE
 )
-_PROMPT = re.compile(
+_PROMPT_TOKENS = re.compile(
     r"request has (?:at least )?(\d+) input|(?<!\d)(\d+) (?:tokens )?(?:in|of|from) (?:the )?(?:messages|prompt|input)",
     re.IGNORECASE,
 )
@@ -149,7 +153,7 @@ _PROMPT = re.compile(
 
 def _adapt_to_room(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """The completion asked for does not fit beside the prompt, but a shorter one does."""
-    context, prompt = _number(_CONTEXT, refusal.message), _number(_PROMPT, refusal.message)
+    context, prompt = _find_number(_CONTEXT_TOKENS, refusal.message), _find_number(_PROMPT_TOKENS, refusal.message)
     if context is None or prompt is None:
         return None
     room, asked = context - prompt - _MARGIN_TOKENS, request.body.get(traits.token_field)
@@ -168,7 +172,7 @@ _OUTPUT_CAP = re.compile(
 
 
 def _adapt_output_cap(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
-    cap, asked = _number(_OUTPUT_CAP, refusal.message), request.body.get(traits.token_field)
+    cap, asked = _find_number(_OUTPUT_CAP, refusal.message), request.body.get(traits.token_field)
     if cap is None or cap < 1 or not isinstance(asked, int) or cap >= asked:
         return None
     return _make_adaptation(traits, max_output_tokens=cap)
@@ -177,25 +181,31 @@ def _adapt_output_cap(traits: EndpointTraits, refusal: Refusal, request: Request
 def _adapt_message_field(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A field that this or another server put on an assistant message and that is refused when it comes back."""
     named = _named_fields(refusal, request.message_fields)
-    if not named or not (_UNWANTED.search(refusal.message) or refusal.code in _UNWANTED_CODES):
+    if not named or not (
+        _PARAMETER_UNSUPPORTED.search(refusal.message) or refusal.code in _PARAMETER_UNSUPPORTED_CODES
+    ):
         return None
     return _make_adaptation(traits, dropped_message_fields=traits.dropped_message_fields | named)
 
 
-_UNWANTED = re.compile(
+_PARAMETER_UNSUPPORTED = re.compile(
     r"unsupported|not supported|n[o']t support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|"
     r"not available|invalid|deprecated|cannot both|only the default|must be|should be|requires|extra",
     re.IGNORECASE,
 )
-_UNWANTED_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"})
-_NEEDED_FIELDS = frozenset({"model", "messages", "tools", "stream"})
-_FIRST_TO_GO = ("top_p", "min_p", "top_k")  # of several that cannot go together
+_PARAMETER_UNSUPPORTED_CODES = frozenset(
+    {"unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"}
+)
+_REQUIRED_FIELDS = frozenset({"model", "messages", "tools", "stream"})
+_DROPPED_FIRST = ("top_p", "min_p", "top_k")  # of several that cannot go together
 
 
 def _adapt_parameter(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A parameter that the message names: sent under its other name, in a weaker form, or not at all."""
-    named = _named_fields(refusal, frozenset(request.body) - _NEEDED_FIELDS)
-    if not named or not (_UNWANTED.search(refusal.message) or refusal.code in _UNWANTED_CODES):
+    named = _named_fields(refusal, frozenset(request.body) - _REQUIRED_FIELDS)
+    if not named or not (
+        _PARAMETER_UNSUPPORTED.search(refusal.message) or refusal.code in _PARAMETER_UNSUPPORTED_CODES
+    ):
         return None
     if traits.token_field in named:
         other: TokenField = "max_tokens" if traits.token_field == "max_completion_tokens" else "max_completion_tokens"
@@ -207,7 +217,7 @@ def _adapt_parameter(traits: EndpointTraits, refusal: Refusal, request: Request)
         )
         return _make_adaptation(traits, schema_form=weaker)
     if len(named) > 1 and "both" in refusal.message:
-        named = frozenset([next((name for name in _FIRST_TO_GO if name in named), min(named))])
+        named = frozenset([next((name for name in _DROPPED_FIRST if name in named), min(named))])
     return _make_adaptation(traits, dropped=traits.dropped | named)
 
 
@@ -220,7 +230,7 @@ def _named_fields(refusal: Refusal, known: frozenset[str]) -> frozenset[str]:
     return frozenset(words & known)
 
 
-def _number(pattern: re.Pattern[str], text: str) -> int | None:
+def _find_number(pattern: re.Pattern[str], text: str) -> int | None:
     found = pattern.search(text)
     return next((int(group) for group in found.groups() if group), None) if found else None
 

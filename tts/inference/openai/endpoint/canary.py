@@ -21,8 +21,8 @@ from tts.inference.openai.endpoint.refusal import Refusal
 from tts.inference.openai.endpoint.traits import EndpointTraits
 
 # No tokenizer in use joins words across a space, so a prompt has at least as many tokens as words.
-_FILLER = ("house", "river", "table", "stone", "garden", "light", "water", "summer", "paper", "winter")
-_ANSWER_TOKENS = 64
+_FILLER_WORDS = ("house", "river", "table", "stone", "garden", "light", "water", "summer", "paper", "winter")
+_MAX_ANSWER_TOKENS = 64
 
 CanaryState = Literal["whole", "cut", "refused", "unknown"]
 
@@ -57,7 +57,7 @@ class Canary:
         """The body of the next chat completion to ask for."""
         if self.outcome is not None:
             return None
-        filler = "" if self._is_control else " ".join(islice(cycle(_FILLER), self._n_words)) + ". "
+        filler = "" if self._is_control else " ".join(islice(cycle(_FILLER_WORDS), self._n_words)) + ". "
         text = (
             f"The number is {self._code}. {filler}Which number was named in the first sentence? Answer with the number."
         )
@@ -65,7 +65,7 @@ class Canary:
         return {
             "model": self._model,
             "messages": [{"role": "user", "content": content}],
-            self._traits.token_field: _ANSWER_TOKENS,
+            self._traits.token_field: _MAX_ANSWER_TOKENS,
             "stream": False,
         }
 

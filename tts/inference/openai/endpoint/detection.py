@@ -24,7 +24,7 @@ from tts.inference.openai.endpoint.question import Question
 from tts.inference.openai.endpoint.template_probe import RENDERING, form_for_template, losses, probe_template
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
 
-_OWNERS: dict[str, ServerKind] = {
+_KIND_BY_OWNER: dict[str, ServerKind] = {
     "vllm": "vllm",
     "sglang": "sglang",
     "llamacpp": "llama_cpp",
@@ -37,28 +37,28 @@ _OWNERS: dict[str, ServerKind] = {
     "openai-internal": "openai",
     "system": "openai",
 }
-_HOSTS: dict[str, ServerKind] = {
+_KIND_BY_HOST: dict[str, ServerKind] = {
     "api.openai.com": "openai",
     "generativelanguage.googleapis.com": "gemini",
     "api.anthropic.com": "anthropic",
     "openrouter.ai": "openrouter",
 }
 # Header, what it holds (anything, when empty), and who sends it.
-_HEADERS: tuple[tuple[str, str, ServerKind], ...] = (
+_KIND_BY_HEADER: tuple[tuple[str, str, ServerKind], ...] = (
     ("server", "llama.cpp", "llama_cpp"),
     ("anthropic-organization-id", "", "anthropic"),
 )
-_ONE_AT_A_TIME: frozenset[ServerKind] = frozenset({"ollama", "lm_studio"})
+_SINGLE_SLOT_KINDS: frozenset[ServerKind] = frozenset({"ollama", "lm_studio"})
 _FURTHER_PATHS: dict[ServerKind, tuple[str, ...]] = {
     "llama_cpp": ("/props",),
     "ollama": ("/api/version", "/api/generate", "/api/ps"),
     "vllm": ("/version",),
     "lm_studio": ("/api/v0/models",),
 }
-_LONGEST_VERSION = 64
+_MAX_VERSION_CHARS = 64
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-_LIMITS = ("context_tokens", "max_images", "slots", "price")
-_SAMPLING = frozenset(
+_LIMIT_TRAITS = ("context_tokens", "max_images", "slots", "price")
+_SAMPLING_PARAMETERS = frozenset(
     {"temperature", "top_p", "seed", "stop", "presence_penalty", "top_k", "min_p", "repetition_penalty"}
 )
 
@@ -81,7 +81,7 @@ class Detection:
         self._is_full = full
         self._pending_questions = [Question("models")] if full or not model else []
         self._template_probe: Generator[Question, Any, TemplateTraits | None] | None = None
-        self._has_looked = False
+        self._has_asked_for_template = False
         self._render_template_if_done()
 
     @property
@@ -91,9 +91,9 @@ class Detection:
 
     def _render_template_if_done(self) -> None:
         """When nothing else is left to ask: have the chat template rendered, where the server can."""
-        if self._pending_questions or self._has_looked:
+        if self._pending_questions or self._has_asked_for_template:
             return
-        self._has_looked = True
+        self._has_asked_for_template = True
         if self.traits.kind in RENDERING:
             self._template_probe = probe_template(self.traits.kind, self.model)
             self._pending_questions = [next(self._template_probe)]
@@ -143,7 +143,7 @@ class Detection:
             self._learn(_traits_of_openrouter(entry, self.traits))
         if self.traits.price is None:
             self._learn({"price": shipped_prices().price_of(self.model)})
-        if kind in _ONE_AT_A_TIME:
+        if kind in _SINGLE_SLOT_KINDS:
             self._learn({"slots": 1})
         self._pending_questions = [
             Question(path, {"model": self.model} if path == "/api/generate" else None)
@@ -161,7 +161,7 @@ class Detection:
 
     def _learn(self, found: dict[str, Any]) -> None:
         """Configured values, and values that are already known, are not replaced."""
-        kept = {name for name in _LIMITS if getattr(self.traits, name) is not None}
+        kept = {name for name in _LIMIT_TRAITS if getattr(self.traits, name) is not None}
         new = {name: value for name, value in found.items() if value is not None and name not in kept}
         self.traits = self.traits.model_copy(update=new)
 
@@ -173,17 +173,17 @@ def _model_entries(listing: Any) -> list[dict[str, Any]]:
 
 def _kind(host: str, headers: Mapping[str, str], entry: dict[str, Any]) -> ServerKind:
     """By its address, else by what it calls itself, else by how it lists a model."""
-    for known, kind in _HOSTS.items():
+    for known, kind in _KIND_BY_HOST.items():
         if host == known or host.endswith(f".{known}"):
             return kind
-    for name, value, kind in _HEADERS:
+    for name, value, kind in _KIND_BY_HEADER:
         if name in headers and value in ("", headers[name].strip().lower()):
             return kind
     if "supported_parameters" in entry and "architecture" in entry:
         return "openrouter"
     if entry.get("type") == "model" and "display_name" in entry:
         return "anthropic"
-    return _OWNERS.get(str(entry.get("owned_by", "")).lower(), "other")
+    return _KIND_BY_OWNER.get(str(entry.get("owned_by", "")).lower(), "other")
 
 
 def _traits_of_entry(entry: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _traits_of_props(props: Any) -> dict[str, Any]:
 
 def _version(answer: Any, name: str) -> str | None:
     version = answer.get(name) if isinstance(answer, dict) else None
-    return version[:_LONGEST_VERSION] if isinstance(version, str) else None
+    return version[:_MAX_VERSION_CHARS] if isinstance(version, str) else None
 
 
 def _traits_of_ps(loaded: Any, model: str) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def _traits_of_openrouter(entry: dict[str, Any], traits: EndpointTraits) -> dict
     taken = {str(name) for name in _list(entry.get("supported_parameters"))}
     if not taken:
         return {}
-    found: dict[str, Any] = {"dropped": traits.dropped | (_SAMPLING - taken), "price": _listed_price(entry)}
+    found: dict[str, Any] = {"dropped": traits.dropped | (_SAMPLING_PARAMETERS - taken), "price": _listed_price(entry)}
     if "tools" not in taken and traits.tools == "native":
         found["tools"] = "text"
     if not taken & {"structured_outputs", "response_format"}:

@@ -11,8 +11,8 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 
-_MOST_NAMES = 4096
-_LOSSES = 3
+_MAX_NAMES = 4096
+_MAX_LOSSES = 3
 
 
 class HeldPictures:
@@ -20,7 +20,7 @@ class HeldPictures:
 
     def __init__(self) -> None:
         self._names: OrderedDict[str, None] = OrderedDict()
-        self._losses = 0
+        self._n_losses = 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -30,16 +30,16 @@ class HeldPictures:
         for name in (*uploaded, *referenced):
             self._names[name] = None
             self._names.move_to_end(name)
-            self._losses = 0 if name in referenced else self._losses
-        while len(self._names) > _MOST_NAMES:
+            self._n_losses = 0 if name in referenced else self._n_losses
+        while len(self._names) > _MAX_NAMES:
             self._names.popitem(last=False)
 
     def forget_refused(self, referenced: Iterable[str]) -> bool:
         """The endpoint refused a request with these names. True when names are not worth it there."""
         for name in referenced:
             self._names.pop(name, None)
-        self._losses += 1
-        return self._losses >= _LOSSES
+        self._n_losses += 1
+        return self._n_losses >= _MAX_LOSSES
 
 
 def picture_name(sha256: str, box: object, width: int, height: int, quality: int, resample: str) -> str:

@@ -12,7 +12,7 @@ import yaml
 from tts.domain.token_price import Price
 from tts.domain.value import Value
 
-_SUFFIX = re.compile(r"(-\d{4}-\d{2}-\d{2}|-\d{8}|-latest|:[a-z]+)$")
+_VERSION_SUFFIX = re.compile(r"(-\d{4}-\d{2}-\d{2}|-\d{8}|-latest|:[a-z]+)$")
 
 
 class PriceTable(Value):
@@ -26,7 +26,7 @@ class PriceTable(Value):
         """The price of a model under any of its usual names; None when it is not listed."""
         name = model.rpartition("/")[2].lower()
         while name not in self.models:
-            shorter = _SUFFIX.sub("", name)
+            shorter = _VERSION_SUFFIX.sub("", name)
             if shorter == name:
                 return None
             name = shorter

@@ -9,9 +9,11 @@ from typing import Any
 from tts.domain.messages import ProviderFields
 
 REASONING_FIELDS = frozenset({"reasoning", "reasoning_content", "reasoning_details"})
-_COMMON_MESSAGE = frozenset({"role", "content", "tool_calls", "function_call", "refusal", "audio", "annotations"})
-_COMMON_CALL = frozenset({"index", "id", "type", "function"})
-_LONGEST = 2**20
+_STANDARD_MESSAGE_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "audio", "annotations"}
+)
+_STANDARD_CALL_FIELDS = frozenset({"index", "id", "type", "function"})
+_MAX_CHARS = 2**20
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
@@ -29,12 +31,12 @@ class ProviderFieldCollector:
 
     def add_message(self, delta: Mapping[str, Any]) -> None:
         """Take those fields of a message's delta that are not part of every chat completion."""
-        self._merge(self._message, delta, _COMMON_MESSAGE)
+        self._merge(self._message, delta, _STANDARD_MESSAGE_FIELDS)
 
     def add_call(self, place: int, piece: Mapping[str, Any]) -> None:
         """Take those fields of a piece of the tool call at `place` that are not part of every chat completion."""
-        if piece.keys() - _COMMON_CALL:
-            self._merge(self._calls.setdefault(place, {}), piece, _COMMON_CALL)
+        if piece.keys() - _STANDARD_CALL_FIELDS:
+            self._merge(self._calls.setdefault(place, {}), piece, _STANDARD_CALL_FIELDS)
 
     def collect(self, call_ids: Mapping[int, str]) -> ProviderFields | None:
         """`call_ids`: the id under which the call at each place is known. None when there is nothing to send back."""
@@ -46,7 +48,7 @@ class ProviderFieldCollector:
             if name in common or value is None:
                 continue
             self._size += len(value) if isinstance(value, str) else 64
-            if self._size > _LONGEST:
+            if self._size > _MAX_CHARS:
                 return
             pieces = _Text((value,)) if isinstance(value, str) else value
             before = into.get(name)

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-_LONGEST = 600
-_LONGEST_LINE = 200
+_MAX_CHARS = 600
+_MAX_LINE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Refusal:
     def line(self) -> str:
         """The message as one printable line of at most 200 characters."""
         line = " ".join("".join(char if char.isprintable() else " " for char in self.message).split())
-        return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
+        return line if len(line) <= _MAX_LINE_CHARS else line[: _MAX_LINE_CHARS - 1] + "…"
 
     @classmethod
     def from_body(cls, status: int, raw: bytes) -> Refusal:
@@ -38,22 +38,22 @@ class Refusal:
             body = orjson.loads(raw)
         except orjson.JSONDecodeError:
             text = raw.decode("utf-8", "replace").strip()
-            return cls(status, "" if text.startswith("<") else text[:_LONGEST])
+            return cls(status, "" if text.startswith("<") else text[:_MAX_CHARS])
         if isinstance(body, list) and body:
             body = body[0]
         if not isinstance(body, dict):
-            return cls(status, str(body)[:_LONGEST])
+            return cls(status, str(body)[:_MAX_CHARS])
         if isinstance(detail := body.get("detail"), list) and detail and isinstance(detail[0], dict):
             return cls._from_validation_error(status, detail[0])
         error = body.get("error", body)
         if not isinstance(error, dict):
-            return cls(status, str(error)[:_LONGEST])
+            return cls(status, str(error)[:_MAX_CHARS])
         message = _text(error.get("message")) or _text(body.get("detail")) or _text(error.get("error"))
         behind = error.get("metadata")
         if isinstance(behind, dict) and (raw_text := _text(behind.get("raw"))):
             message = f"{message}: {raw_text}"
         code = error.get("code") or error.get("type") or ""
-        return cls(status, message[:_LONGEST], _text(error.get("param")), str(code))
+        return cls(status, message[:_MAX_CHARS], _text(error.get("param")), str(code))
 
     @classmethod
     def _from_validation_error(cls, status: int, first: dict[str, Any]) -> Refusal:
@@ -61,7 +61,7 @@ class Refusal:
         place = [str(step) for step in first.get("loc") or () if step != "body"]
         return cls(
             status,
-            f"{'.'.join(place)}: {_text(first.get('msg'))}"[:_LONGEST],
+            f"{'.'.join(place)}: {_text(first.get('msg'))}"[:_MAX_CHARS],
             ".".join(place),
             _text(first.get("type")),
         )

@@ -26,7 +26,7 @@ from tts.net.url_secrets import bare_url
 from tts.private_files import make_private
 
 _DAY_S = 86_400.0
-_MOST_ENTRIES = 256
+_MAX_ENTRIES = 256
 _LOCK_TRIES = 500
 _LOCK_PAUSE_S = 0.02
 _log = logging.getLogger(__name__)
@@ -52,13 +52,13 @@ class EndpointMemory:
         self, base_url: str, days: float, path: Path | None = None, clock: Callable[[], float] = time.time
     ) -> None:
         self._url = bare_url(base_url)
-        self._hold_s = days * _DAY_S
+        self._ttl_s = days * _DAY_S
         self._clock = clock
         self._path = (path or _default_file()) if days > 0 else None
 
     def recall(self, model: str, server: str | None = None) -> EndpointTraits | None:
         """What is known of a model here; with `server` only where the server said the same then. Reads a small file."""
-        entry = self._entries().get(self._name(model))
+        entry = self._read_entries().get(self._entry_name(model))
         if entry is None or (server is not None and entry.server != server):
             return None
         return entry.traits
@@ -70,22 +70,22 @@ class EndpointMemory:
         try:
             make_private(self._path)
             with _lock_file(self._path.with_suffix(".lock")):
-                self._write(self._merge_entry(self._name(model), server, traits))
+                self._write(self._merge_entry(self._entry_name(model), server, traits))
         except OSError as error:
             _log.warning("what endpoints take is not remembered: %s: %s", self._path, error.strerror or error)
 
-    def _name(self, model: str) -> str:
+    def _entry_name(self, model: str) -> str:
         return f"{self._url} {model}"
 
     def _merge_entry(self, name: str, server: str, traits: EndpointTraits) -> dict[str, _Entry]:
-        entries, since = self._entries(), self._clock()
+        entries, since = self._read_entries(), self._clock()
         before = entries.get(name)
         if before is not None and before.server == server:
             traits, since = before.traits.narrow(traits), before.since
         entries[name] = _Entry(server=server, since=since, traits=traits)
-        return dict(sorted(entries.items(), key=lambda item: item[1].since)[-_MOST_ENTRIES:])
+        return dict(sorted(entries.items(), key=lambda item: item[1].since)[-_MAX_ENTRIES:])
 
-    def _entries(self) -> dict[str, _Entry]:
+    def _read_entries(self) -> dict[str, _Entry]:
         """What the file says and still holds."""
         try:
             raw = self._path.read_bytes() if self._path is not None else b""
@@ -97,7 +97,7 @@ class EndpointMemory:
             _log.warning("what was remembered of endpoints is not used: %s: %s", self._path, why)
             return {}
         now = self._clock()
-        return {name: entry for name, entry in entries.items() if 0 <= now - entry.since < self._hold_s}
+        return {name: entry for name, entry in entries.items() if 0 <= now - entry.since < self._ttl_s}
 
     def _write(self, entries: dict[str, _Entry]) -> None:
         """In place of the file, whole or not at all."""

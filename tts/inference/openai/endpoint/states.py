@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from tts.inference.openai.endpoint.orders import Orders
 from tts.net.url_secrets import bare_url
 
-_GOOD_FOR_S = 20.0  # a look says nothing of later: whoever looked may have stopped
+_CHECK_TTL_S = 20.0  # a look says nothing of later: whoever looked may have stopped
 
 
 class EndpointStates:
@@ -34,7 +34,7 @@ class EndpointStates:
     def is_dead(self, address: str) -> bool:
         """Whether the last check, if it is recent, found no server or a broken one."""
         seen = self._dead_since.get(_key(address))
-        return seen is not None and self._clock() - seen <= _GOOD_FOR_S
+        return seen is not None and self._clock() - seen <= _CHECK_TTL_S
 
     def drain(self, addresses: Iterable[str]) -> None:
         """By a deployed file: these get no new conversations from now on, all others do again."""

@@ -22,7 +22,7 @@ HOSTED: frozenset[ServerKind] = frozenset({"openai", "gemini", "anthropic", "ope
 _TOOL_FORMS = get_args(ToolForm)
 _SCHEMA_FORMS = get_args(SchemaForm)
 _PICTURE_FORMS = get_args(PictureForm)
-_LISTS_PRICES = ("auto", "openrouter")  # asked first, the shipped table after it
+_LISTED_PRICE_SOURCES = ("auto", "openrouter")  # asked first, the shipped table after it
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 
@@ -67,7 +67,8 @@ class EndpointTraits(Value):
             token_field="max_completion_tokens" if kind == "openai" else "max_tokens",
             context_tokens=config.context_tokens,
             max_images=config.max_images,
-            price=config.price or (None if config.server in _LISTS_PRICES else shipped_prices().price_of(config.model)),
+            price=config.price
+            or (None if config.server in _LISTED_PRICE_SOURCES else shipped_prices().price_of(config.model)),
         )
 
     def keeps_system(self, *, lists_tools: bool) -> bool:

@@ -19,14 +19,14 @@ from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
 from tts.inference.picture_scaling import size_of
 from tts.ports.model_client import ModelRequest
 
-_BYTES_PER_TOKEN = 8
-_USUAL_BYTES_PER_TOKEN = 4
+_MAX_BYTES_PER_TOKEN = 8
+_DEFAULT_BYTES_PER_TOKEN = 4
 _PIXELS_PER_TOKEN = 28 * 28  # Qwen2.5-VL, technical report, section 2.1; other families take fewer
-_LEAST_CHECKED = 2048
-_MOST_CHECKED = 16_384
-_LONGEST_ANSWER = 2048
-_SESSIONS = 1024
-_AGAIN_S = 60.0
+_MIN_CHECKED_TOKENS = 2048
+_MAX_CHECKED_TOKENS = 16_384
+_MAX_ANSWER_TOKENS = 2048
+_MAX_SESSIONS = 1024
+_CHECK_INTERVAL_S = 60.0
 CUTS_SILENTLY: frozenset[ServerKind] = frozenset({"ollama", "lm_studio"})
 
 
@@ -37,16 +37,18 @@ def needed_tokens(request: ModelRequest) -> int:
     shown = [size_of(ref, request) for message in request.messages for ref in message.images]
     pixels = sum(width * height for width, height in shown)
     needed = (
-        text // _USUAL_BYTES_PER_TOKEN + pixels // _PIXELS_PER_TOKEN + min(request.sampling.max_tokens, _LONGEST_ANSWER)
+        text // _DEFAULT_BYTES_PER_TOKEN
+        + pixels // _PIXELS_PER_TOKEN
+        + min(request.sampling.max_tokens, _MAX_ANSWER_TOKENS)
     )
-    return max(_LEAST_CHECKED, min(_MOST_CHECKED, needed))
+    return max(_MIN_CHECKED_TOKENS, min(_MAX_CHECKED_TOKENS, needed))
 
 
 class TruncationCheck:
     """Remembers how long each conversation was. `text_bytes` leaves pictures out, whose tokens nobody knows here."""
 
     def __init__(self) -> None:
-        self._longest_tokens: OrderedDict[str, int] = OrderedDict()
+        self._max_tokens_by_session: OrderedDict[str, int] = OrderedDict()
         self._outcome: CanaryOutcome | None = None
         self._checked_at = 0.0
 
@@ -59,7 +61,7 @@ class TruncationCheck:
             return False
         if self._outcome is None:
             return True
-        fresh = time.monotonic() - self._checked_at < _AGAIN_S
+        fresh = time.monotonic() - self._checked_at < _CHECK_INTERVAL_S
         if self._outcome.state == "cut" and fresh:
             raise _lost_words_error(self._outcome, traits)
         return self._outcome.state in ("cut", "unknown") and not fresh
@@ -74,7 +76,7 @@ class TruncationCheck:
 
     def check_before(self, traits: EndpointTraits, text_bytes: int) -> None:
         """Raises ModelError when the text alone is longer than the context."""
-        least = text_bytes // _BYTES_PER_TOKEN
+        least = text_bytes // _MAX_BYTES_PER_TOKEN
         if traits.context_tokens is not None and least >= traits.context_tokens:
             raise ModelError(
                 f"the conversation has at least {least} tokens and the endpoint holds {traits.context_tokens}: "
@@ -90,7 +92,7 @@ class TruncationCheck:
             and traits.context_tokens is None
             and traits.context_proven is None
             and self._outcome is None
-            and 0 < read < text_bytes // _BYTES_PER_TOKEN
+            and 0 < read < text_bytes // _MAX_BYTES_PER_TOKEN
         )
 
     def check_after(self, traits: EndpointTraits, session_id: str, text_bytes: int, usage: Usage) -> None:
@@ -98,17 +100,17 @@ class TruncationCheck:
         read = usage.prompt_tokens
         if traits.kind not in CUTS_SILENTLY or read == 0:
             return
-        before = self._longest_tokens.get(session_id, 0)
-        if read >= text_bytes // _BYTES_PER_TOKEN and read >= before:
+        before = self._max_tokens_by_session.get(session_id, 0)
+        if read >= text_bytes // _MAX_BYTES_PER_TOKEN and read >= before:
             self._remember(session_id, read)
             return
-        raise _lost_words_error(CanaryOutcome("cut", max(before, text_bytes // _BYTES_PER_TOKEN), read), traits)
+        raise _lost_words_error(CanaryOutcome("cut", max(before, text_bytes // _MAX_BYTES_PER_TOKEN), read), traits)
 
     def _remember(self, session_id: str, tokens: int) -> None:
-        self._longest_tokens[session_id] = tokens
-        self._longest_tokens.move_to_end(session_id)
-        while len(self._longest_tokens) > _SESSIONS:
-            self._longest_tokens.popitem(last=False)
+        self._max_tokens_by_session[session_id] = tokens
+        self._max_tokens_by_session.move_to_end(session_id)
+        while len(self._max_tokens_by_session) > _MAX_SESSIONS:
+            self._max_tokens_by_session.popitem(last=False)
 
 
 def _lost_words_error(outcome: CanaryOutcome, traits: EndpointTraits) -> ModelError:
