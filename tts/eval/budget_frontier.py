@@ -9,14 +9,14 @@ from tts.domain.stop_table import Band
 from tts.routing.budget_planner import BudgetChoice, BudgetCost, BudgetPlanner
 from tts.routing.budget_table import RADIUS_KM, Amount, BudgetRow
 
-_PANEL = 330
+_PANEL_WIDTH = 330
 _LEFT = 46
 _TOP = 34
 _WIDTH = 260
 _HEIGHT = 200
 _TICKS = (0, 20, 40, 60, 80, 100)
 
-_Row = tuple[BudgetRow, float]
+_RowWithP90 = tuple[BudgetRow, float]
 """A row and the 90th percentile of what it takes."""
 
 
@@ -37,8 +37,8 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     for name, amount_of, limit in costs:
         known = [(row, amount.p90) for row in planner.table.rows if (amount := amount_of(planner.cost(row)))]
         if known:
-            panels.append(_panel(name, known, band, _LEFT + _PANEL * len(panels), chosen, limit))
-    width, height = _LEFT + _PANEL * len(panels), _TOP + _HEIGHT + 46
+            panels.append(_panel(name, known, band, _LEFT + _PANEL_WIDTH * len(panels), chosen, limit))
+    width, height = _LEFT + _PANEL_WIDTH * len(panels), _TOP + _HEIGHT + 46
     kind = f'<text x="{_LEFT + 4}" y="30">kind of N: {planner.table.kind_of_n}</text>'
     title = f"Right within {RADIUS_KM[band]:g} km, and what nine of ten requests stay below"
     return (
@@ -48,9 +48,9 @@ def frontier_svg(planner: BudgetPlanner, band: Band = Band.TOWN, choice: BudgetC
     )
 
 
-def best_rows(rows: Sequence[_Row], band: Band) -> list[_Row]:
+def best_rows(rows: Sequence[_RowWithP90], band: Band) -> list[_RowWithP90]:
     """Those than which no other is both cheaper and more often right, from the cheapest on."""
-    best: list[_Row] = []
+    best: list[_RowWithP90] = []
     for row, cost in sorted(rows, key=lambda one: (one[1], -one[0].right[band].value)):
         if not best or row.right[band].value > best[-1][0].right[band].value:
             best.append((row, cost))
@@ -58,7 +58,7 @@ def best_rows(rows: Sequence[_Row], band: Band) -> list[_Row]:
 
 
 def _panel(
-    name: str, rows: Sequence[_Row], band: Band, left: float, chosen: BudgetRow | None, limit: float | None
+    name: str, rows: Sequence[_RowWithP90], band: Band, left: float, chosen: BudgetRow | None, limit: float | None
 ) -> str:
     most = _round_up(max(cost for _, cost in rows))
 
@@ -66,17 +66,17 @@ def _panel(
         return left + _WIDTH * cost / most
 
     best = best_rows(rows, band)
-    line = " ".join(f"{x(cost):.1f},{_y(row.right[band].value):.1f}" for row, cost in best)
+    line = " ".join(f"{x(cost):.1f},{_to_y(row.right[band].value):.1f}" for row, cost in best)
     parts = [
         f'<text x="{left}" y="18" font-size="13">right within {RADIUS_KM[band]:g} km, %</text>',
         f'<path d="M{left} {_TOP}V{_TOP + _HEIGHT}H{left + _WIDTH}" fill="none" stroke="#999"/>',
-        *(f'<text x="{left - 22}" y="{_y(tick) + 3:.0f}">{tick}</text>' for tick in _TICKS),
+        *(f'<text x="{left - 22}" y="{_to_y(tick) + 3:.0f}">{tick}</text>' for tick in _TICKS),
         *(f'<text x="{x(part * most):.0f}" y="{_TOP + _HEIGHT + 14}">{part * most:g}</text>' for part in (0, 0.5, 1)),
         f'<text x="{left + 40}" y="{_TOP + _HEIGHT + 32}">{name} (nine of ten requests take no more)</text>',
         f'<polyline points="{line}" fill="none" stroke="#28c"/>',
         *(_dot(row, x(cost), band) for row, cost in rows),
         *(_name(row, x(cost), band) for row, cost in best),
-        *(_ring(x(cost), _y(row.right[band].value)) for row, cost in rows if row == chosen),
+        *(_ring(x(cost), _to_y(row.right[band].value)) for row, cost in rows if row == chosen),
         *([_limit_line(x(limit))] if limit is not None and limit <= most else []),
     ]
     return "".join(parts)
@@ -87,14 +87,14 @@ def _dot(row: BudgetRow, x: float, band: Band) -> str:
     colour = "#28c" if row == _plain_row(row) else "#e80"
     return (
         f"<g><title>{row.label}: {right}</title>"
-        f'<path d="M{x:.1f} {_y(right.low):.1f}V{_y(right.high):.1f}" stroke="{colour}" opacity="0.4"/>'
-        f'<circle cx="{x:.1f}" cy="{_y(right.value):.1f}" r="3" fill="{colour}"/></g>'
+        f'<path d="M{x:.1f} {_to_y(right.low):.1f}V{_to_y(right.high):.1f}" stroke="{colour}" opacity="0.4"/>'
+        f'<circle cx="{x:.1f}" cy="{_to_y(right.value):.1f}" r="3" fill="{colour}"/></g>'
     )
 
 
 def _name(row: BudgetRow, x: float, band: Band) -> str:
     """Rising to the right, so that the names of neighbours do not cover each other."""
-    y = _y(row.right[band].high) - 4
+    y = _to_y(row.right[band].high) - 4
     return f'<text font-size="8" transform="translate({x:.1f} {y:.1f}) rotate(-42)">{row.label}</text>'
 
 
@@ -110,7 +110,7 @@ def _plain_row(row: BudgetRow) -> BudgetRow:
     return row.model_copy(update={"answer_draws": 1, "questions": 0, "stop": "none"})
 
 
-def _y(percent: float) -> float:
+def _to_y(percent: float) -> float:
     return _TOP + _HEIGHT * (1.0 - percent / 100.0)
 
 

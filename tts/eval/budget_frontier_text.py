@@ -7,9 +7,9 @@ from tts.eval.budget_frontier import best_rows
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import BudgetRow
 
-_BAR = 20  # characters for 100 %
+_BAR_CHARS = 20  # characters for 100 %
 _ON_FRONTIER = "●"
-_BELOW = "·"
+_DOMINATED = "·"
 _ON_PLAN = "→"
 
 
@@ -22,14 +22,15 @@ def frontier_lines(planner: BudgetPlanner, band: Band, choice: BudgetChoice | No
     rows = sorted(planner.table.rows, key=lambda row: planner.cost(row).tokens.p90)
     best = [row for row, _ in best_rows([(row, planner.cost(row).tokens.p90) for row in rows], band)]
     return [
-        f"{_ON_PLAN if choice is not None and row == choice.row else ' '} {_ON_FRONTIER if row in best else _BELOW} "
+        f"{_ON_PLAN if choice is not None and row == choice.row else ' '} "
+        f"{_ON_FRONTIER if row in best else _DOMINATED} "
         f"{row.label:36} {_bar(row, band)} {row.right[band]!s:15}  {_cost_text(planner, row)}"
         for row in rows
     ]
 
 
 def _bar(row: BudgetRow, band: Band) -> str:
-    return ("█" * round(_BAR * row.right[band].value / 100.0)).ljust(_BAR, "░")
+    return ("█" * round(_BAR_CHARS * row.right[band].value / 100.0)).ljust(_BAR_CHARS, "░")
 
 
 def _cost_text(planner: BudgetPlanner, row: BudgetRow) -> str:

@@ -31,16 +31,16 @@ from tts.routing.usual_cost import USUAL_DRAW_PROMPT_TOKENS, USUAL_PROMPT_TOKENS
 from tts.verify.evidence.world import World
 
 # Hand-set on 2026-11-29: the ways to spend that a budget chooses from, and what the made-up rollouts are like.
-_NS = (1, 2, 4, 8, 16)
-_DRAWS = 4  # so many of a rollout show a spread, and cost less than a rollout
+_ROLLOUT_COUNTS = (1, 2, 4, 8, 16)
+_ANSWER_DRAWS = 4  # so many of a rollout show a spread, and cost less than a rollout
 _QUESTIONS = 4  # as many as `left_behind` needs to be recovered
-_STOP = "loss:1.0"
-_STOPS_FROM = 8  # rollouts; fewer save little
-_DRAWS_UP_TO = 8  # rollouts; with more, draws cost more than any budget needs
-_TURNS = 8  # at most, as in the depth deep
+_STOP_POLICY = "loss:1.0"
+_MIN_ROLLOUTS_FOR_STOP = 8  # rollouts; fewer save little
+_MAX_ROLLOUTS_WITH_DRAWS = 8  # rollouts; with more, draws cost more than any budget needs
+_MAX_TURNS = 8  # at most, as in the depth deep
 _CHAIN_ONE_IN = 20  # how often questions find what rollouts miss is not known of photos
-_LENGTHS = (2, 3, 4, 5, 6)  # turns of a rollout, equally often; on average those of a usual rollout of depth deep
-_WATCHED_KM = 25.0  # where a town is wanted
+_TURN_COUNTS = (2, 3, 4, 5, 6)  # turns of a rollout, equally often; on average those of a usual rollout of depth deep
+_TARGET_RADIUS_KM = 25.0  # where a town is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ async def policy_table(world: World, count: int, seed: int = 0) -> BudgetTable:
 
 
 def _ways() -> Iterator[_Way]:
-    for n in _NS:
-        for stop in ("none", _STOP) if n >= _STOPS_FROM else ("none",):
+    for n in _ROLLOUT_COUNTS:
+        for stop in ("none", _STOP_POLICY) if n >= _MIN_ROLLOUTS_FOR_STOP else ("none",):
             for questions in (0, _QUESTIONS):
-                for draws in (1, _DRAWS) if n <= _DRAWS_UP_TO else (1,):
+                for draws in (1, _ANSWER_DRAWS) if n <= _MAX_ROLLOUTS_WITH_DRAWS else (1,):
                     yield _Way(n, draws, questions, stop)
 
 
@@ -101,15 +101,15 @@ def _photos(atlas: Atlas, count: int, seed: int) -> Iterator[_Photo]:
     of_rhos = [
         [
             *(Scenario(one.key, POLICY, "", one.truth, one.trajectories, one.readings)
-              for one in policy_cases(atlas, rho, count - chains, max(_NS), seed, _DRAWS - 1)),
-            *chain_scenarios(atlas, rho, chains, max(_NS), seed, _DRAWS - 1),
+              for one in policy_cases(atlas, rho, count - chains, max(_ROLLOUT_COUNTS), seed, _ANSWER_DRAWS - 1)),
+            *chain_scenarios(atlas, rho, chains, max(_ROLLOUT_COUNTS), seed, _ANSWER_DRAWS - 1),
         ]
         for rho in RHOS
     ]  # fmt: skip
     for scenarios in zip(*of_rhos, strict=True):
         for scenario in scenarios:
             rng = random.Random(f"{seed}/{scenario.key}/turns")
-            yield _Photo(scenario, tuple(rng.choice(_LENGTHS) for _ in scenario.trajectories))
+            yield _Photo(scenario, tuple(rng.choice(_TURN_COUNTS) for _ in scenario.trajectories))
 
 
 async def _row(way: _Way, photos: Sequence[_Photo], world: World) -> BudgetRow:
@@ -118,7 +118,7 @@ async def _row(way: _Way, photos: Sequence[_Photo], world: World) -> BudgetRow:
     needed = [HEADROOM * way.n * one.longest_tokens for one in found]
     return BudgetRow(
         n=way.n,
-        turns=_TURNS,
+        turns=_MAX_TURNS,
         answer_draws=way.answer_draws,
         questions=way.questions,
         stop=way.stop,
@@ -135,7 +135,7 @@ async def _outcome(way: _Way, photo: _Photo, world: World, experience: StopExper
     if way.answer_draws == 1:
         samples = tuple(run.model_copy(update={"answer_draws": ()}) for run in samples)
     order = sorted(range(way.n), key=lambda i: photo.turns[i])
-    watch = ConsensusWatch(StopPolicy.parse(way.stop), _WATCHED_KM, experience=experience)
+    watch = ConsensusWatch(StopPolicy.parse(way.stop), _TARGET_RADIUS_KM, experience=experience)
     ended = order[: _count_ended(watch, [samples[i] for i in order])]
     seen = replace(photo.scenario, trajectories=tuple(samples[i] for i in sorted(ended)))
     point, questions = await decide_with_questions(seen, world, way.questions)

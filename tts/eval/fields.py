@@ -18,23 +18,23 @@ from tts.domain.geo import LatLon
 from tts.errors import DataError
 from tts.eval.rows import Row
 
-_LAT = ("lat", "latitude", "lat_deg", "gps_lat")
-_LON = ("lon", "lng", "long", "longitude", "lon_deg", "gps_lon", "gps_lng")
+_LAT_COLUMNS = ("lat", "latitude", "lat_deg", "gps_lat")
+_LON_COLUMNS = ("lon", "lng", "long", "longitude", "lon_deg", "gps_lon", "gps_lng")
 _TRUTH_PREFIXES = ("gt", "true", "truth", "ground_truth", "target", "label", "actual", "real")
 _ANSWER_PREFIXES = ("pred", "predicted", "prediction", "answer", "guess", "estimated", "est", "model")
-_TRUTH_HOLDERS = (
+_TRUTH_COLUMNS = (
     "ground_truth", "truth", "gt", "groundtruth", "label", "labels", "target", "reward_model", "metadata", "location",
     "gps", "coordinates", "coords", "extra_info", "answer_key",
 )  # fmt: skip
-_ANSWER_TEXTS = (
+_ANSWER_TEXT_COLUMNS = (
     "solution_str", "response", "output", "completion", "generated_text", "model_output", "model_response",
     "raw_response", "prediction", "predictions", "pred",
 )  # fmt: skip
 # Names that other things go by too: only looked at when no column says that it is a prediction.
-_ANSWER_MAYBE = ("answer", "final_answer", "result", "reply", "text", "content")
-_CITY = ("city", "city_name", "town", "locality", "place")
-_STATE = ("province_or_state", "state", "province", "region", "admin1")
-_COUNTRY = ("country", "country_name", "nation", "country_code", "iso_country")
+_POSSIBLE_ANSWER_COLUMNS = ("answer", "final_answer", "result", "reply", "text", "content")
+_CITY_COLUMNS = ("city", "city_name", "town", "locality", "place")
+_STATE_COLUMNS = ("province_or_state", "state", "province", "region", "admin1")
+_COUNTRY_COLUMNS = ("country", "country_name", "nation", "country_code", "iso_country")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def truth_of(row: Row, where: str) -> StatedPlace:
         DataError: when there is none, naming `where` and the keys that are there.
     """
     keys = plain_keys(row)
-    for holder in _TRUTH_HOLDERS:
+    for holder in _TRUTH_COLUMNS:
         if (place := place_from(keys.get(holder))) is not None and place.point is not None:
             return place
     for prefix in _TRUTH_PREFIXES:
@@ -82,16 +82,18 @@ def answer_of(row: Row, where: str) -> RowAnswer:
         DataError: when no field can be one, naming `where` and the keys that are there.
     """
     keys = plain_keys(row)
-    if (found := _nested_answer(keys, _ANSWER_TEXTS)) is not None:
+    if (found := _nested_answer(keys, _ANSWER_TEXT_COLUMNS)) is not None:
         return found
     for prefix in _ANSWER_PREFIXES:
-        if any(name in keys for name in _affixed_names(_LAT, prefix)):
+        if any(name in keys for name in _affixed_names(_LAT_COLUMNS, prefix)):
             return RowAnswer(place=_place_with_prefix(keys, prefix) or StatedPlace(None))
-    if (found := _nested_answer(keys, _ANSWER_MAYBE)) is not None:
+    if (found := _nested_answer(keys, _POSSIBLE_ANSWER_COLUMNS)) is not None:
         return found
-    if any(name in keys for name in _LAT) and _names_its_truth(keys):
+    if any(name in keys for name in _LAT_COLUMNS) and _names_its_truth(keys):
         return RowAnswer(
-            place=StatedPlace(point_from(_first_value(keys, _LAT), _first_value(keys, _LON)), *_level_names(keys))
+            place=StatedPlace(
+                point_from(_first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS)), *_level_names(keys)
+            )
         )
     raise DataError(
         f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
@@ -102,12 +104,12 @@ def answer_of(row: Row, where: str) -> RowAnswer:
 def names_of(row: Row) -> dict[str, str]:
     """The true `country`, `state` and `city` of a row, those that it states."""
     keys = plain_keys(row)
-    held = [plain_keys(value) for holder in _TRUTH_HOLDERS if isinstance(value := keys.get(holder), Mapping)]
+    held = [plain_keys(value) for holder in _TRUTH_COLUMNS if isinstance(value := keys.get(holder), Mapping)]
     found: dict[str, str] = {}
     for place in (*held, keys):
         nested = place.get("multi_level_loc_dict") or place.get("address")
         levels = {**(plain_keys(nested) if isinstance(nested, Mapping) else {}), **place}
-        for name, spellings in (("country", _COUNTRY), ("state", _STATE), ("city", _CITY)):
+        for name, spellings in (("country", _COUNTRY_COLUMNS), ("state", _STATE_COLUMNS), ("city", _CITY_COLUMNS)):
             if name not in found and (value := _first_value(levels, spellings)) is not None:
                 found[name] = str(value).strip()
     return found
@@ -126,7 +128,7 @@ def _nested_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer
 
 def _names_its_truth(keys: Mapping[str, Any]) -> bool:
     """Whether the truth stands under a name of its own, so that plain lat and lon can only be the answer."""
-    held = (place_from(keys.get(holder)) for holder in _TRUTH_HOLDERS)
+    held = (place_from(keys.get(holder)) for holder in _TRUTH_COLUMNS)
     return any(place is not None and place.point is not None for place in held) or any(
         _place_with_prefix(keys, prefix) is not None for prefix in _TRUTH_PREFIXES
     )
@@ -141,13 +143,13 @@ def place_from(value: Any) -> StatedPlace | None:
     if not isinstance(value, dict):
         return None
     keys = plain_keys(value)
-    point = point_from(_first_value(keys, _LAT), _first_value(keys, _LON))
+    point = point_from(_first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS))
     names = _level_names(keys)
     if point is None:
         for nested in ("ground_truth", "location", "coordinates", "gps", "answer", "metadata", "point"):
             if nested in keys and (below := place_from(keys[nested])) is not None and below.point is not None:
                 return StatedPlace(below.point, below.country or names[0], below.city or names[1])
-    if point is None and not any(names) and not any(key in keys for key in (*_LAT, *_LON)):
+    if point is None and not any(names) and not any(key in keys for key in (*_LAT_COLUMNS, *_LON_COLUMNS)):
         return None
     return StatedPlace(point, *names)
 
@@ -191,19 +193,19 @@ def _first_value(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 def _level_names(keys: Mapping[str, Any]) -> tuple[str, str]:
     nested = keys.get("multi_level_loc_dict") or keys.get("address")
     levels = {**plain_keys(nested), **keys} if isinstance(nested, Mapping) else keys
-    country, city = _first_value(levels, _COUNTRY), _first_value(levels, _CITY)
+    country, city = _first_value(levels, _COUNTRY_COLUMNS), _first_value(levels, _CITY_COLUMNS)
     return str(country or "").strip(), str(city or "").strip()
 
 
 def _place_with_prefix(keys: Mapping[str, Any], prefix: str) -> StatedPlace | None:
     """`gt_lat`/`gt_lon` or `lat_gt`/`lon_gt`, with names under the same prefix or plain ones."""
-    lat = _first_value(keys, tuple(_affixed_names(_LAT, prefix)))
-    lon = _first_value(keys, tuple(_affixed_names(_LON, prefix)))
+    lat = _first_value(keys, tuple(_affixed_names(_LAT_COLUMNS, prefix)))
+    lon = _first_value(keys, tuple(_affixed_names(_LON_COLUMNS, prefix)))
     if (point := point_from(lat, lon)) is None:
         return None
     plain = _level_names(keys) if prefix in _TRUTH_PREFIXES else ("", "")
-    country = _first_value(keys, tuple(_affixed_names(_COUNTRY, prefix))) or plain[0]
-    city = _first_value(keys, tuple(_affixed_names(_CITY, prefix))) or plain[1]
+    country = _first_value(keys, tuple(_affixed_names(_COUNTRY_COLUMNS, prefix))) or plain[0]
+    city = _first_value(keys, tuple(_affixed_names(_CITY_COLUMNS, prefix))) or plain[1]
     return StatedPlace(point, str(country), str(city))
 
 

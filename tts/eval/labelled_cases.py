@@ -19,7 +19,7 @@ from tts.eval.runs.kind_of_n import RolloutsOfAnswer, kinds_in_words, rollouts_o
 from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 
-_THINNED_ONE_IN = 4
+_INCOMPLETE_ONE_IN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _name_sources(panel: Panel, names: Sequence[str]) -> tuple[Trajectory, ...]:
 
 
 def thin_out_cases(
-    cases: Iterable[LabelledCase], *, one_in: int = _THINNED_ONE_IN, seed: int = 0
+    cases: Iterable[LabelledCase], *, one_in: int = _INCOMPLETE_ONE_IN, seed: int = 0
 ) -> list[LabelledCase]:
     """The cases, one in `one_in` with only some of its rollouts."""
     found = []

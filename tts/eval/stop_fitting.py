@@ -26,8 +26,8 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
 _RADII_KM = TABLE_KM[1:]
-_ORDERS = 6
-_FEWEST = 30
+_N_ORDERS = 6
+_MIN_SAMPLES = 30
 _UNSEEN_VALUE = 1.0
 _DIGITS = 4
 
@@ -66,7 +66,7 @@ def fit_stop(
     Raises:
         DataError: when no photo has two rollouts.
     """
-    endings = {name: list(_endings(cases, world, seed)) for name, cases in families.items()}
+    endings = {name: list(_draw_endings(cases, world, seed)) for name, cases in families.items()}
     if not all(endings.values()):
         raise DataError("to fit when to stop, every family needs photos with two rollouts or more")
     bands = {band_of(km): _band([_steps(found, km, guesses) for found in endings.values()]) for km in _RADII_KM}
@@ -75,14 +75,14 @@ def fit_stop(
     return StopTable(origin=photos, command=command, kind_of_n=kind, bands=bands)
 
 
-def _endings(cases: Sequence[LabelledCase], world: World, seed: int) -> Iterator[_Ending]:
+def _draw_endings(cases: Sequence[LabelledCase], world: World, seed: int) -> Iterator[_Ending]:
     rng = random.Random(seed)
     for case in cases:
         n = len(case.trajectories)
         if n < 2:
             continue
         known: dict[frozenset[int], float] = {}
-        for _ in range(_ORDERS):
+        for _ in range(_N_ORDERS):
             order = tuple(rng.sample(range(n), n))
             sets = [frozenset(order[:count]) for count in range(1, n + 1)]
             for chosen in sets:
@@ -144,7 +144,7 @@ def _worth_of_changes(steps: Sequence[_Step]) -> list[float | None]:
     for votes in range(1, MOST_VOTES + 1):
         moves = [step for step in steps if step.moved > 0 and min(step.votes, MOST_VOTES) == votes]
         weight = sum(step.moved for step in moves)
-        worth.append(sum(step.gain for step in moves) / weight if len(moves) >= _FEWEST else None)
+        worth.append(sum(step.gain for step in moves) / weight if len(moves) >= _MIN_SAMPLES else None)
     return worth
 
 
@@ -155,5 +155,5 @@ def _losses(steps: Sequence[_Step], worth: tuple[float, float, float]) -> Iterat
         gained = step.moved * worth[min(step.votes, MOST_VOTES) - 1] if step.votes else 0.0
         cells[step.cell, step.remaining].append(gained)
     for place, losses in cells.items():
-        if len(losses) >= _FEWEST:
+        if len(losses) >= _MIN_SAMPLES:
             yield place, round(float(np.mean(losses)), _DIGITS + 1), len(losses)

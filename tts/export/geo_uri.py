@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tts.domain.geo import LatLon
 
-_DIGITS = 6  # of a degree: 0.1 m
+_DECIMALS = 6  # of a degree: 0.1 m
 
 
 def geo_uri(point: LatLon, radius_km: float | None = None) -> str:
@@ -12,8 +12,8 @@ def geo_uri(point: LatLon, radius_km: float | None = None) -> str:
 
     At a pole the longitude is 0, and the antimeridian is written as 180 (section 3.4.2).
     """
-    lat = round(point.lat, _DIGITS)
-    lon = 0.0 if abs(lat) == 90.0 else round(point.lon, _DIGITS)
+    lat = round(point.lat, _DECIMALS)
+    lon = 0.0 if abs(lat) == 90.0 else round(point.lon, _DECIMALS)
     if lon == -180.0:
         lon = 180.0
     uncertainty = "" if radius_km is None else f";u={_number(round(radius_km * 1000.0, 1))}"
@@ -22,5 +22,5 @@ def geo_uri(point: LatLon, radius_km: float | None = None) -> str:
 
 def _number(value: float) -> str:
     """Digits without an exponent, as the grammar of section 3.3 wants them."""
-    text = f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
+    text = f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return "0" if text in {"-0", ""} else text

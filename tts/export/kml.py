@@ -23,7 +23,7 @@ _STYLES = {
     "claimed": ("ff9a3d5a", "1a9a3d5a"),
     "known": ("ff2c1cc3", "0d2c1cc3"),
 }  # fmt: skip  aabbggrr: line, fill
-_SHARES: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
+_AREA_PERCENTS: tuple[Literal[90], Literal[50]] = (90, 50)  # the wider area lies below
 _SHOWN_FIELDS = (
     "outcome",
     "level",
@@ -88,7 +88,7 @@ def _add_claimed_places(folder: ET.Element, item: LocatedPhoto, answer: Answer) 
 
 def _add_answer(folder: ET.Element, name: str, answer: Answer, point: LatLon) -> None:
     _add_point(_add_placemark(folder, _place_name(answer) or name, answer.explanation), point)
-    for share in _SHARES:
+    for share in _AREA_PERCENTS:
         geometry = area_geometry(answer, share)
         if geometry is not None:
             placemark = _add_placemark(folder, f"{share} %: {_area_text(answer, share)}", "")

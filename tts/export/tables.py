@@ -16,7 +16,7 @@ from tts.errors import DataError
 from tts.export.export_source import LocatedPhoto
 from tts.export.rows import COLUMNS, Cell, row_of
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(items: Sequence[LocatedPhoto]) -> bytes:
@@ -34,7 +34,7 @@ def to_csv(items: Sequence[LocatedPhoto]) -> bytes:
 
 
 def _safe_cell(value: Cell) -> Cell:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def to_geoparquet(items: Sequence[LocatedPhoto]) -> bytes:

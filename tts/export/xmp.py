@@ -14,7 +14,7 @@ from tts.export.export_source import LocatedPhoto
 from tts.export.xml_text import add_text, xml_bytes
 
 MEDIA_TYPE = "application/rdf+xml"
-_SPACES = {
+_NAMESPACES = {
     "x": "adobe:ns:meta/",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -33,7 +33,7 @@ def to_xmp(item: LocatedPhoto) -> bytes:
     answer = item.answer
     if answer is None:
         raise DataError(f"{item.name} has no answer: {item.failure}")
-    for prefix, uri in _SPACES.items():
+    for prefix, uri in _NAMESPACES.items():
         ET.register_namespace(prefix, uri)
     root = ET.Element(_name("x:xmpmeta"))
     described = ET.SubElement(ET.SubElement(root, _name("rdf:RDF")), _name("rdf:Description"), {_name("rdf:about"): ""})
@@ -91,4 +91,4 @@ def _angle(degrees: float, positive: str, negative: str) -> str:
 
 def _name(prefixed: str) -> str:
     prefix, _, name = prefixed.partition(":")
-    return f"{{{_SPACES[prefix]}}}{name}"
+    return f"{{{_NAMESPACES[prefix]}}}{name}"

@@ -20,9 +20,9 @@ from tts.geodata.maps.view import View, zoom_for
 WIDTH_PX = 640
 HEIGHT_PX = 480
 _OVERVIEW_PX: Final = 220
-_CLOSEST = 11.0
-_FARTHEST = 2.0
-_NEAR = 4.0  # candidates within so many 90 % radii are brought into the picture
+_MAX_ZOOM = 11.0
+_MIN_ZOOM = 2.0
+_NEAR_RADII = 4.0  # candidates within so many 90 % radii are brought into the picture
 _MAX_CANDIDATES = 5
 
 
@@ -40,7 +40,9 @@ def answer_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | No
 def answer_view(verdict: Verdict, point: LatLon, radius: Radius) -> View:
     """What the map shows: the areas, and the candidates near them."""
     away = [distance_km(point, pin.point) for pin in _other_pins(verdict)]
-    reach = max([_reach_km(verdict, point, radius), *(km * 1.15 for km in away if km <= _NEAR * _drawn_km(radius))])
+    reach = max(
+        [_reach_km(verdict, point, radius), *(km * 1.15 for km in away if km <= _NEAR_RADII * _outer_radius_km(radius))]
+    )
     return View(point, _zoom(reach, point), WIDTH_PX, HEIGHT_PX)
 
 
@@ -49,7 +51,7 @@ def overview_map(cartographer: Cartographer, verdict: Verdict) -> Image.Image | 
     point, radius = verdict.point, verdict.radius_km
     if point is None or radius is None or (zoom := _zoom(_reach_km(verdict, point, radius), point)) < 4.5:
         return None
-    view = View(point, max(_FARTHEST, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
+    view = View(point, max(_MIN_ZOOM, min(zoom - 4.0, 4.0)), _OVERVIEW_PX, _OVERVIEW_PX)
     return cartographer.draw(view, "map", pins=(Pin(point),))
 
 
@@ -70,7 +72,7 @@ def _reach_km(verdict: Verdict, point: LatLon, radius: Radius) -> float:
     """How far from the point the drawn areas reach."""
     outer = verdict.region_50 if radius.remark else verdict.region_90
     if outer is None:
-        return _drawn_km(radius)
+        return _outer_radius_km(radius)
     return max(distance_km(point, vertex) for ring in _rings(outer) for vertex in ring)
 
 
@@ -80,9 +82,9 @@ def _other_pins(verdict: Verdict) -> tuple[Pin, ...]:
     return tuple(Pin(LatLon(lat=c.lat, lon=c.lon), number) for number, c in ranked)
 
 
-def _drawn_km(radius: Radius) -> float:
+def _outer_radius_km(radius: Radius) -> float:
     return radius.p50 if radius.remark else radius.p90
 
 
 def _zoom(radius_km: float, point: LatLon) -> float:
-    return min(_CLOSEST, max(_FARTHEST, zoom_for(radius_km, point.lat, HEIGHT_PX)))
+    return min(_MAX_ZOOM, max(_MIN_ZOOM, zoom_for(radius_km, point.lat, HEIGHT_PX)))

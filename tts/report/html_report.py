@@ -20,9 +20,9 @@ from tts.report.plain_words import plain
 
 _PHOTO_SIDE_PX = 900
 _JPEG_QUALITY = 85
-_PROBABLY = "it is probably inside"
-_AREAS = f"areas with a firm edge: {_PROBABLY} one of them · with a dashed edge: very probably"
-_CIRCLES = f"firm circle: {_PROBABLY} · dashed circle: very probably"
+_PROBABLY_INSIDE = "it is probably inside"
+_AREAS_LEGEND = f"areas with a firm edge: {_PROBABLY_INSIDE} one of them · with a dashed edge: very probably"
+_CIRCLES_LEGEND = f"firm circle: {_PROBABLY_INSIDE} · dashed circle: very probably"
 
 
 def report_page(run: Run, cartographer: Cartographer, photo: Photo | None = None, *, title: str = "") -> str:
@@ -75,12 +75,14 @@ def _circles(answer: Answer) -> str:
     """What the circles or areas on the map are; where the 90 % circle is wider than a continent, the 50 % ones."""
     if answer.radius_km is not None and (remark := answer.radius_km.remark):
         if answer.region_50 is not None:
-            areas = "the estimated place is in one of them" if answer.radius_remark else f"{_PROBABLY} one of them"
+            areas = (
+                "the estimated place is in one of them" if answer.radius_remark else f"{_PROBABLY_INSIDE} one of them"
+            )
             return f"areas: {areas}; {remark}"
-        return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY}; {remark}"
+        return f"circle: {'the estimated radius' if answer.radius_remark else _PROBABLY_INSIDE}; {remark}"
     if answer.region_90 is not None:
-        return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS
-    return "circles: the estimated radius" if answer.radius_remark else _CIRCLES
+        return "areas: the estimated place is in one of them" if answer.radius_remark else _AREAS_LEGEND
+    return "circles: the estimated radius" if answer.radius_remark else _CIRCLES_LEGEND
 
 
 def _figure(picture: Image.Image, caption: str, *, class_: str = "", img_class: str = "map") -> Html:

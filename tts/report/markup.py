@@ -10,7 +10,7 @@ import html
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-_VOID = frozenset({"img", "meta", "br"})
+_VOID_ELEMENTS = frozenset({"img", "meta", "br"})
 
 
 class Html:
@@ -31,7 +31,7 @@ Child = Html | str | int | float | None | Iterable["Child"]
 def el(name: str, /, *children: Child, **attributes: str | bool) -> Html:
     """An element. Trailing underscores of attribute names are dropped (`class_`), others become hyphens."""
     shown = "".join(_attribute(key, value) for key, value in attributes.items() if value is not False)
-    if name in _VOID:
+    if name in _VOID_ELEMENTS:
         return Html(f"<{name}{shown}>")
     return Html(f"<{name}{shown}>{_flatten(children)}</{name}>")
 

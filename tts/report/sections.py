@@ -18,7 +18,7 @@ from tts.report.evidence_box import evidence_box
 from tts.report.markup import Child, Html, el, link
 from tts.report.plain_words import ENDS, REQUEST_ENDS, plain, plural
 
-_MAX_TEXT = 6000  # characters of one turn or result that a report shows
+_MAX_TEXT_CHARS = 6000  # characters of one turn or result that a report shows
 
 
 def headline(answer: Answer) -> Html:
@@ -279,4 +279,8 @@ def _cost_of_models(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text) - _MAX_TEXT:,} more characters)"
+    return (
+        text
+        if len(text) <= _MAX_TEXT_CHARS
+        else f"{text[:_MAX_TEXT_CHARS]}… ({len(text) - _MAX_TEXT_CHARS:,} more characters)"
+    )

@@ -15,7 +15,7 @@ from tts.eval.metrics.intervals import Interval
 Row = tuple[str, str, str, str]
 """What, value, 95 % interval, of how many."""
 
-_FAULTS = {
+_FAULT_TEXTS = {
     "parse_failures": ("parse failures", "turns"),
     "cut_turns": ("cut turns", "turns"),
     "cut_contexts": ("cut contexts", "rollouts"),
@@ -46,7 +46,7 @@ def progress_sentence(found: Acceptance) -> str:
 
 def fault_rows(faults: FaultRates) -> list[Row]:
     """A row a fault."""
-    return [_rate_row(name, getattr(faults, field), of) for field, (name, of) in _FAULTS.items()]
+    return [_rate_row(name, getattr(faults, field), of) for field, (name, of) in _FAULT_TEXTS.items()]
 
 
 def cost_rows(costs: Costs) -> list[Row]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tts.eval.acceptance.faults import has_reply_or_overflow
 from tts.eval.runs.record import Record
 
-_HOPELESS_AFTER = 3
+_MAX_FAILED_PHOTOS = 3
 
 
 class Allowance:
@@ -21,7 +21,7 @@ class Allowance:
         self._end_at = clock() + seconds
         self._max_cost_usd = max_cost_usd
         self._spent_usd = 0.0
-        self._n_in_vain = 0
+        self._n_failed = 0
         self._has_reply = False
 
     def count(self, record: Record) -> None:
@@ -32,12 +32,12 @@ class Allowance:
         elif run is not None:
             self._spent_usd += sum(rollout.usage.cost_usd for rollout in run.trajectories)
         self._has_reply = self._has_reply or (run is not None and has_reply_or_overflow(run))
-        self._n_in_vain += not self._has_reply
+        self._n_failed += not self._has_reply
 
     @property
     def has_no_replies(self) -> bool:
         """Whether the engine said nothing in any of the first photos: it cannot be reached, or refuses everything."""
-        return not self._has_reply and self._n_in_vain >= _HOPELESS_AFTER
+        return not self._has_reply and self._n_failed >= _MAX_FAILED_PHOTOS
 
     @property
     def spent_limit(self) -> str:

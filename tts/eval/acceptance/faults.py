@@ -16,7 +16,7 @@ from tts.domain.trajectory import Run, Trajectory
 from tts.domain.value import Value
 from tts.eval.acceptance.rate import Rate
 
-_MISTAKES = frozenset({ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL, ToolErrorKind.NOT_ALLOWED})
+_MODEL_MISTAKES = frozenset({ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL, ToolErrorKind.NOT_ALLOWED})
 _CONTEXT = "context"
 
 
@@ -58,8 +58,8 @@ def fault_rates(runs: Sequence[Run]) -> FaultRates:
         rollouts_without_calls=Rate.from_cases([not _calls(rollout) for rollout in _rollouts_with_tools(runs)]),
         parse_failures=Rate.from_cases([bool(turn.problem) and not turn.cut for turn in turns]),
         cut_turns=Rate.from_cases([turn.cut for turn in turns]),
-        invalid_calls=Rate.from_cases([kind in _MISTAKES for kind in kinds]),
-        repeated_calls=Rate.from_cases([repeated for rollout in rollouts for repeated in _repeats(rollout)]),
+        invalid_calls=Rate.from_cases([kind in _MODEL_MISTAKES for kind in kinds]),
+        repeated_calls=Rate.from_cases([repeated for rollout in rollouts for repeated in _repeat_flags(rollout)]),
         failed_calls=Rate.from_cases(
             [kind is not None and (kind.is_outage or kind is ToolErrorKind.BLOCKED) for kind in kinds]
         ),
@@ -90,7 +90,7 @@ def frequent_mistakes(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
         for run in runs
         for rollout in run.trajectories
         for result in rollout.results
-        if result.failure is not None and result.failure.kind in _MISTAKES
+        if result.failure is not None and result.failure.kind in _MODEL_MISTAKES
     )
     return tuple(detail for detail, _ in mistakes.most_common(most))
 
@@ -125,7 +125,7 @@ def _calls(rollout: Trajectory) -> list[ToolCall]:
     return [call for turn in rollout.turns for call in turn.calls]
 
 
-def _repeats(rollout: Trajectory) -> Iterator[bool]:
+def _repeat_flags(rollout: Trajectory) -> Iterator[bool]:
     """For each call whether an earlier one was the same."""
     seen: set[bytes] = set()
     for call in _calls(rollout):

@@ -20,11 +20,11 @@ from tts.eval.acceptance.quality import Quality
 from tts.eval.acceptance.rate import Rate
 from tts.eval.acceptance.remedies import Remedy
 
-_HOLDS_PERCENT = 90.0
-_LEAST_CACHED_PERCENT = 10.0
-_LEAST_TO_GAIN_KM = CITY_KM
-_MOST_SILENCE_PERCENT = 50.0
-_MOST_SAME_PERCENT = 30.0
+_MIN_COVER_PERCENT = 90.0
+_MIN_CACHED_PERCENT = 10.0
+_GAIN_THRESHOLD_KM = CITY_KM
+_MAX_SILENCE_PERCENT = 50.0
+_MAX_SAME_PERCENT = 30.0
 
 
 class Finding(Value):
@@ -68,7 +68,7 @@ _RULES = (
     _Rule("repeated_calls", 10.0, "repeated an earlier one word by word", "calls", remedies.repeated_calls),
     _Rule("failed_calls", 5.0, "were not served by the provider", "calls", remedies.failed_calls),
 )  # fmt: skip
-_NO_CALLS = _Rule(
+_NO_CALLS_RULE = _Rule(
     "rollouts_without_calls", 80.0, "called no tool, though tools were offered", "rollouts", remedies.no_calls
 )
 
@@ -77,7 +77,7 @@ def findings(
     faults: FaultRates, costs: Costs, found: Quality | None, args: PipelineConfig, words: Words, *, offers_tools: bool
 ) -> tuple[Finding, ...]:
     """What is wrong, faults first. `offers_tools`: the dialect has tools to offer."""
-    rules = (*_RULES, _NO_CALLS) if offers_tools else _RULES
+    rules = (*_RULES, _NO_CALLS_RULE) if offers_tools else _RULES
     listed = [finding for rule in rules for finding in _rule_findings(rule, getattr(faults, rule.about), args, words)]
     listed += [*(_quality_findings(found, args) if found is not None else ()), *_cache_findings(costs, args)]
     return tuple(sorted(listed, key=lambda finding: finding.kind != "fault"))
@@ -94,41 +94,41 @@ def _rule_findings(rule: _Rule, rate: Rate, args: PipelineConfig, words: Words) 
     }
     example = next(iter(texts.get(rule.about, ())), "")
     text = f"{_share(rate)} of the {rule.of} {rule.what}" + (f", most often: {example}" if example else "")
-    yield _finding(rule.about, rule.kind, text, rule.remedy(args))
+    yield _make_finding(rule.about, rule.kind, text, rule.remedy(args))
 
 
 def _quality_findings(found: Quality, args: PipelineConfig) -> Iterator[Finding]:
-    if found.abstained.is_above(_MOST_SILENCE_PERCENT):
+    if found.abstained.is_above(_MAX_SILENCE_PERCENT):
         text = f"{_share(found.abstained)} of the photos were answered with not knowing"
-        yield _finding("abstained", "fault", text, remedies.unseen_photos(args))
-    if found.same_place.is_above(_MOST_SAME_PERCENT):
+        yield _make_finding("abstained", "fault", text, remedies.unseen_photos(args))
+    if found.same_place.is_above(_MAX_SAME_PERCENT):
         text = f"{_share(found.same_place)} of the photos got the same answer, far from where they were taken"
-        yield _finding("same_place", "fault", text, remedies.unseen_photos(args))
-    near = next((at for at in found.at if at.threshold_km == _LEAST_TO_GAIN_KM), None)
+        yield _make_finding("same_place", "fault", text, remedies.unseen_photos(args))
+    near = next((at for at in found.at if at.threshold_km == _GAIN_THRESHOLD_KM), None)
     if near is not None and near.gain.high < 0:
         text = (
             f"the verifier is right within {near.threshold_km:g} km in {near.verifier.percent} % of the photos, a "
             f"rollout drawn by chance in {near.pass_1} %"
         )
-        yield _finding("verifier", "fault", text, remedies.weak_verifier(args))
+        yield _make_finding("verifier", "fault", text, remedies.weak_verifier(args))
     for cover in found.covers:
-        if cover.radius90.is_below(_HOLDS_PERCENT):
+        if cover.radius90.is_below(_MIN_COVER_PERCENT):
             text = (
                 f"the 90 % radius holds the true place in only {_share(cover.radius90)} of the answers (calibration: "
                 f"{cover.calibration})"
             )
-            yield _finding("radius_cover", "advice", text, remedies.short_radii(args))
+            yield _make_finding("radius_cover", "advice", text, remedies.short_radii(args))
 
 
 def _cache_findings(costs: Costs, args: PipelineConfig) -> Iterator[Finding]:
     share = costs.cached_percent
-    if share is None or args.engine.prefix_wait_s is None or share.high >= _LEAST_CACHED_PERCENT:
+    if share is None or args.engine.prefix_wait_s is None or share.high >= _MIN_CACHED_PERCENT:
         return
     text = f"only {share.value:.0f} % of the prompt tokens came from the prefix cache, so far as the engine says"
-    yield _finding("cached_tokens", "advice", text, remedies.nothing_cached(args))
+    yield _make_finding("cached_tokens", "advice", text, remedies.nothing_cached(args))
 
 
-def _finding(about: str, kind: Literal["fault", "advice"], text: str, remedy: Remedy) -> Finding:
+def _make_finding(about: str, kind: Literal["fault", "advice"], text: str, remedy: Remedy) -> Finding:
     return Finding(about=about, kind=kind, text=text, change=remedy.text, settings=remedy.settings)
 
 

@@ -19,7 +19,7 @@ from tts.verify.consensus.installed_calibrations import install, installed_calib
 from tts.verify.consensus.radius_fitting import MIN_RUNS, fit
 from tts.verify.evidence.world import World
 
-_SPLITS = 20
+_N_SPLITS = 20
 
 
 class CalibrationFit(Value):
@@ -74,7 +74,7 @@ def fit_and_install(
     photos = len(columns.spreads)
     if photos < MIN_RUNS:
         return CalibrationFit(
-            photos=photos, why=_too_few_text(photos, len(records)), state=calibration_in_use(args).state.state
+            photos=photos, why=_too_few_photos_text(photos, len(records)), state=calibration_in_use(args).state.state
         )
     fitted = fit(columns.spreads, columns.errors_km, origin=origin)
     about = {"kind_of_n": fitted_kind_of_cases(cases), "dependence": columns.dependence}
@@ -84,7 +84,7 @@ def fit_and_install(
     return CalibrationFit(
         photos=photos,
         origin=origin,
-        held=mean_of([held_out_quality(columns, seed=seed) for seed in range(_SPLITS)])
+        held=mean_of([held_out_quality(columns, seed=seed) for seed in range(_N_SPLITS)])
         if photos >= 2 * MIN_RUNS
         else None,
         file=str(file or ""),
@@ -95,7 +95,7 @@ def fit_and_install(
     )
 
 
-def _too_few_text(photos: int, labelled: int) -> str:
+def _too_few_photos_text(photos: int, labelled: int) -> str:
     if not labelled:
         return (
             f"nothing was fitted: it takes at least {MIN_RUNS} labelled photos of your own with an answer (--photos), "

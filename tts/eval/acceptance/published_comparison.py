@@ -8,7 +8,7 @@ from tts.eval.runs.report import Table, TableRow
 from tts.eval.runs.run_metrics import RecordColumns
 
 # dialect → what the papers call the system with the released weights
-_SYSTEMS = {
+_SYSTEM_NAMES = {
     "thinking_with_map": ("+ RL", "+ Parallel x4 & verifier"),
     "geovista": ("GeoVista-7B",),
     "reverse": ("REVERSE",),
@@ -24,7 +24,7 @@ def compare_with_published(dialect: str, dataset: str, measured: RecordColumns) 
     Only where `dataset` is the benchmark were the photos the same; otherwise the run's row says that they were not.
     Nothing for a dialect without published figures, or without photos.
     """
-    rows = [row for row in published_rows() if row.system in _SYSTEMS.get(dialect, ())]
+    rows = [row for row in published_rows() if row.system in _SYSTEM_NAMES.get(dialect, ())]
     parts = {row.benchmark for row in rows if row.benchmark.startswith(dataset)}
     shown = sorted(parts or {row.benchmark for row in rows}) if len(measured.records) else []
     return tuple(_table(name, [row for row in rows if row.benchmark == name], dataset, measured) for name in shown)

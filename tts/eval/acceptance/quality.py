@@ -19,7 +19,7 @@ from tts.eval.runs.run_metrics import RecordColumns, rollout_errors_km
 
 _FAR_KM = REGION_KM
 _ONE_PLACE_KM = CITY_KM
-_LEAST_FOR_GAIN = 10
+_MIN_PHOTOS_FOR_GAIN = 10
 
 
 class AtDistance(Value):
@@ -96,7 +96,7 @@ def _quality_at(threshold_km: float, measured: RecordColumns, table: Floats) -> 
 
 def _gain(points: Floats) -> Interval:
     """The mean, open to both sides for so few photos that the bootstrap would call chance certain."""
-    if len(points) < _LEAST_FOR_GAIN:
+    if len(points) < _MIN_PHOTOS_FOR_GAIN:
         return Interval(value=float(points.mean()), low=-100.0, high=100.0)
     return bootstrap_mean(points)
 

@@ -19,8 +19,8 @@ from tts.eval.acceptance.findings import Finding
 from tts.eval.runs.report import Table, table_markdown
 from tts.report.markup import Child, Html, el, page
 
-_HEAD = ("", "value", "95 % interval", "of")
-_NOTHING = "Nothing wrong was found."
+_TABLE_HEAD = ("", "value", "95 % interval", "of")
+_NO_FINDINGS = "Nothing wrong was found."
 
 
 def acceptance_markdown(found: Acceptance) -> str:
@@ -36,7 +36,7 @@ def acceptance_markdown(found: Acceptance) -> str:
 
 def acceptance_page(found: Acceptance) -> str:
     """The same as a whole HTML document."""
-    wrong: Child = [_finding_box(finding) for finding in found.findings] or el("p", _NOTHING)
+    wrong: Child = [_finding_box(finding) for finding in found.findings] or el("p", _NO_FINDINGS)
     body = el(
         "main",
         el("h1", title(found)),
@@ -45,7 +45,7 @@ def acceptance_page(found: Acceptance) -> str:
         wrong,
         el("h2", "Calibration"),
         [el("p", line) for line in calibration_lines(found.calibration)],
-        [[el("h2", heading), _html_table(_HEAD, rows)] for heading, rows in _tables(found)],
+        [[el("h2", heading), _html_table(_TABLE_HEAD, rows)] for heading, rows in _tables(found)],
         [[el("h2", f"Published for {table.benchmark}"), _published_table(table)] for table in found.published],
         el("p", f"Run file: {found.run_file}", class_="soft small"),
     )
@@ -64,15 +64,15 @@ def _tables(found: Acceptance) -> Iterator[tuple[str, list[Row]]]:
 
 def _finding_lines(findings: Sequence[Finding]) -> list[str]:
     if not findings:
-        return [_NOTHING]
+        return [_NO_FINDINGS]
     return ["\n".join(f"* {finding.kind}: {finding.text}. Change: {finding.change}." for finding in findings)]
 
 
 def _markdown_table(rows: Sequence[Row]) -> str:
-    widths = [max(len(row[i]) for row in (_HEAD, *rows)) for i in range(len(_HEAD))]
+    widths = [max(len(row[i]) for row in (_TABLE_HEAD, *rows)) for i in range(len(_TABLE_HEAD))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in (_HEAD, *rows)
+        for row in (_TABLE_HEAD, *rows)
     ]
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])

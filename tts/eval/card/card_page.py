@@ -16,7 +16,7 @@ _TOP = 20
 _PLOT_W = 440
 _PLOT_H = 230
 _COLOURS = ("#1b6", "#28c", "#c33", "#63b", "#e80", "#555")
-_ABOUT = """Every share is a percentage, with its 95 % interval (Wilson) in brackets. Failed requests are counted in a
+_NOTES = """Every share is a percentage, with its 95 % interval (Wilson) in brackets. Failed requests are counted in a
 separate column; no share includes them. The shares of abstentions, and of answers within a distance, are of all other
 photos. An abstention counts as wrong at every distance. *Cover* is the share of the answers (without abstentions) whose
 radius contains the true place. It should be 50 for the 50 % radius and 90 for the 90 % radius. In the tables "Errors,
@@ -31,7 +31,7 @@ wrong: farther from the true place than the wanted radius.
 models. A figure for one kind does not apply to the other kind. An interval states how much the figure may differ on
 other photos that are like the measured ones. It says nothing about other photos."""
 
-_BY_MODEL = (
+_BY_MODEL_NOTE = (
     "The row of a model has the photos on which its rollouts agree with the answer. A photo can be in several rows. "
     "A photo without an answer is in no row."
 )
@@ -43,7 +43,7 @@ def card_markdown(
     """The page. `command` made it, on the day `made_on`; `curve` is the address of the picture of all curves. `notes`
     are paragraphs of whoever made it, in Markdown.
     """
-    parts = ["# Method card", _ABOUT.format(tagged=FEWEST_OF_TAG), f"Made on {made_on} by `{command}`.", *notes]
+    parts = ["# Method card", _NOTES.format(tagged=FEWEST_OF_TAG), f"Made on {made_on} by `{command}`.", *notes]
     if curve is not None:
         parts.append(f"![Risk and coverage of every run]({curve})")
     return "\n\n".join([*parts, *(section for card in cards for section in _sections(card))]) + "\n"
@@ -58,7 +58,7 @@ def _sections(card: Card) -> list[str]:
         _groups((card.whole, *card.by_continent, *card.by_tag)),
     ]
     if card.by_model:
-        parts += ["### By model", _BY_MODEL, _groups(card.by_model)]
+        parts += ["### By model", _BY_MODEL_NOTE, _groups(card.by_model)]
     if card.risk_coverage:
         parts += ["### Risk and coverage", _risk(card)]
     parts += ["### Cost per answer", _cost(card.cost)]
@@ -146,8 +146,8 @@ def curves_svg(cards: Sequence[Card]) -> str:
         f'<path d="M{_LEFT} {_TOP}V{_TOP + _PLOT_H}H{_LEFT + _PLOT_W}" fill="none" stroke="#999"/>',
         f'<text x="{_LEFT + 150}" y="{_HEIGHT - 8}">coverage, % of all photos</text>',
         f'<text x="{_LEFT}" y="12">wrong at the wanted radius, %</text>',
-        *(f'<text x="{_x(share):.0f}" y="{_TOP + _PLOT_H + 14}">{100 * share:.0f}</text>' for share in (0, 0.5, 1)),
-        *(f'<text x="{_LEFT - 24}" y="{_y(percent) + 3:.0f}">{percent}</text>' for percent in (0, 25, 50, 75, 100)),
+        *(f'<text x="{_to_x(share):.0f}" y="{_TOP + _PLOT_H + 14}">{100 * share:.0f}</text>' for share in (0, 0.5, 1)),
+        *(f'<text x="{_LEFT - 24}" y="{_to_y(percent) + 3:.0f}">{percent}</text>' for percent in (0, 25, 50, 75, 100)),
     ]
     for number, card in enumerate(cards):
         parts += _curve(card, _COLOURS[number % len(_COLOURS)], number)
@@ -156,9 +156,9 @@ def curves_svg(cards: Sequence[Card]) -> str:
 
 def _curve(card: Card, colour: str, number: int) -> list[str]:
     points = card.risk_coverage
-    upper = [f"{_x(p.coverage):.1f},{_y(p.risk.high):.1f}" for p in points]
-    lower = [f"{_x(p.coverage):.1f},{_y(p.risk.low):.1f}" for p in reversed(points)]
-    line = " ".join(f"{_x(p.coverage):.1f},{_y(p.risk.value):.1f}" for p in points)
+    upper = [f"{_to_x(p.coverage):.1f},{_to_y(p.risk.high):.1f}" for p in points]
+    lower = [f"{_to_x(p.coverage):.1f},{_to_y(p.risk.low):.1f}" for p in reversed(points)]
+    line = " ".join(f"{_to_x(p.coverage):.1f},{_to_y(p.risk.value):.1f}" for p in points)
     return [
         f'<polygon points="{" ".join([*upper, *lower])}" fill="{colour}" opacity="0.15"/>',
         f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>',
@@ -166,9 +166,9 @@ def _curve(card: Card, colour: str, number: int) -> list[str]:
     ]
 
 
-def _x(coverage: float) -> float:
+def _to_x(coverage: float) -> float:
     return _LEFT + _PLOT_W * coverage
 
 
-def _y(percent: float) -> float:
+def _to_y(percent: float) -> float:
     return _TOP + _PLOT_H * (1.0 - percent / 100.0)

@@ -20,7 +20,7 @@ CONTINENTS = {
     "AF": "Africa", "AN": "Antarctica", "AS": "Asia", "EU": "Europe", "NA": "North America", "OC": "Oceania",
     "SA": "South America",
 }  # fmt: skip
-_NOWHERE = "no country"
+_NO_COUNTRY = "no country"
 _LOGS_TARGET_KM = CITY_KM
 
 
@@ -164,4 +164,4 @@ def _are_of_several_models(sources: Iterable[str]) -> bool:
 
 def _continent(point: LatLon, world: World) -> str:
     country = world.countries.country_at(point)
-    return _NOWHERE if country is None else CONTINENTS.get(country.continent, _NOWHERE)
+    return _NO_COUNTRY if country is None else CONTINENTS.get(country.continent, _NO_COUNTRY)

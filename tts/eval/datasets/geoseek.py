@@ -13,7 +13,7 @@ from tts.eval.sample import Sample
 _NEEDS = "a JSON Lines, JSON, CSV or Parquet file of rows with lat, lon or lng, names, and pictures or their paths"
 
 
-_BINS = 10
+_N_BINS = 10
 
 
 def _tags(row: Row) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def _tags(row: Row) -> tuple[str, ...]:
         score = math.nan
     if not math.isfinite(score):
         return ()
-    rating = min(_BINS, max(1, math.ceil(score)))
+    rating = min(_N_BINS, max(1, math.ceil(score)))
     return ("locatable" if score >= 5 else "hardly_locatable", f"rating:{rating}")
 
 

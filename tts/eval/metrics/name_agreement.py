@@ -13,14 +13,14 @@ from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
 
 # What administrations add to a town's own name, as `normalise` writes it.
-_GENERIC = frozenset((
+_GENERIC_WORDS = frozenset((
     "city", "town", "village", "municipality", "county", "district", "borough", "metropolitan", "metro", "area", "of",
     "the", "greater", "region", "ciudad", "municipio", "cidade", "ville", "commune", "de", "comune", "di", "stadt",
     "gemeinde", "stad", "gemeente", "miasto", "gmina", "obec", "kommune", "kommun", "shi", "gun", "ku", "si", "gu",
     "shahr", "thanh", "pho", "kota", "kabupaten", "город", "г", "місто", "м", "δημος",
 ))  # fmt: skip
 _SUFFIXES = ("市", "县", "縣", "区", "區", "町", "村", "시", "군", "구")
-_PARTS = re.compile(r"[,;/()（）、，|]")
+_PART_SEPARATOR = re.compile(r"[,;/()（）、，|]")
 
 
 class PlaceNames:
@@ -32,7 +32,7 @@ class PlaceNames:
 
     def country_code(self, name: str) -> str:
         """ISO code of a country named in any language, or ''. A bracketed or comma-separated addition is ignored."""
-        for part in (name, *_PARTS.split(name)):
+        for part in (name, *_PART_SEPARATOR.split(name)):
             if part and (found := self._countries.find(part)) is not None:
                 return found.code
         return ""
@@ -69,12 +69,12 @@ class PlaceNames:
 
 def _forms(name: str) -> list[str]:
     """Plain forms of a town name, the whole first, then its first part without what administrations add."""
-    parts = [part for part in (name, *_PARTS.split(name)[:1]) if part.strip()]
+    parts = [part for part in (name, *_PART_SEPARATOR.split(name)[:1]) if part.strip()]
     forms: list[str] = []
     for part in parts:
         plain = normalise(part)
         words = plain.split()
-        bare = " ".join(word for word in words if word not in _GENERIC) or plain
+        bare = " ".join(word for word in words if word not in _GENERIC_WORDS) or plain
         for suffix in _SUFFIXES:
             if len(bare) > len(suffix) + 1 and bare.endswith(suffix):
                 bare = bare.removesuffix(suffix)

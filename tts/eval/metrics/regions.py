@@ -19,7 +19,7 @@ from tts.domain.region import Region
 from tts.domain.value import Value
 from tts.eval.metrics.intervals import bootstrap_ratio, share_interval
 
-_HALVES = (box(-180, -90, 0, 90), box(0, -90, 180, 90))
+_HEMISPHERES = (box(-180, -90, 0, 90), box(0, -90, 180, 90))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class RegionFigures(Value):
 
 def region_figures(areas: Sequence[KnownArea]) -> RegionFigures:
     """Needs at least one answer."""
-    held = np.array([_holds(one.region_90, one.truth, one.point, one.radius.p90) for one in areas])
+    held = np.array([_contains_truth(one.region_90, one.truth, one.point, one.radius.p90) for one in areas])
     whole = share_interval(held)
     several = [one for one in areas if one.region_90 is not None]
     found = RegionFigures(
@@ -65,8 +65,12 @@ def region_figures(areas: Sequence[KnownArea]) -> RegionFigures:
 
 
 def _figures_of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
-    inside = share_interval(np.array([_holds(one.region_90, one.truth, one.point, one.radius.p90) for one in areas]))
-    half = share_interval(np.array([_holds(one.region_50, one.truth, one.point, one.radius.p50) for one in areas]))
+    inside = share_interval(
+        np.array([_contains_truth(one.region_90, one.truth, one.point, one.radius.p90) for one in areas])
+    )
+    half = share_interval(
+        np.array([_contains_truth(one.region_50, one.truth, one.point, one.radius.p50) for one in areas])
+    )
     circled = share_interval(np.array([distance_km(one.point, one.truth) <= one.radius.p90 for one in areas]))
     parts = np.array([area_km2(one.region_90) for one in areas if one.region_90 is not None])
     wholes = np.array([_circle_km2(one) for one in areas])
@@ -83,11 +87,11 @@ def _figures_of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
 
 def area_km2(region: Region) -> float:
     """The area on the ellipsoid; by halves of the world, as the ring of the whole world has no inside."""
-    halves = [shape(region.jsonable()).intersection(half) for half in _HALVES]
+    halves = [shape(region.jsonable()).intersection(half) for half in _HEMISPHERES]
     return sum(abs(float(WGS84.geometry_area_perimeter(part)[0])) for part in halves) / 1e6
 
 
-def _holds(region: Region | None, truth: LatLon, point: LatLon, radius_km: float) -> bool:
+def _contains_truth(region: Region | None, truth: LatLon, point: LatLon, radius_km: float) -> bool:
     if region is None:
         return distance_km(point, truth) <= radius_km
     return bool(shape(region.jsonable()).covers(Point(truth.lon, truth.lat)))

@@ -23,7 +23,7 @@ from tts.rewards.released.distances import geodesic_km
 from tts.toolkit.reverse_cache.lookup import picture_call
 
 Made = tuple[float, dict[str, Any], list[str]]
-_FORMS: Mapping[float, reverse_reward.Format] = {1.0: "strict", 0.8: "loose"}
+_FORMAT_BY_REWARD: Mapping[float, reverse_reward.Format] = {1.0: "strict", 0.8: "loose"}
 
 
 def thinking_with_map_paper(output: RewardedOutput, inputs: RewardInputs) -> Made:
@@ -35,7 +35,7 @@ def thinking_with_map_paper(output: RewardedOutput, inputs: RewardInputs) -> Mad
 def reverse_paper(output: RewardedOutput, inputs: RewardInputs) -> Made:
     """The tool part is that of the row (`tool_use`), else counted in the turns with the labels."""
     away_km, missing = distance_km(output, "reverse")
-    form = _FORMS.get(released_reverse.format_reward(output.text), "broken")
+    form = _FORMAT_BY_REWARD.get(released_reverse.format_reward(output.text), "broken")
     use = _tool_use(output, inputs)
     parts = {
         "place": reverse_reward.place_reward(away_km),
@@ -51,12 +51,12 @@ def geoagent_paper(output: RewardedOutput, inputs: RewardInputs) -> Made:
     """The total of `papers/geoagent_reward.py`, 0 to 3. A part that is missing counts 0 and is named."""
     missing: list[str] = []
     stages = geoagent_chain.read_chain(output.text)
-    similarity = _similarity(output, inputs, missing)
-    agreement = _agreement(output, inputs, missing)
+    similarity = _level_similarities(output, inputs, missing)
+    agreement = _level_agreements(output, inputs, missing)
     words = (
         0 if stages is None else sum(len(str(stages[stage]["Reasoning"]).split()) for stage in geoagent_chain.STAGES)
     )
-    away_km = _between_names_km(output, inputs, missing)
+    away_km = _distance_between_names_km(output, inputs, missing)
     parts = {
         "spatial": geoagent_reward.spatial_reward(away_km),
         "semantic": geoagent_reward.semantic_reward(similarity),
@@ -110,7 +110,7 @@ def _tool_use(output: RewardedOutput, inputs: RewardInputs) -> reverse_reward.To
     )
 
 
-def _similarity(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
+def _level_similarities(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
     """Of the three names, by the cosines that were given."""
     if not output.solution or inputs.similarities is None:
         missing.append("--similarities" if output.solution else "the true names")
@@ -123,7 +123,7 @@ def _similarity(output: RewardedOutput, inputs: RewardInputs, missing: list[str]
     return geoagent_reward.Levels(country=country, region=region, place=place)
 
 
-def _agreement(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
+def _level_agreements(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> geoagent_reward.Levels:
     """1 for each level at which the second reader names the same place; names are aliases."""
     nothing = geoagent_reward.Levels(country=0, region=0, place=0)
     stages = geoagent_chain.read_chain(output.text)
@@ -141,7 +141,7 @@ def _agreement(output: RewardedOutput, inputs: RewardInputs, missing: list[str])
     return geoagent_reward.Levels(country=agreed[0], region=agreed[1], place=agreed[2])
 
 
-def _between_names_km(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+def _distance_between_names_km(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
     answer = geoagent_answer.answer_for_geocoding(output.text)
     if not answer:
         return None

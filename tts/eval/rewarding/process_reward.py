@@ -17,8 +17,8 @@ from tts.rewards.released.reverse_reward import image_search_reward
 from tts.toolkit.reverse_cache.lookup import picture_call
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
-_TEXT_SEARCH = 0.1
-_BAD_BOX = -0.05
+_TEXT_SEARCH_REWARD = 0.1
+_BAD_BOX_REWARD = -0.05
 
 
 def tool_rewards(turns: Sequence[Turn], cache: ReverseCache, photo: str) -> list[float]:
@@ -63,12 +63,12 @@ def _judge_marks(turns: Sequence[Turn], cache: ReverseCache, path: str) -> Itera
 
 def _reward(call: ToolCall, result: ToolResult, cache: ReverseCache, path: str) -> float:
     if result.failure is not None and result.failure.kind is ToolErrorKind.INVALID_ARGUMENTS:
-        return _BAD_BOX if "bbox_2d" in call.arguments else 0.0
+        return _BAD_BOX_REWARD if "bbox_2d" in call.arguments else 0.0
     if not any(isinstance(fact, WebFact) for fact in result.facts):
         return 0.0
     box = searched_box(call)
     if box is None:
-        return _TEXT_SEARCH
+        return _TEXT_SEARCH_REWARD
     _, iou = picture_call(cache, path, box)
     return image_search_reward(iou or 0.0)
 

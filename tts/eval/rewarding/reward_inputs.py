@@ -39,7 +39,7 @@ class RewardInputs:
 def read_positions(path: Path) -> dict[str, LatLon | None]:
     """A JSON object of answers and their [lat, lon] or null. Raises DataError when it is something else."""
     found: dict[str, LatLon | None] = {}
-    for name, position in _object(path).items():
+    for name, position in _read_object(path).items():
         try:
             found[name] = None if position is None else LatLon(lat=float(position[0]), lon=float(position[1]))
         except (TypeError, ValueError, IndexError) as error:
@@ -50,7 +50,7 @@ def read_positions(path: Path) -> dict[str, LatLon | None]:
 def read_similarities(path: Path) -> dict[str, float]:
     """A JSON object of "stated | true" and a cosine. Raises DataError when it is something else."""
     try:
-        return {pair: float(value) for pair, value in _object(path).items()}
+        return {pair: float(value) for pair, value in _read_object(path).items()}
     except (TypeError, ValueError) as error:
         raise DataError(f"{path}: a similarity is no number: {error}") from error
 
@@ -78,7 +78,7 @@ def read_table_values(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
     return found
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> dict[str, Any]:
     try:
         tree = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:

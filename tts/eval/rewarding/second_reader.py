@@ -24,7 +24,7 @@ OWN_WORDS: Final = (
     '{"id": the same id, "Conclusion": "…"}'
 )
 # swift/plugin/orm.py:504-513 of GeoAgent: max_tokens 512, temperature 0.1, timeout 30 s
-_TOKENS = 512
+_MAX_TOKENS = 512
 _TEMPERATURE = 0.1
 _TIMEOUT_S = 30.0
 
@@ -48,7 +48,7 @@ async def _ask_reader(question: Question, model: ModelClient, prompt: str, reque
         context=RequestContext(id=request_id, remaining_s=_TIMEOUT_S),
         session_id=request_id,
         messages=(text_message("system", prompt), text_message("user", question.message(request_id))),
-        sampling=Sampling(temperature=_TEMPERATURE, max_tokens=_TOKENS),
+        sampling=Sampling(temperature=_TEMPERATURE, max_tokens=_MAX_TOKENS),
     )
     try:
         async with closing(model.generate(request)) as deltas:

@@ -45,7 +45,7 @@ def compute_reward(
     output: RewardedOutput, system: System, inputs: RewardInputs, form: Form = "released"
 ) -> RewardResult:
     """The reward of `output` as the authors' code gives it, or as their paper states it where that differs."""
-    make = _PAPERS.get(system, _SYSTEMS[system]) if form == "paper" else _SYSTEMS[system]
+    make = _PAPER_REWARDS.get(system, _RELEASED_REWARDS[system]) if form == "paper" else _RELEASED_REWARDS[system]
     reward, parts, missing = make(output, inputs)
     return RewardResult(
         sample=output.sample,
@@ -99,9 +99,9 @@ def _reward_geoagent(output: RewardedOutput, inputs: RewardInputs) -> Made:
     parts: dict[str, Any] = {
         "format": geoagent_reward.format_reward(output.text),
         "geo_format": geoagent_reward.geo_format_reward(output.text),
-        "names": _names(output, inputs, missing),
-        "consistency": _consistency(output, inputs, missing),
-        "spatial": _spatial(output, inputs, missing),
+        "names": _names_reward(output, inputs, missing),
+        "consistency": _consistency_reward(output, inputs, missing),
+        "spatial": _spatial_reward(output, inputs, missing),
     }
     known = {name: 0.0 if value is None else float(value) for name, value in parts.items()}
     total = geoagent_reward.total_reward(
@@ -114,7 +114,7 @@ def _reward_geoagent(output: RewardedOutput, inputs: RewardInputs) -> Made:
     return total, parts, missing
 
 
-def _names(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+def _names_reward(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
     if not output.solution:
         missing.append("the true names")
         return None
@@ -135,7 +135,7 @@ def _names(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> 
     return None if unknown else value
 
 
-def _spatial(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+def _spatial_reward(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
     answer = geoagent_answer.answer_for_geocoding(output.text)
     if not answer:
         return 0.0
@@ -147,7 +147,7 @@ def _spatial(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -
     return geoagent_reward.spatial_reward_between(guess, true)
 
 
-def _consistency(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
+def _consistency_reward(output: RewardedOutput, inputs: RewardInputs, missing: list[str]) -> float | None:
     stages = geoagent_chain.read_chain(output.text)
     if stages is None:
         return 0.0
@@ -186,10 +186,14 @@ def _reward_geo_adapt(output: RewardedOutput, inputs: RewardInputs) -> Made:
     names = "" if guess is None else f"{guess.country}; {guess.city}"
     levels = geovista_reward.names_by_rule(names, output.names)
     reward = geo_adapt_reward.place_reward(country_right=levels.country, city_right=levels.city, distance_km=away_km)
-    return reward, {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning(output)}, missing
+    return (
+        reward,
+        {"km": away_km, "country": levels.country, "city": levels.city, **_reasoning_rewards(output)},
+        missing,
+    )
 
 
-def _reasoning(output: RewardedOutput) -> dict[str, float | None]:
+def _reasoning_rewards(output: RewardedOutput) -> dict[str, float | None]:
     """Geo-ADAPT's reward of the reasoning, from fields of the row; None for what they do not give."""
     given = output.given
     reason_km, retrieval_km, chose = given.get("reason_km"), given.get("retrieval_km"), depth_flag(output.text)
@@ -216,7 +220,7 @@ def _reward_georeasoner(output: RewardedOutput, inputs: RewardInputs) -> Made:
     return geo_adapt_reward.visual_locatability(list(areas.values()), list(weighed.values())), parts, []
 
 
-_SYSTEMS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
+_RELEASED_REWARDS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
     "thinking_with_map": _reward_thinking_with_map,
     "reverse": _reward_reverse,
     "geoagent": _reward_geoagent,
@@ -225,7 +229,7 @@ _SYSTEMS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
     "geo_adapt": _reward_geo_adapt,
     "georeasoner": _reward_georeasoner,
 }
-_PAPERS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
+_PAPER_REWARDS: Mapping[System, Callable[[RewardedOutput, RewardInputs], Made]] = {
     "thinking_with_map": thinking_with_map_paper,
     "reverse": reverse_paper,
     "geoagent": geoagent_paper,

@@ -72,14 +72,14 @@ def _hit_mask(measured: RecordColumns, threshold_km: float) -> Bools:
 
 def _share_difference(name: str, a: Bools, b: Bools) -> Difference:
     first, second = 100.0 * a.astype(np.float64), 100.0 * b.astype(np.float64)
-    return _difference(name, first, second, mcnemar_p(a, b))
+    return _make_difference(name, first, second, mcnemar_p(a, b))
 
 
 def _mean_difference(name: str, a: Floats, b: Floats) -> Difference:
-    return _difference(name, a, b, sign_flip_p(a, b))
+    return _make_difference(name, a, b, sign_flip_p(a, b))
 
 
-def _difference(name: str, a: Floats, b: Floats, p: float) -> Difference:
+def _make_difference(name: str, a: Floats, b: Floats, p: float) -> Difference:
     return Difference(
         name=name,
         first=round(float(a.mean()), 3),

@@ -16,7 +16,7 @@ from tts.config import PipelineConfig
 from tts.errors import DataError
 from tts.verify.consensus.installed_calibrations import installed_file
 
-_DECISIVE = {
+_HASHED_KEYS = {
     "engine", "observer", "dialect", "dialect_settings", "limits", "routing", "tools", "verifier",
 }  # fmt: skip
 _PARTS_WITH_FILES = ("engine", "observer", "dialect_settings", "routing", "verifier")
@@ -33,7 +33,7 @@ def config_digest(args: PipelineConfig, url: str | None, *, with_installed: bool
     if url is not None:
         return hashlib.sha256(url.encode()).hexdigest()[:16]
     more = set() if args.gallery is None else {"gallery"}
-    tree = args.model_dump(mode="json", include=_DECISIVE | more)
+    tree = args.model_dump(mode="json", include=_HASHED_KEYS | more)
     own = [path for path in (_installed_calibration(args),) if path is not None] if with_installed else []
     files = {str(path): _content_hash(path) for path in sorted({*_files(args, tree), *own})}
     return hashlib.sha256(orjson.dumps([tree, files], option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]

@@ -16,8 +16,10 @@ from tts.verify.consensus.dependence import dependence_of, of_one_model
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 
-_MOST_APART = 0.3  # at this difference, the 90 % radius holds 87 % or more on samples of a scripted policy (ADR 0061)
-_FEWEST_PHOTOS = 10  # hand-set on 2026-11-29: the mean ρ of fewer photos is no reason for a warning
+_MAX_RHO_DIFFERENCE = (
+    0.3  # at this difference, the 90 % radius holds 87 % or more on samples of a scripted policy (ADR 0061)
+)
+_MIN_PHOTOS = 10  # hand-set on 2026-11-29: the mean ρ of fewer photos is no reason for a warning
 
 
 class RunDependence(Value):
@@ -33,7 +35,7 @@ def run_dependences(records: Sequence[Record], world: World) -> tuple[RunDepende
     None where no record has two such rollouts that rest on statements of tools.
     """
     runs = [record.run.trajectories for record in records if record.run is not None]
-    found = [_dependences(trajectories, world) for trajectories in runs if len(trajectories) > 1]
+    found = [_measure_dependence(trajectories, world) for trajectories in runs if len(trajectories) > 1]
     return _mean_dependence([one for one, _ in found]), _mean_dependence([between for _, between in found])
 
 
@@ -42,9 +44,9 @@ def note_on_calibration(run: RunDependence | None, fitted_rho: float | None) -> 
     where one of the two is not known from enough photos."""
     if (
         run is None
-        or run.photos < _FEWEST_PHOTOS
+        or run.photos < _MIN_PHOTOS
         or fitted_rho is None
-        or abs(run.rho - fitted_rho) <= _MOST_APART + 1e-9
+        or abs(run.rho - fitted_rho) <= _MAX_RHO_DIFFERENCE + 1e-9
     ):
         return None
     size = "small" if run.rho > fitted_rho else "large"
@@ -54,7 +56,7 @@ def note_on_calibration(run: RunDependence | None, fitted_rho: float | None) -> 
     )
 
 
-def _dependences(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
+def _measure_dependence(trajectories: Sequence[Trajectory], world: World) -> tuple[float | None, float | None]:
     ledgers, are_one_model = judge(trajectories, (), world).ledgers, of_one_model(trajectories)
     return dependence_of(ledgers, are_one_model), dependence_of(ledgers, lambda a, b: not are_one_model(a, b))
 

@@ -18,7 +18,7 @@ import orjson
 
 from tts.errors import DataError
 
-_TAIL_STEP = 1 << 16
+_TAIL_STEP_BYTES = 1 << 16
 
 
 class Journal:
@@ -105,7 +105,7 @@ def _line_start(fd: int, end: int) -> int:
     """Where the line that ends at `end` begins."""
     at = end - 1
     while at > 0:
-        step = min(_TAIL_STEP, at)
+        step = min(_TAIL_STEP_BYTES, at)
         found = os.pread(fd, step, at - step).rfind(b"\n")
         if found >= 0:
             return at - step + found + 1

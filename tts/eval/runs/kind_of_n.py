@@ -46,11 +46,13 @@ def kinds_in_words(answers: Sequence[RolloutsOfAnswer]) -> str:
     if not kinds:
         return "not recorded in this run"
     if len(kinds) == 1:
-        return _words(kinds[0][0], answers)
-    return "; ".join(f"{_words(kind, [one for one in answers if one.kind is kind])} (photos: {n})" for kind, n in kinds)
+        return _kind_in_words(kinds[0][0], answers)
+    return "; ".join(
+        f"{_kind_in_words(kind, [one for one in answers if one.kind is kind])} (photos: {n})" for kind, n in kinds
+    )
 
 
-def _words(kind: KindOfN, answers: Sequence[RolloutsOfAnswer]) -> str:
+def _kind_in_words(kind: KindOfN, answers: Sequence[RolloutsOfAnswer]) -> str:
     if kind is KindOfN.ONE_SAMPLE:
         return str(kind)
     least, most = min(one.count for one in answers), max(one.count for one in answers)

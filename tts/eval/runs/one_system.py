@@ -9,7 +9,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 from tts.errors import DataError
 
-_SAME = ("engine", "model", "dialect", "prompt_sha256")
+_COMPARED_FIELDS = ("engine", "model", "dialect", "prompt_sha256")
 
 
 class OneSystem:
@@ -28,16 +28,18 @@ class OneSystem:
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
         """Raises DataError when this answer or an earlier one differs. A run without an answer passes."""
-        self._refuse_difference()
+        self._check_difference()
         run = await self._solve(request_id, photo, options)
         if run.answer is not None:
             found = run.answer.provenance
             first = self._first_provenance = self._first_provenance or found
-            self._difference = next((name for name in _SAME if getattr(first, name) != getattr(found, name)), "")
-            self._refuse_difference()
+            self._difference = next(
+                (name for name in _COMPARED_FIELDS if getattr(first, name) != getattr(found, name)), ""
+            )
+            self._check_difference()
         return run
 
-    def _refuse_difference(self) -> None:
+    def _check_difference(self) -> None:
         if self._difference:
             name = self._difference.removesuffix("_sha256")
             raise DataError(f"the service answers with another {name} than before: record into another file (--out)")

@@ -11,7 +11,7 @@ from tts.errors import DataError
 from tts.eval.runs.record import Record, read_records
 from tts.eval.runs.run_metrics import rollout_errors_km
 
-_BATCH = 512
+_BATCH_ROWS = 512
 
 
 def to_parquet(source: Path, target: Path) -> int:
@@ -31,8 +31,8 @@ def to_parquet(source: Path, target: Path) -> int:
     schema = schema.append(arrow.field("rollout_errors_km", arrow.list_(arrow.float64())))
     partial = target.with_name(target.name + ".partial")
     with parquet.ParquetWriter(partial, schema, compression="zstd") as writer:
-        for start in range(0, len(records), _BATCH):
-            rows = [_row(record) for record in records[start : start + _BATCH]]
+        for start in range(0, len(records), _BATCH_ROWS):
+            rows = [_row(record) for record in records[start : start + _BATCH_ROWS]]
             writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
     partial.replace(target)
     return len(records)

@@ -130,7 +130,7 @@ def table_markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
-_HEAD = (
+_TABLE_HEAD = (
     "n", "failed", *(f"@{t:g} km" for t in PAPER_KM), "@1 km", "@2500 km", "median km", "GeoScore", "country", "city",
     "abstained", "90 % circle holds", "its median km", "ECE", "rollouts", "tool calls",
     "first calls shared", "tokens", "p50 s",
@@ -138,12 +138,12 @@ _HEAD = (
 
 
 def _figures_table(parts: dict[str, Figures]) -> str:
-    lines = ["| part | " + " | ".join(_HEAD) + " |", "|---" * (len(_HEAD) + 1) + "|"]
+    lines = ["| part | " + " | ".join(_TABLE_HEAD) + " |", "|---" * (len(_TABLE_HEAD) + 1) + "|"]
     return "\n".join([*lines, *(f"| {name} | " + " | ".join(_cells(f)) + " |" for name, f in parts.items())])
 
 
 def _cells(f: Figures) -> list[str]:
-    """In the order of `_HEAD`."""
+    """In the order of `_TABLE_HEAD`."""
     return [
         f"{f.n}",
         f"{f.failures}",

@@ -94,7 +94,7 @@ def measure(records: Sequence[Record], names: PlaceNames) -> RecordColumns:
         point = record.answer.point if record.answer is not None else None
         errors.append(np.nan if point is None else distance_km(point, record.truth.point))
         country.append(right_country(record, names))
-        city.append(_right_city(record, names))
+        city.append(_is_city_right(record, names))
     return RecordColumns(
         answered,
         len(records) - len(answered),
@@ -117,8 +117,8 @@ def figures(measured: RecordColumns, *, intervals: bool = False) -> Figures:
     stated = {
         "median_km": median_km(errors),
         "mean_km": mean_km(errors),
-        **_calibration(measured),
-        **_rollouts(measured),
+        **_calibration_metrics(measured),
+        **_rollout_metrics(measured),
     }
     return Figures(
         n=n,
@@ -160,14 +160,14 @@ def rollout_errors_km(record: Record) -> Floats:
     return np.array(errors, dtype=np.float64)
 
 
-def _right_city(record: Record, names: PlaceNames) -> bool:
+def _is_city_right(record: Record, names: PlaceNames) -> bool:
     answer, truth = record.answer, record.truth
     if answer is None or not answer.city or not truth.city:
         return False
     return names.same_city(answer.city, truth.city, truth.country_code or truth.country)
 
 
-def _calibration(measured: RecordColumns) -> dict[str, float | None]:
+def _calibration_metrics(measured: RecordColumns) -> dict[str, float | None]:
     """Of the answers with a point: is the confidence the share of hits at the wanted radius, does the circle hold?"""
     rows = [
         (e, s, a.radius_km.p90 if a.radius_km else np.nan, a.confidence, a.target_radius_km)
@@ -189,7 +189,7 @@ def _calibration(measured: RecordColumns) -> dict[str, float | None]:
     }
 
 
-def _rollouts(measured: RecordColumns) -> dict[str, float | tuple[float, ...] | dict[int, float] | None]:
+def _rollout_metrics(measured: RecordColumns) -> dict[str, float | tuple[float, ...] | dict[int, float] | None]:
     """best@N and pass@K. Samples with fewer rollouts than most (stopped early) count their missing ones as misses."""
     single = [rollout_errors_km(record) for record in measured.records]
     most = max((len(row) for row in single), default=0)

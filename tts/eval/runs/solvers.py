@@ -15,7 +15,7 @@ from tts.pipeline import solve
 from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 
-_TRIES = 5
+_MAX_TRIES = 5
 _MAX_PAUSE_S = 30.0
 
 
@@ -44,7 +44,7 @@ class RemoteSolver:
 
     async def __call__(self, request_id: str, photo: bytes, options: LocateOptions) -> Run:
         """Five tries while the server is busy; the last one raises Overloaded. `request_id` is not sent."""
-        for attempt in range(1, _TRIES):
+        for attempt in range(1, _MAX_TRIES):
             try:
                 return await self._run(photo, options)
             except Overloaded as busy:

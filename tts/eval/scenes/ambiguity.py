@@ -24,8 +24,8 @@ Codes = frozenset[str]
 _MIN_SPEAKERS_PERCENT = (
     20.0  # percent of a country's people, from which a language that is not official is still on its signs
 )
-_CHINESE = {"zh": "CN SG MY", "zh_Hant": "TW HK MO"}
-_NOT_MONEY = re.compile(r"[\d\s.,٫٬\u200e\u200f\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u1040-\u1049]+")
+_CHINESE_COUNTRIES = {"zh": "CN SG MY", "zh_Hant": "TW HK MO"}
+_AMOUNT = re.compile(r"[\d\s.,٫٬\u200e\u200f\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u1040-\u1049]+")
 
 
 def all_countries() -> Codes:
@@ -41,8 +41,8 @@ def common(facts: tuple[Codes, ...]) -> Codes:
 @cache
 def countries_by_wording(language: str) -> Codes:
     """Countries with this wording on their signs."""
-    if language in _CHINESE:
-        return frozenset(_CHINESE[language].split())
+    if language in _CHINESE_COUNTRIES:
+        return frozenset(_CHINESE_COUNTRIES[language].split())
     found = set()
     for territory, languages in get_global("territory_languages").items():
         for tag, codes in languages.items():
@@ -90,23 +90,25 @@ def countries_by_postcode(postcode: str) -> Codes:
 def countries_by_price_sign(price: str, locale: SceneLocale) -> Codes:
     """Countries of the language whose prices carry the same sign on the same side."""
     return frozenset(
-        code for code in countries_by_wording(locale.language) if _money(locale.language, code) == _marks(price)
+        code
+        for code in countries_by_wording(locale.language)
+        if _price_affixes(locale.language, code) == _affixes_of_amount(price)
     )
 
 
 @cache
-def _money(language: str, country: str) -> tuple[str, ...]:
+def _price_affixes(language: str, country: str) -> tuple[str, ...]:
     currencies = get_territory_currencies(country)
     try:
         locale = Locale.parse(f"{language}_{country}")
-        return _marks(format_currency(1, str(currencies[0]), locale=locale, numbering_system="default"))
+        return _affixes_of_amount(format_currency(1, str(currencies[0]), locale=locale, numbering_system="default"))
     except (UnknownLocaleError, UnsupportedNumberingSystemError, IndexError, ValueError):
         return ()
 
 
-def _marks(price: str) -> tuple[str, ...]:
+def _affixes_of_amount(price: str) -> tuple[str, ...]:
     """What stands before and after the amount."""
-    return tuple(_NOT_MONEY.split(price))
+    return tuple(_AMOUNT.split(price))
 
 
 @lru_cache(maxsize=1)

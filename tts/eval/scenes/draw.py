@@ -23,16 +23,16 @@ from tts.eval.scenes.templates import Line, Panel
 Pixels = npt.NDArray[np.uint8]
 Light = npt.NDArray[np.float32]
 Room = tuple[float, float, float, float]  # left, right, top, bottom, in shares of the picture
-_SIZE = (1280, 960)
+_SIZE_PX = (1280, 960)
 _PANEL_WIDTH = 1100
-_PLACES = {1: ((0.0, 1.0),), 2: ((0.0, 0.62), (0.6, 1.0))}  # top and bottom of where signs hang, by their number
-_STREET = 0.3  # share of the width in which farther signs stand
-_FOCAL_PX = _SIZE[0] / (2 * math.tan(math.radians(70 / 2)))
-_BOARD_M = 2.5
+_SIGN_ROWS = {1: ((0.0, 1.0),), 2: ((0.0, 0.62), (0.6, 1.0))}  # top and bottom of where signs hang, by their number
+_STREET_WIDTH_SHARE = 0.3  # share of the width in which farther signs stand
+_FOCAL_PX = _SIZE_PX[0] / (2 * math.tan(math.radians(70 / 2)))
+_BOARD_WIDTH_M = 2.5
 _DISTANCE_M = (7.0, 18.0)
-_RTL = frozenset({"Arab", "Hebr"})
+_RTL_SCRIPTS = frozenset({"Arab", "Hebr"})
 # (ground, ink) by style; one is chosen at random.
-_INKS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] = {
+_COLOURS: dict[str, tuple[tuple[tuple[int, int, int], tuple[int, int, int]], ...]] = {
     "shop": (((150, 30, 36), (250, 245, 235)), ((30, 70, 50), (245, 230, 180)), ((245, 240, 225), (40, 30, 30))),
     "board": (((24, 60, 120), (250, 250, 250)), ((245, 245, 245), (20, 20, 40)), ((40, 44, 40), (240, 240, 225))),
     "road": (((20, 100, 60), (250, 250, 250)), ((250, 210, 20), (15, 15, 15)), ((25, 70, 150), (250, 250, 250))),
@@ -54,21 +54,21 @@ def draw_scene(
     """
     rng = random.Random(seed)
     noise = np.random.default_rng(list(seed.encode()))
-    picture = _wall(rng, noise)
-    near, street = _sides(rng) if farther else ((0.0, 1.0), (0.0, 0.0))
-    for panel, (top, bottom) in zip(panels, _PLACES[len(panels)], strict=True):
-        picture = _hang_sign(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, (*near, top, bottom))
+    picture = _draw_wall(rng, noise)
+    near, street = _choose_sides(rng) if farther else ((0.0, 1.0), (0.0, 0.0))
+    for panel, (top, bottom) in zip(panels, _SIGN_ROWS[len(panels)], strict=True):
+        picture = _hang_sign(np.asarray(_draw_panel(panel, script, shelf, rng)), picture, rng, (*near, top, bottom))
     for row, panel in enumerate(farther):
         room = (*street, row / len(farther), (row + 1) / len(farther))
-        picture = _stand_sign(np.asarray(_panel(panel, script, shelf, rng)), picture, rng, room)
-    seen = _camera(picture, rng, noise)
+        picture = _stand_sign(np.asarray(_draw_panel(panel, script, shelf, rng)), picture, rng, room)
+    seen = _add_camera_effects(picture, rng, noise)
     out = io.BytesIO()
     Image.fromarray(seen).save(out, "JPEG", quality=rng.randint(68, 93))
     return out.getvalue()
 
 
-def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> Image.Image:
-    ground, ink = rng.choice(_INKS[panel.style])
+def _draw_panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> Image.Image:
+    ground, ink = rng.choice(_COLOURS[panel.style])
     width, height = _PANEL_WIDTH, int(_PANEL_WIDTH / panel.aspect)
     picture = Image.new("RGB", (width, height), ground)
     draw = ImageDraw.Draw(picture)
@@ -86,8 +86,8 @@ def _panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random) -> I
     for line, sized, tall in zip(panel.lines, drawn, heights, strict=True):
         font = sized.font(max(10, int(sized.size * scale)))
         middle = (width / 2, y + scale * (tall - 0.62 * sized.size))
-        right_to_left = script in _RTL and any(ord(char) > 0x590 for char in line.text)
-        draw.text(middle, line.text, fill=ink, font=font, anchor="mm", **_direction(right_to_left, font))
+        right_to_left = script in _RTL_SCRIPTS and any(ord(char) > 0x590 for char in line.text)
+        draw.text(middle, line.text, fill=ink, font=font, anchor="mm", **_direction_options(right_to_left, font))
         y += scale * tall
     return picture
 
@@ -113,17 +113,17 @@ def _fit_face(line: Line, script: str, shelf: FontShelf, rng: random.Random, wid
     return _SizedFace(face, max(12, int(size * min(1.0, width / max(1.0, length)))), weight)
 
 
-def _direction(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, Any]:
+def _direction_options(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, Any]:
     return {"direction": "rtl"} if right_to_left and font.layout_engine == ImageFont.Layout.RAQM else {}
 
 
-def _wall(rng: random.Random, noise: np.random.Generator) -> Light:
+def _draw_wall(rng: random.Random, noise: np.random.Generator) -> Light:
     """Plaster, bricks or sky with a street below: enough that a sign does not float in white."""
-    width, height = _SIZE
+    width, height = _SIZE_PX
     base = np.array([rng.randint(70, 210) for _ in range(3)], dtype=np.float32)
     grey = float(base.mean())
     wall = np.tile((0.6 * grey + 0.4 * base), (height, width, 1)).astype(np.float32)
-    wall += cv2.resize(noise.normal(0, 12, (24, 32, 1)).astype(np.float32), _SIZE)[..., None]
+    wall += cv2.resize(noise.normal(0, 12, (24, 32, 1)).astype(np.float32), _SIZE_PX)[..., None]
     if rng.random() < 0.5:
         tall, wide = rng.randint(28, 60), rng.randint(70, 150)
         for row, y in enumerate(range(0, height, tall)):
@@ -140,41 +140,41 @@ def _wall(rng: random.Random, noise: np.random.Generator) -> Light:
     return wall
 
 
-def _sides(rng: random.Random) -> tuple[tuple[float, float], tuple[float, float]]:
+def _choose_sides(rng: random.Random) -> tuple[tuple[float, float], tuple[float, float]]:
     """Left and right edge of what is near and of what is farther, in shares of the width."""
     if rng.random() < 0.5:
-        return (0.0, 1.0 - _STREET), (1.0 - _STREET, 1.0)
-    return (_STREET, 1.0), (0.0, _STREET)
+        return (0.0, 1.0 - _STREET_WIDTH_SHARE), (1.0 - _STREET_WIDTH_SHARE, 1.0)
+    return (_STREET_WIDTH_SHARE, 1.0), (0.0, _STREET_WIDTH_SHARE)
 
 
 def _hang_sign(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
     """A sign near the camera: it fills most of its room."""
-    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
+    (tall, wide), (width, height) = sign.shape[:2], _extent_px(room)
     reach = rng.uniform(0.55, 0.9) * width
-    return _paste(sign, wall, rng, room, min(reach, 0.85 * height * wide / tall))
+    return _paste_sign(sign, wall, rng, room, min(reach, 0.85 * height * wide / tall))
 
 
 def _stand_sign(sign: Pixels, wall: Light, rng: random.Random, room: Room) -> Light:
     """A sign down the street, as large as its distance makes it."""
-    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
+    (tall, wide), (width, height) = sign.shape[:2], _extent_px(room)
     near, far = _DISTANCE_M
     distance_m = near * (far / near) ** rng.random()
-    reach = min(_FOCAL_PX * _BOARD_M / distance_m, 0.9 * width, 0.85 * height * wide / tall)
+    reach = min(_FOCAL_PX * _BOARD_WIDTH_M / distance_m, 0.9 * width, 0.85 * height * wide / tall)
     small = cv2.resize(sign, (round(reach), max(1, round(reach * tall / wide))), interpolation=cv2.INTER_AREA)
-    return _paste(np.asarray(small, dtype=np.uint8), wall, rng, room, reach)
+    return _paste_sign(np.asarray(small, dtype=np.uint8), wall, rng, room, reach)
 
 
-def _extent(room: Room) -> tuple[float, float]:
+def _extent_px(room: Room) -> tuple[float, float]:
     left, right, top, bottom = room
-    return (right - left) * _SIZE[0], (bottom - top) * _SIZE[1]
+    return (right - left) * _SIZE_PX[0], (bottom - top) * _SIZE_PX[1]
 
 
-def _paste(sign: Pixels, wall: Light, rng: random.Random, room: Room, reach: float) -> Light:
+def _paste_sign(sign: Pixels, wall: Light, rng: random.Random, room: Room, reach: float) -> Light:
     """The sign `reach` pixels wide, in perspective, with a shadow, somewhere in its room."""
-    (tall, wide), (width, height) = sign.shape[:2], _extent(room)
+    (tall, wide), (width, height) = sign.shape[:2], _extent_px(room)
     drop = reach * tall / wide
-    x0 = room[0] * _SIZE[0] + (width - reach) * rng.uniform(0.2, 0.8)
-    y0 = room[2] * _SIZE[1] + (height - drop) * rng.uniform(0.15, 0.7)
+    x0 = room[0] * _SIZE_PX[0] + (width - reach) * rng.uniform(0.2, 0.8)
+    y0 = room[2] * _SIZE_PX[1] + (height - drop) * rng.uniform(0.15, 0.7)
     corners = np.array([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float32)
     lean = 0.09
     target = np.array(
@@ -185,16 +185,16 @@ def _paste(sign: Pixels, wall: Light, rng: random.Random, room: Room, reach: flo
         dtype=np.float32,
     )
     view = cv2.getPerspectiveTransform(corners, target)
-    mask = cv2.warpPerspective(np.ones((tall, wide), np.float32), view, _SIZE)
+    mask = cv2.warpPerspective(np.ones((tall, wide), np.float32), view, _SIZE_PX)
     shadow = cv2.GaussianBlur(np.roll(mask, (10, 8), (0, 1)), (0, 0), 9)[..., None]
-    drawn = cv2.warpPerspective(sign.astype(np.float32), view, _SIZE, flags=cv2.INTER_LINEAR)
+    drawn = cv2.warpPerspective(sign.astype(np.float32), view, _SIZE_PX, flags=cv2.INTER_LINEAR)
     shaded = wall * (1.0 - 0.45 * shadow)
     return np.asarray(shaded * (1.0 - mask[..., None]) + drawn * mask[..., None], dtype=np.float32)
 
 
-def _camera(picture: Light, rng: random.Random, noise: np.random.Generator) -> Pixels:
+def _add_camera_effects(picture: Light, rng: random.Random, noise: np.random.Generator) -> Pixels:
     """Uneven light, exposure, blur and sensor noise."""
-    width, height = _SIZE
+    width, height = _SIZE_PX
     angle, depth = rng.uniform(0, 2 * np.pi), rng.uniform(0.05, 0.35)
     x, y = np.meshgrid(np.linspace(-1, 1, width), np.linspace(-1, 1, height))
     light = 1.0 + depth * (np.cos(angle) * x + np.sin(angle) * y)

@@ -22,7 +22,7 @@ from PIL import ImageFont, features
 from tts.eval.scenes.locales import SCRIPTS
 
 _SHAPED_SCRIPTS = frozenset({"Arab", "Hebr", "Deva", "Beng", "Taml", "Telu", "Sinh", "Khmr", "Mymr"})
-_SAMPLES = {
+_SAMPLE_TEXTS = {
     "Latn": "Năłße", "Cyrl": "Жњї", "Grek": "Ωάθ", "Geor": "ქართ", "Armn": "Հայ", "Hebr": "שלום", "Arab": "پچعربی",
     "Deva": "हिन्द", "Beng": "বাংলা", "Taml": "தமிழ்", "Telu": "తెలుగ", "Sinh": "සිංහල", "Thai": "ไทยก", "Laoo": "ລາວກ",
     "Khmr": "ខ្មែរ", "Mymr": "မြန်မာ", "Ethi": "አማርኛ", "Hang": "한국어", "Jpan": "日本語かな", "Hans": "简体书",
@@ -97,7 +97,7 @@ class FontShelf:
                     self._faces[script].append(Face(str(path), index))
         lacking = [script for script in SCRIPTS if not self._faces[script]]
         if system and lacking:
-            self._add_system(lacking)
+            self._add_system_fonts(lacking)
         self.missing = {script: reason for script in SCRIPTS if (reason := self._missing_reason(script)) is not None}
 
     @property
@@ -120,10 +120,10 @@ class FontShelf:
             return "this Pillow cannot shape text (no Raqm)"
         return None
 
-    def _add_system(self, scripts: list[str]) -> None:
+    def _add_system_fonts(self, scripts: list[str]) -> None:
         for path in _system_files():
             for script in scripts:
-                if len(self._faces[script]) < 3 and _can_open(path) and Face(str(path)).covers(_SAMPLES[script]):
+                if len(self._faces[script]) < 3 and _can_open(path) and Face(str(path)).covers(_SAMPLE_TEXTS[script]):
                     self._faces[script].append(Face(str(path)))
 
 

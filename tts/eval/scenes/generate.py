@@ -22,9 +22,9 @@ from tts.eval.scenes.words import Split, words_for
 from tts.geodata.countries import Countries
 
 _TOWN_RADIUS_M = 3000.0
-_TRIES = 60
-_BESIDE = 0.7  # share of signs that do not hang alone
-_FARTHER = 3  # signs down the street, at most
+_MAX_TRIES = 60
+_NEIGHBOUR_SIGN_SHARE = 0.7  # share of signs that do not hang alone
+_MAX_FARTHER_SIGNS = 3  # signs down the street, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class SceneMaker:
             DataError: when nothing can be planned with the fonts at hand.
         """
         templates = MISLEADING if self.misleading else TEMPLATES[self.split]
-        for attempt in range(_TRIES):
+        for attempt in range(_MAX_TRIES):
             seed = f"{self.seed}:{self.split}:{number}:{attempt}"
             rng = random.Random(seed)
             order = random.Random(f"{self.seed}:{number // len(self._locales)}").sample(
@@ -120,7 +120,11 @@ class SceneMaker:
             setting = Setting(rng, locale, words_for(locale.language, self.split), town, self.split)
             panel = template(setting)
             if panel is not None and self._can_draw(panel, locale.script):
-                near = self._neighbour_sign(setting) if not self.misleading and rng.random() < _BESIDE else None
+                near = (
+                    self._neighbour_sign(setting)
+                    if not self.misleading and rng.random() < _NEIGHBOUR_SIGN_SHARE
+                    else None
+                )
                 return Scene(
                     number, seed, self.split, template.__name__, locale, town, panel, near, self._farther_signs(setting)
                 )
@@ -147,7 +151,7 @@ class SceneMaker:
 
     def _farther_signs(self, setting: Setting) -> tuple[Panel, ...]:
         """Signs of the same town farther down the street: none, or up to three."""
-        wanted = setting.rng.randint(0, _FARTHER) if self.street else 0
+        wanted = setting.rng.randint(0, _MAX_FARTHER_SIGNS) if self.street else 0
         found = (self._neighbour_sign(setting) for _ in range(wanted))
         return tuple(panel for panel in found if panel is not None)
 

@@ -24,7 +24,7 @@ class SceneLocale:
 
 
 # language: (script, countries); divisions follow a country after a colon.
-_TABLE = {
+_LOCALE_TABLE = {
     "en": ("Latn", "GB IE US AU NZ ZA NG KE GH CA:08,02,01"),
     "fr": ("Latn", "FR BE:WAL CH:GE,VD,NE,JU CA:10 SN CI"),
     "de": ("Latn", "DE AT CH:ZH,BE,LU,SG,AG"),
@@ -71,14 +71,14 @@ _TABLE = {
 }
 
 
-def _locales() -> tuple[SceneLocale, ...]:
+def _load_locales() -> tuple[SceneLocale, ...]:
     made = []
-    for language, (script, places) in _TABLE.items():
+    for language, (script, places) in _LOCALE_TABLE.items():
         for place in places.split():
             country, _, divisions = place.partition(":")
             made.append(SceneLocale(language, script, country, tuple(filter(None, divisions.split(",")))))
     return tuple(made)
 
 
-LOCALES = _locales()
+LOCALES = _load_locales()
 SCRIPTS = tuple(dict.fromkeys(locale.script for locale in LOCALES))

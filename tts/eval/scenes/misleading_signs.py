@@ -23,14 +23,14 @@ STREETS = {
     "ta": "{} சாலை", "si": "{} පාර", "te": "{} రోడ్డు", "ka": "{} ქუჩა", "hy": "{} փողոց",
 }  # fmt: skip
 # Food that is called so abroad, by its language; of each list the first half is for `dev`.
-_CUISINES = {
+_FOODS_BY_LANGUAGE = {
     "fr": ("Boulangerie", "Crêperie", "Bistro", "Pâtisserie", "Brasserie", "Fromagerie"),
     "it": ("Pizzeria", "Gelateria", "Espresso", "Trattoria", "Osteria", "Ristorante"),
     "es": ("Tapas", "Tacos", "Taquería", "Empanadas"),
     "tr": ("Döner", "Baklava", "Lahmacun", "Kebap"),
     "de": ("Biergarten", "Bratwurst", "Konditorei", "Schnitzel"),
 }
-_WORLD = 24  # towns of a country that are called so on shops far away
+_MAX_FAMOUS_TOWNS = 24  # towns of a country that are called so on shops far away
 
 
 def street_called_after_a_town(s: Setting) -> Panel | None:
@@ -39,7 +39,7 @@ def street_called_after_a_town(s: Setting) -> Panel | None:
     if form is None or not others:
         return None
     street = form.format(s.rng.choice(others).name)
-    return _shop(s, Line(s.rng.choice(s.words.shop), 1.2), Line(street, 0.8, 0.2))
+    return _shop_panel(s, Line(s.rng.choice(s.words.shop), 1.2), Line(street, 0.8, 0.2))
 
 
 def english_for_visitors(s: Setting) -> Panel | None:
@@ -48,7 +48,7 @@ def english_for_visitors(s: Setting) -> Panel | None:
         return None
     english = words_for("en", s.split)
     chosen = s.rng.choice(english.shop), *s.rng.sample(english.notice, 2)
-    return _shop(s, *(Line(text, 1.0, 0.15) for text in chosen))
+    return _shop_panel(s, *(Line(text, 1.0, 0.15) for text in chosen))
 
 
 def distant_name_on_a_shop(s: Setting) -> Panel | None:
@@ -58,19 +58,19 @@ def distant_name_on_a_shop(s: Setting) -> Panel | None:
     if not towns:
         return None
     kind = s.rng.choice(("Restaurant", "Café", "Hotel", "Grill"))
-    name = s.rng.choice(towns[:_WORLD]).latin
-    return _shop(s, Line(f"{kind} {name}", 1.4) if s.rng.random() < 0.5 else Line(f"{name} {kind}", 1.4))
+    name = s.rng.choice(towns[:_MAX_FAMOUS_TOWNS]).latin
+    return _shop_panel(s, Line(f"{kind} {name}", 1.4) if s.rng.random() < 0.5 else Line(f"{name} {kind}", 1.4))
 
 
 def food_in_its_own_language(s: Setting) -> Panel | None:
     """Food of a foreign cuisine, with one of its goods in the same language."""
-    language = s.rng.choice([tag for tag in _CUISINES if tag != s.locale.language])
+    language = s.rng.choice([tag for tag in _FOODS_BY_LANGUAGE if tag != s.locale.language])
     if s.locale.country in countries_by_wording(language):
         return None
-    words = _CUISINES[language]
+    words = _FOODS_BY_LANGUAGE[language]
     half = len(words) // 2
     name = s.rng.choice(words[:half] if s.split == "dev" else words[half:])
-    return _shop(s, Line(name, 1.5), Line(s.rng.choice(words_for(language, s.split).goods), 0.8, 0.2))
+    return _shop_panel(s, Line(name, 1.5), Line(s.rng.choice(words_for(language, s.split).goods), 0.8, 0.2))
 
 
 def wording_of_many_countries(s: Setting) -> Panel | None:
@@ -81,7 +81,7 @@ def wording_of_many_countries(s: Setting) -> Panel | None:
     return Panel(lines, "shop", "language", (s.wording,), 2.0)
 
 
-def _shop(s: Setting, *lines: Line) -> Panel:
+def _shop_panel(s: Setting, *lines: Line) -> Panel:
     """These lines, and the only one that points home: a notice in the country's language, or its web address."""
     if s.rng.random() < 0.5:
         return Panel((*lines, Line(s.rng.choice(s.words.notice), 0.7, 0.3)), "shop", "language", (s.wording,), 1.8)

@@ -21,9 +21,26 @@ from phonenumbers import PhoneNumberFormat, PhoneNumberType
 from tts.eval.scenes.locales import SceneLocale
 from tts.geodata.countries import Countries
 
-_SYLLABLES = ("zel", "mor", "va", "tar", "ne", "lo", "bri", "so", "ka", "vin", "or", "ti", "lu", "dra", "pe", "quo")
+_NAME_SYLLABLES = (
+    "zel",
+    "mor",
+    "va",
+    "tar",
+    "ne",
+    "lo",
+    "bri",
+    "so",
+    "ka",
+    "vin",
+    "or",
+    "ti",
+    "lu",
+    "dra",
+    "pe",
+    "quo",
+)
 # What a coffee costs, where it is not a few units of the currency.
-_PRICE = {
+_COFFEE_PRICES = {
     "JPY": 480, "KRW": 4500, "VND": 35000, "IDR": 25000, "COP": 7500, "CLP": 2200, "HUF": 790, "RUB": 220, "KZT": 900,
     "INR": 60, "PKR": 180, "BDT": 80, "LKR": 350, "THB": 65, "LAK": 25000, "KHR": 6000, "MMK": 2500, "ETB": 55,
     "IQD": 2500, "IRR": 850000, "AMD": 900, "CZK": 75, "SEK": 42, "NOK": 45, "DKK": 38, "PHP": 120, "TWD": 85,
@@ -31,7 +48,7 @@ _PRICE = {
     "UAH": 65, "XOF": 700, "AOA": 900, "MZN": 120, "KGS": 150, "TRY": 95,
 }  # fmt: skip
 # '#' a digit, '@' a letter of the national alphabet; everything else as it is.
-_PLATES = {
+_PLATE_FORMS = {
     "DE": "@@ @@ ###", "FR": "@@-###-@@", "IT": "@@ ### @@", "ES": "#### @@@", "GB": "@@## @@@", "IE": "###-D-####",
     "NL": "@@-###-@", "BE": "1-@@@-###", "PL": "@@ #####", "CZ": "#@# ####", "HU": "@@ @@-###", "RO": "B ## @@@",
     "SE": "@@@ ##@", "NO": "@@ #####", "DK": "@@ ## ###", "FI": "@@@-###", "PT": "@@-##-@@", "CH": "ZH ######",
@@ -41,7 +58,7 @@ _PLATES = {
     "KR": "##가 ####", "CN": "京A·#####", "TW": "@@@-####", "BR": "@@@#@##", "AR": "@@ ### @@", "MX": "@@@-##-##",
     "AU": "@@@-##@", "ZA": "@@@ ### GP", "TH": "กข ####", "VN": "30A-###.##", "ID": "B #### @@@", "KZ": "### @@@ 02",
 }  # fmt: skip
-_ROUND = re.compile(r"[.,٫]([0०০၀۰٠])\1(?!\d)")  # nobody writes the cents of large amounts
+_ZERO_CENTS = re.compile(r"[.,٫]([0०০၀۰٠])\1(?!\d)")  # nobody writes the cents of large amounts
 _PLATE_LETTERS = "ABCEHKMNPRSTX"
 
 
@@ -66,11 +83,11 @@ def price(locale: SceneLocale, rng: random.Random, *, factor: int = 1) -> tuple[
     if not currencies:
         return None
     currency = str(currencies[0])
-    base = factor * _PRICE.get(currency, 4)
+    base = factor * _COFFEE_PRICES.get(currency, 4)
     amount = round(base * rng.uniform(0.5, 3.0) / 5) * 5 if base >= 20 else round(base * rng.uniform(0.4, 3.0), 1)
     try:
         text = format_currency(amount, currency, locale=locale.babel, numbering_system="default")
-        return (_ROUND.sub("", text) if base >= 20 else text), currency
+        return (_ZERO_CENTS.sub("", text) if base >= 20 else text), currency
     except (UnknownLocaleError, UnsupportedNumberingSystemError):
         return None
 
@@ -96,18 +113,18 @@ def postcode(locale: SceneLocale) -> str | None:
 
 def web_address(locale: SceneLocale, rng: random.Random) -> str:
     """A made-up address under the top-level domain of the country."""
-    name = "".join(rng.sample(_SYLLABLES, 3))
+    name = "".join(rng.sample(_NAME_SYLLABLES, 3))
     return f"www.{name}{_tld(locale.country)}"
 
 
 def brand(rng: random.Random) -> str:
     """A name that means nothing anywhere."""
-    return "".join(rng.sample(_SYLLABLES, 3)).capitalize()
+    return "".join(rng.sample(_NAME_SYLLABLES, 3)).capitalize()
 
 
 def plate(locale: SceneLocale, rng: random.Random) -> str | None:
     """A made-up number plate in the form of the country; None for a country that is not in the table."""
-    form = _PLATES.get(locale.country)
+    form = _PLATE_FORMS.get(locale.country)
     if form is None:
         return None
     letters = {"#": "0123456789", "@": _PLATE_LETTERS}
@@ -116,7 +133,7 @@ def plate(locale: SceneLocale, rng: random.Random) -> str | None:
 
 def plates_like(country: str) -> frozenset[str]:
     """Countries of the table whose plates have the same form."""
-    return frozenset(code for code, form in _PLATES.items() if form == _PLATES.get(country))
+    return frozenset(code for code, form in _PLATE_FORMS.items() if form == _PLATE_FORMS.get(country))
 
 
 @lru_cache(maxsize=1)

@@ -17,16 +17,16 @@ from tts.domain.geo import LatLon, distances_km
 from tts.eval.scenes.locales import SceneLocale
 from tts.geodata.names import normalise, script_of
 
-_POPULATION = (6_000, 900_000)
+_POPULATION_RANGE = (6_000, 900_000)
 _MAX_TOWNS = 160
 _CODECS = {
     "el": "iso8859_7", "he": "iso8859_8", "ar": "iso8859_6", "th": "cp874", "ko": "euc_kr", "ja": "shift_jis",
     "zh": "gb2312", "zh_Hant": "big5",
 }  # fmt: skip
-_FOREIGN = {
+_FOREIGN_LETTERS = {
     "ru": "іїєґўђћџјљњ", "uk": "ыэъё", "bg": "ыэёіїєў", "sr": "йыэъьёщюяіїє", "fa": "كيةى", "ur": "كيةىگ",
 }  # fmt: skip
-_AS_GEONAMES = {"Hans": ("Hani",), "Hant": ("Hani",), "Jpan": ("Hani", "Jpan")}
+_SCRIPTS_IN_GEONAMES = {"Hans": ("Hani",), "Hant": ("Hani",), "Jpan": ("Hani", "Jpan")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Town:
 @cache
 def towns_of(locale: SceneLocale) -> tuple[Town, ...]:
     """The larger towns of a locale that have a name in its script, most people first."""
-    low, high = _POPULATION
+    low, high = _POPULATION_RANGE
     found = []
     for row in _rows(locale.country):
         if locale.divisions and row["admin1code"] not in locale.divisions:
             continue
-        if low <= row["population"] <= high and (name := _own_name(row, locale)):
+        if low <= row["population"] <= high and (name := _native_name(row, locale)):
             point = LatLon(lat=row["latitude"], lon=row["longitude"])
             found.append(
                 Town(f"gn:{row['geonameid']}", name, row["name"], point, locale.country, int(row["population"]))
@@ -67,10 +67,10 @@ def neighbours(town: Town, locale: SceneLocale, *, count: int = 3) -> list[tuple
     return [(others[i], float(km[i])) for i in np.argsort(km, kind="stable")[:count]]
 
 
-def _own_name(row: dict[str, Any], locale: SceneLocale) -> str:
+def _native_name(row: dict[str, Any], locale: SceneLocale) -> str:
     if locale.script == "Latn":
         return _latin_name(row, locale.language)
-    wanted = _AS_GEONAMES.get(locale.script, (locale.script,))
+    wanted = _SCRIPTS_IN_GEONAMES.get(locale.script, (locale.script,))
     names = {name.strip() for name in row["alternatenames"] if script_of(name) in wanted}
     names = {name for name in names if 2 <= len(name) <= 22 and _is_written_in(name, locale.language)}
     return min(names, key=lambda name: (len(name), name), default="")
@@ -88,7 +88,7 @@ def _latin_name(row: dict[str, Any], language: str) -> str:
 
 
 def _is_written_in(name: str, language: str) -> bool:
-    if any(char in _FOREIGN.get(language, "") for char in name.lower()) or any(
+    if any(char in _FOREIGN_LETTERS.get(language, "") for char in name.lower()) or any(
         char in "()/,0123456789" for char in name
     ):
         return False

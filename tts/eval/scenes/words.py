@@ -30,19 +30,19 @@ class Words:
 
 def words_for(language: str, split: Split) -> Words:
     """Raises DataError when the language has no list."""
-    lists = _lists().get(language)
+    lists = _load_lists().get(language)
     if lists is None:
-        raise DataError(f"there are no words for {language!r}; there are: {', '.join(_lists())}")
+        raise DataError(f"there are no words for {language!r}; there are: {', '.join(_load_lists())}")
     return lists[split]
 
 
 @lru_cache(maxsize=1)
-def _lists() -> dict[str, dict[str, Words]]:
+def _load_lists() -> dict[str, dict[str, Words]]:
     text = importlib.resources.files("tts").joinpath("data/scenes/words.yaml").read_text(encoding="utf-8")
     tree = yaml.safe_load(text)["languages"]
-    return {language: {split: _words(lists[split]) for split in SPLITS} for language, lists in tree.items()}
+    return {language: {split: _make_words(lists[split]) for split in SPLITS} for language, lists in tree.items()}
 
 
-def _words(lists: dict[str, Any]) -> Words:
+def _make_words(lists: dict[str, Any]) -> Words:
     fields: dict[str, Any] = {kind: tuple(words) if isinstance(words, list) else words for kind, words in lists.items()}
     return Words(**fields)

@@ -15,9 +15,9 @@ from tts.geodata.gazetteer import Gazetteer, Place
 from tts.geodata.names import normalise
 from tts.geodata.place_facts import place_fact
 
-_N_DRAWN = 900
-_AMONG = 90_000  # the most important places: towns of a thousand people and more
-_MIN_PEOPLE = 2_000
+_N_TOWNS = 900
+_N_MOST_IMPORTANT = 90_000  # the most important places: towns of a thousand people and more
+_MIN_POPULATION = 2_000
 _FAR_KM = 1500.0
 
 # "Restaurant", "welcome" and the like, as signs have it, in scripts that few countries write.
@@ -41,9 +41,9 @@ class Atlas:
         """Country code → towns that a search for their name finds. Countries without one are left out."""
         lat, lon = self.gazetteer.positions()
         found: dict[str, dict[str, Place]] = {}
-        for number in random.Random(0).sample(range(min(_AMONG, len(lat))), _N_DRAWN):
+        for number in random.Random(0).sample(range(min(_N_MOST_IMPORTANT, len(lat))), _N_TOWNS):
             point = LatLon(lat=float(lat[number]), lon=float(lon[number]))
-            near = self.gazetteer.nearest(point, limit=1, max_km=20.0, min_population=_MIN_PEOPLE)
+            near = self.gazetteer.nearest(point, limit=1, max_km=20.0, min_population=_MIN_POPULATION)
             if near and self._is_usable(near[0][0]):
                 found.setdefault(near[0][0].country_code, {})[near[0][0].id] = near[0][0]
         return {code: sorted(towns.values(), key=lambda town: town.id) for code, towns in sorted(found.items())}

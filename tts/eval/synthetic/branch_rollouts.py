@@ -13,7 +13,7 @@ from tts.eval.synthetic.branches import Branch, page_of, place_of
 from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 
-_WHIMS = (
+_UNFOUNDED_REASONS = (
     "The facades do not fit, though. Back to {town}.",
     "But that line may be an advertisement. {town} remains more likely.",
     "On reflection the street looks more like {town}.",
@@ -40,7 +40,9 @@ def wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Bran
     call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
     writer.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
     last = writer.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
-    return writer.end(rng.choice(_WHIMS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last))
+    return writer.end(
+        rng.choice(_UNFOUNDED_REASONS).format(town=taken.town.name), _cited_hypothesis(atlas, rng, taken, last)
+    )
 
 
 def thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:

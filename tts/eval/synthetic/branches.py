@@ -23,8 +23,16 @@ from tts.eval.synthetic.rollout_kinds import belief, point_near
 from tts.geodata.gazetteer import Place
 from tts.geodata.names import normalise
 
-_CHAINS = ("Panda Market", "Café Aurora", "Salon Bella", "Delta Motors", "Vista Optik", "Kebab King", "Foto Express")
-_STREETS = ("Linden Avenue", "Harbour Road", "Mill Lane", "Castle Street", "Garden Road", "Bridge Street")
+_CHAIN_SHOPS = (
+    "Panda Market",
+    "Café Aurora",
+    "Salon Bella",
+    "Delta Motors",
+    "Vista Optik",
+    "Kebab King",
+    "Foto Express",
+)
+_STREET_NAMES = ("Linden Avenue", "Harbour Road", "Mill Lane", "Castle Street", "Garden Road", "Bridge Street")
 _MAX_TRIES = 3000
 _FAR_KM = 300.0
 
@@ -40,7 +48,7 @@ class Branch:
 
     def branch_in(self, town: Place, rng: random.Random) -> Branch:
         """Another branch of the chain, with a street of its own for small print."""
-        street = f"{rng.choice(_STREETS)} {rng.randrange(400, 800)}"
+        street = f"{rng.choice(_STREET_NAMES)} {rng.randrange(400, 800)}"
         return Branch(self.name, town, street, street)
 
     @property
@@ -66,8 +74,8 @@ def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
 
 def chain(atlas: Atlas, rng: random.Random, kind: str) -> tuple[Branch, Branch]:
     """Two branches in two countries; with the kind `street line` their streets are the small print."""
-    name = rng.choice(_CHAINS)
-    streets = [f"{street} {rng.randrange(3, 400)}" for street in rng.sample(_STREETS, 2)]
+    name = rng.choice(_CHAIN_SHOPS)
+    streets = [f"{street} {rng.randrange(3, 400)}" for street in rng.sample(_STREET_NAMES, 2)]
     for _ in range(_MAX_TRIES):
         ours = atlas.plain_town(rng)
         theirs = atlas.plain_town(rng, away_from=ours)
@@ -94,7 +102,7 @@ def _misread_towns(atlas: Atlas, rng: random.Random) -> tuple[Branch, Branch]:
         ]
         lines = [atlas.second_line(rng, place.country_code) for place in (town, *alike[:1])]
         if alike and all(lines) and lines[0] != lines[1]:
-            signs = zip((town, alike[0]), rng.sample(_STREETS, 2), lines, strict=True)
+            signs = zip((town, alike[0]), rng.sample(_STREET_NAMES, 2), lines, strict=True)
             ours, theirs = (Branch(place.name, place, f"{street} 1", line) for place, street, line in signs)
             return ours, theirs
     raise ValueError("no town is easily misread")

@@ -27,7 +27,7 @@ from tts.geodata.gazetteer import Place
 FAMILY = "chain_policy"
 # Of 24 rollouts; hand-set on 2026-11-29. Those that are not thorough are as frequent as in the scenarios of
 # `left_behind`, roughly.
-_KINDS = {"thorough": 6, "hasty": 12, "third branch": 2, "middle turn": 2, "second hit": 2}
+_KIND_WEIGHTS = {"thorough": 6, "hasty": 12, "third branch": 2, "middle turn": 2, "second hit": 2}
 
 
 class _Chain(NamedTuple):
@@ -49,9 +49,9 @@ def chain_scenarios(atlas: Atlas, rho: float, count: int, n: int, seed: int, dra
         ours, theirs = chain(atlas, photo, photo.choice(("country line", "street line")))
         branches = _Chain(ours, theirs, theirs.branch_in(atlas.plain_town(photo, away_from=ours.town), photo))
         rng = random.Random(f"{key}/{rho}")
-        shared = _sample(atlas, rng, branches)
+        shared = _draw_rollout(atlas, rng, branches)
         copied = math.sqrt(rho)
-        samples = [shared if rng.random() < copied else _sample(atlas, rng, branches) for _ in range(n)]
+        samples = [shared if rng.random() < copied else _draw_rollout(atlas, rng, branches) for _ in range(n)]
         again = random.Random(f"{key}/{rho}/draws")
         runs = [
             run.model_copy(update={"rollout_id": i, "answer_draws": _draw_again(again, run, branches, rho, draws)})
@@ -63,7 +63,7 @@ def chain_scenarios(atlas: Atlas, rho: float, count: int, n: int, seed: int, dra
         yield Scenario(f"{rho}/{key}", FAMILY, "", ours.town.point, tuple(runs), lines, unasked=tuple(known))
 
 
-def _sample(atlas: Atlas, rng: random.Random, branches: _Chain) -> Trajectory:
+def _draw_rollout(atlas: Atlas, rng: random.Random, branches: _Chain) -> Trajectory:
     ours, theirs, third = branches
     match _choose_kind(rng):
         case "thorough":
@@ -79,7 +79,7 @@ def _sample(atlas: Atlas, rng: random.Random, branches: _Chain) -> Trajectory:
 
 
 def _choose_kind(rng: random.Random) -> str:
-    return rng.choices([*_KINDS], [*_KINDS.values()])[0]
+    return rng.choices([*_KIND_WEIGHTS], [*_KIND_WEIGHTS.values()])[0]
 
 
 def _draw_again(

@@ -56,7 +56,7 @@ def generate(family: str, count: int, seed: int, gazetteer: Gazetteer, countries
     """
     make = {**FAMILIES, **LOST}[family]
     atlas = _atlas(gazetteer, countries)
-    return [_scenario(make, family, f"{seed}/{family}/{number}", atlas) for number in range(count)]
+    return [_cast_scenario(make, family, f"{seed}/{family}/{number}", atlas) for number in range(count)]
 
 
 @lru_cache(maxsize=2)
@@ -64,7 +64,7 @@ def _atlas(gazetteer: Gazetteer, countries: Countries) -> Atlas:
     return Atlas(gazetteer, countries)
 
 
-def _scenario(make: Family, family: str, key: str, atlas: Atlas) -> Scenario:
+def _cast_scenario(make: Family, family: str, key: str, atlas: Atlas) -> Scenario:
     rng = random.Random(key)
     cast = make(atlas, rng, easy=rng.randrange(_EASY_ONE_IN) == 0)
     order = rng.sample(range(len(cast.rollouts)), len(cast.rollouts))

@@ -9,7 +9,7 @@ from tts.eval.synthetic.businesses import business
 from tts.eval.synthetic.cast import Cast
 from tts.eval.synthetic.rollout_kinds import echoer, follower, guesser, reader, searcher
 
-_GENERIC = ("Hotel Central", "Santa Maria", "Grand Bazaar", "Old Town Grill", "Riverside Garage", "Station Road")
+_GENERIC_NAMES = ("Hotel Central", "Santa Maria", "Grand Bazaar", "Old Town Grill", "Riverside Garage", "Station Road")
 
 
 def grounded_minority(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
@@ -47,7 +47,7 @@ def copied_witness(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     truth = atlas.town(rng)
     wrong = atlas.town(rng, away_from=truth)
     by_page = rng.random() < 0.5
-    query = rng.choice(_GENERIC)
+    query = rng.choice(_GENERIC_NAMES)
     namesake = business(f"poi:{wrong.id}", f"{query}, {wrong.name}", wrong)
     facts = [atlas.page(rng, wrong).model_copy(update={"query": query})] if by_page else [namesake]
     right = [searcher(atlas, rng, truth), reader(atlas, rng, truth)]

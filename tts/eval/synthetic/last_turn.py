@@ -21,8 +21,8 @@ from tts.geodata.gazetteer import Place
 
 _FAR_KM = 300.0
 _MAX_LAT = 75.0
-_GENERIC = ("City Pharmacy", "Central Bakery", "Sunrise Hostel", "Market Hall", "Old Mill Inn")
-_WHIMS = (
+_GENERIC_NAMES = ("City Pharmacy", "Central Bakery", "Sunrise Hostel", "Market Hall", "Old Mill Inn")
+_UNFOUNDED_REASONS = (
     "On reflection the roofs and the light look more like {town}. I revise my answer.",
     "Wait: the kerbs and the poles are typical of {town}. Final answer: {town}.",
     "Thinking about it again, the vegetation rules that out; it must be {town}.",
@@ -34,7 +34,7 @@ def last_turn(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     kind = rng.choice(("whim", "correction", "stale", "reversed", "lost sign"))
     truth, slipped = _slipped_town(atlas, rng, kind)
     wrong = atlas.plain_town(rng, away_from=truth)
-    generic = rng.choice(_GENERIC)
+    generic = rng.choice(_GENERIC_NAMES)
     page = atlas.page(rng, wrong).model_copy(update={"query": generic})
     right, crowd = (3, 2) if easy else (rng.randint(1, 2), rng.randint(3, 4))
     trajectories: list[Trajectory] = []
@@ -72,7 +72,7 @@ def _lookup_rollout(
         return writer.end(f"{truth.name} it is.", answer)
     if kind == "whim":
         writer.believe(f"{truth.name}, then.", answer)
-        text = rng.choice(_WHIMS).format(town=wrong.name)
+        text = rng.choice(_UNFOUNDED_REASONS).format(town=wrong.name)
         stated = point_near(rng, wrong.point, 4.0)
         revised = belief(atlas, wrong, stated, confidence=rng.uniform(0.8, 0.97), reasoning=text)
         return writer.end(text, revised)

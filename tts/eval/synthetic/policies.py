@@ -23,7 +23,7 @@ from tts.eval.synthetic.rollout_kinds import follower, guesser
 from tts.geodata.gazetteer import Place
 
 RHOS = (0.0, 0.3, 0.6, 0.9)
-_SHARPNESS = 0.4  # of the Dirichlet distribution that the posterior is drawn from
+_DIRICHLET_ALPHA = 0.4  # of the Dirichlet distribution that the posterior is drawn from
 _SILENT_ONE_IN = 4
 
 
@@ -35,18 +35,18 @@ def policy_cases(atlas: Atlas, rho: float, count: int, n: int, seed: int, draws:
     for number in range(count):
         key = f"{seed}/{number}"
         photo = random.Random(key)
-        towns = _candidates(atlas, photo)
-        weights = [photo.gammavariate(_SHARPNESS, 1.0) + 1e-6 for _ in towns]
+        towns = _draw_candidates(atlas, photo)
+        weights = [photo.gammavariate(_DIRICHLET_ALPHA, 1.0) + 1e-6 for _ in towns]
         truth = photo.choices(towns, weights)[0]
         rng = random.Random(f"{key}/{rho}")
         shared = rng.choices(towns, weights)[0]
         samples = [_policy_sample(atlas, rng, i, shared, towns, weights, rho) for i in range(n)]
         again = random.Random(f"{key}/{rho}/draws")
-        samples = [_with_answer_draws(again, run, towns, weights, rho, draws) for run in samples]
+        samples = [_add_answer_draws(again, run, towns, weights, rho, draws) for run in samples]
         yield LabelledCase(f"{rho}/{key}", truth.point, tuple(samples))
 
 
-def _with_answer_draws(
+def _add_answer_draws(
     rng: random.Random, run: Trajectory, towns: list[Place], weights: list[float], rho: float, draws: int
 ) -> Trajectory:
     own = None if run.answer is None else run.answer.point
@@ -69,7 +69,7 @@ def _policy_sample(
     return run.model_copy(update={"rollout_id": number})
 
 
-def _candidates(atlas: Atlas, rng: random.Random) -> list[Place]:
+def _draw_candidates(atlas: Atlas, rng: random.Random) -> list[Place]:
     home = rng.choice([code for code, towns in atlas.towns.items() if len(towns) >= 4])
     near = rng.sample(atlas.towns[home], 4)
     return [*near, *(atlas.town(rng, away_from=near[0]) for _ in range(2))]

@@ -13,13 +13,13 @@ from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.geodata.gazetteer import Place
 
-_SURE = (
+_CONFIDENT_TEXTS = (
     "The roofs, the light and the vegetation leave little doubt: this is {town}.",
     "I am certain. The paving and the lamp posts are those of {town}.",
     "Everything here, from the facades to the kerbs, is typical of {town}.",
     "This can only be {town}; I know this square well.",
 )
-_PHANTOM = (
+_PHANTOM_TEXTS = (
     "The satellite view confirms it: {town}.",
     "I checked Google Maps and the street pattern matches {town}.",
     "Street View shows the same corner in {town}.",
@@ -80,7 +80,7 @@ def guesser(
     atlas: Atlas, rng: random.Random, town: Place, *, point: LatLon | None = None, phantom: bool = False
 ) -> Trajectory:
     """Sounds sure and has looked nothing up; with `phantom` it claims that it has."""
-    text = rng.choice(_PHANTOM if phantom else _SURE).format(town=town.name)
+    text = rng.choice(_PHANTOM_TEXTS if phantom else _CONFIDENT_TEXTS).format(town=town.name)
     stated = point or point_near(rng, town.point, 6.0)
     return RolloutWriter().end(text, belief(atlas, town, stated, confidence=rng.uniform(0.75, 0.99), reasoning=text))
 

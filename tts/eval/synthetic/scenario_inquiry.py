@@ -12,14 +12,14 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import judge
 from tts.verify.verifiers.tool_calling import Questioner
 
-_PATIENCE_S = 3600.0
+_TIMEOUT_S = 3600.0
 
 
 async def decide_with_questions(scenario: Scenario, world: World, questions: int) -> tuple[LatLon | None, int]:
     """The answer after at most so many tool calls of the verifier, and how many it made."""
     tools = ScenarioTools(scenario, world.gazetteer)
     questioner = Questioner(tools, world, VerifierConfig(max_questions=MAX_QUESTIONS))
-    context = RequestContext(id=scenario.key, remaining_s=_PATIENCE_S)
+    context = RequestContext(id=scenario.key, remaining_s=_TIMEOUT_S)
     options = LocateOptions(verifier_questions=questions)
     request = VerifyRequest(context, (), options, scenario.trajectories, scenario.readings)
     judgement = judge(scenario.trajectories, scenario.readings, world)

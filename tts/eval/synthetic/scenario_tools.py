@@ -20,8 +20,8 @@ from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.toolkit.spec import Observation
 from tts.toolkit.toolbox import failure_outcome, success_outcome
 
-_RESULTS = 5
-_NAMES = ("poi_keyword_search", "web_search")
+_MAX_RESULTS = 5
+_TOOL_NAMES = ("poi_keyword_search", "web_search")
 
 
 class ScenarioTools:
@@ -39,7 +39,7 @@ class ScenarioTools:
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The two searches."""
-        return tuple(ToolSchema(name=name, description="made up", parameters={}) for name in _NAMES)
+        return tuple(ToolSchema(name=name, description="made up", parameters={}) for name in _TOOL_NAMES)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         """The facts that the query finds; NOT_FOUND when there are none."""
@@ -59,15 +59,15 @@ class ScenarioTools:
         query = str(call.arguments.get("query", ""))
         words = frozenset(normalise(query).split())
         if call.name == "web_search":
-            return self._web(words)
+            return self._find_pages(words)
         country = str(call.arguments.get("country") or "")
         named = [one for one in self._places if words <= _words(one) and country in ("", one.country_code)]
-        towns = self._gazetteer.search(query, countries=[country] if country else None, limit=_RESULTS)
-        return (*named, *(place_fact(match.place, match.score) for match in towns))[:_RESULTS]
+        towns = self._gazetteer.search(query, countries=[country] if country else None, limit=_MAX_RESULTS)
+        return (*named, *(place_fact(match.place, match.score) for match in towns))[:_MAX_RESULTS]
 
-    def _web(self, words: frozenset[str]) -> tuple[WebFact, ...]:
+    def _find_pages(self, words: frozenset[str]) -> tuple[WebFact, ...]:
         shared = {page.url: len(words & _words(page)) for page in self._pages}
-        best = sorted(self._pages, key=lambda page: (-shared[page.url], page.url))[:_RESULTS]
+        best = sorted(self._pages, key=lambda page: (-shared[page.url], page.url))[:_MAX_RESULTS]
         return tuple(page.model_copy(update={"number": i + 1}) for i, page in enumerate(best) if shared[page.url])
 
 

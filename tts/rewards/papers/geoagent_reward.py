@@ -16,8 +16,8 @@ from tts.domain.value import Value
 
 _SCALE_KM = 200.0
 _WEIGHTS = (0.1, 0.6, 0.3)
-_RIGHT_COUNTRY = 0.7
-_RIGHT_REGION = 0.5
+_MIN_COUNTRY_SIMILARITY = 0.7
+_MIN_REGION_SIMILARITY = 0.5
 
 Cosine = Annotated[float, Field(ge=-1, le=1)]
 
@@ -53,9 +53,9 @@ def semantic_reward(similarity: Levels) -> float:
     A country is wrong below 0.7, a region below 0.5. Negative similarity earns nothing.
     """
     country, region, place = (max(0.0, s) for s in (similarity.country, similarity.region, similarity.place))
-    if country < _RIGHT_COUNTRY:
+    if country < _MIN_COUNTRY_SIMILARITY:
         region = place = 0.0
-    elif region < _RIGHT_REGION:
+    elif region < _MIN_REGION_SIMILARITY:
         place = 0.0
     return _WEIGHTS[0] * country + _WEIGHTS[1] * region + _WEIGHTS[2] * place
 

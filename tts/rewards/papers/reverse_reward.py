@@ -15,9 +15,9 @@ from pydantic import Field
 
 from tts.domain.value import Value
 
-_KNOTS = ((1.0, 1.0), (25.0, 0.8), (200.0, 0.6), (750.0, 0.4), (2500.0, 0.2))
-_IOU_MIN = 0.7
-_FORMAT = {"strict": 1.0, "loose": 0.8, "broken": 0.0}
+_REWARD_BY_KM = ((1.0, 1.0), (25.0, 0.8), (200.0, 0.6), (750.0, 0.4), (2500.0, 0.2))
+_MIN_IOU = 0.7
+_FORMAT_REWARDS = {"strict": 1.0, "loose": 0.8, "broken": 0.0}
 
 Format = Literal["strict", "loose", "broken"]
 """strict: as the prompt asks. loose: an answer can be read although the tags are not all in place. broken: none can."""
@@ -40,19 +40,19 @@ class ToolUse(Value):
 
 def place_reward(distance_km: float | None) -> float:
     """In [0, 1]: 1 up to 1 km, linear through (25, 0.8) (200, 0.6) (750, 0.4) (2500, 0.2), 0 beyond."""
-    if distance_km is None or distance_km > _KNOTS[-1][0]:
+    if distance_km is None or distance_km > _REWARD_BY_KM[-1][0]:
         return 0.0
-    for (near_km, high), (far_km, low) in itertools.pairwise(_KNOTS):
+    for (near_km, high), (far_km, low) in itertools.pairwise(_REWARD_BY_KM):
         if distance_km <= near_km:
             return high
         if distance_km <= far_km:
             return high + (low - high) * (distance_km - near_km) / (far_km - near_km)
-    return _KNOTS[-1][1]
+    return _REWARD_BY_KM[-1][1]
 
 
 def format_reward(form: Format) -> float:
     """1 for strict, 0.8 for loose, 0 for broken."""
-    return _FORMAT[form]
+    return _FORMAT_REWARDS[form]
 
 
 def matthews(tagged: Sequence[bool], true: Sequence[bool]) -> float:
@@ -74,7 +74,7 @@ def matthews(tagged: Sequence[bool], true: Sequence[bool]) -> float:
 def tool_reward(use: ToolUse) -> float:
     """In [−0.5, 1]: 0.2·IoU for image searches with IoU ≥ 0.7, 0.1 a valid text query, −0.05 a degenerate zoom, and
     0.3·Matthews of the useful tags; the sum is clipped."""
-    looked = sum(0.2 * iou for iou in use.image_search_ious if iou >= _IOU_MIN)
+    looked = sum(0.2 * iou for iou in use.image_search_ious if iou >= _MIN_IOU)
     tagged_differently = 0.3 * matthews(use.useful_tagged, use.useful_true)
     total = looked + 0.1 * use.valid_text_queries - 0.05 * use.degenerate_zooms + tagged_differently
     return max(-0.5, min(1.0, total))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _LEARNABLE_KM = (1.0, 25.0, 200.0, 750.0)
-_KEEP_KM = 5.0
+_MAX_KEPT_KM = 5.0
 
 
 def distance_reward(distance_km: float | None) -> float:
@@ -21,7 +21,7 @@ def distance_reward(distance_km: float | None) -> float:
 
 def keep_trajectory(distance_km: float | None, *, all_calls_valid: bool) -> bool:
     """Curation: every call was valid and the error is below 5 km."""
-    return all_calls_valid and distance_km is not None and distance_km < _KEEP_KM
+    return all_calls_valid and distance_km is not None and distance_km < _MAX_KEPT_KM
 
 
 def learnable_at_km(distances_km: Sequence[float | None]) -> tuple[float, ...]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from tts.domain.geo import WGS84
 
-_RADIUS_KM = 6371.0
+_EARTH_RADIUS_KM = 6371.0
 
 
-def haversine_km(lat1: float, lon1: float, lat2: float, lon2: float, *, radius_km: float = _RADIUS_KM) -> float:
+def haversine_km(lat1: float, lon1: float, lat2: float, lon2: float, *, radius_km: float = _EARTH_RADIUS_KM) -> float:
     """Great-circle distance in km of two positions in degrees, which are not checked for their range.
 
     The scorers of REVERSE and GeoAgent take a sphere of 6371 km, that of GeoVista one of 6371.0088 km.

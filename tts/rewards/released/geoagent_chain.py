@@ -19,9 +19,9 @@ STAGES = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
 _WEIGHTS = (0.1, 0.6, 0.3)
 _REQUIRED_KEYS = ("Clues", "Reasoning", "Conclusion")
 _THOUGHT = between_tags("think", re.IGNORECASE)
-_SHORT = 90
-_LONG = 200
-_SPREAD = 8.0
+_SHORT_CHARS = 90
+_LONG_CHARS = 200
+_STEEPNESS = 8.0
 
 
 class Question(NamedTuple):
@@ -79,11 +79,11 @@ def is_same_name(conclusion: Any, reread: str | None) -> bool:
 
 def length_weight(characters: int) -> float:
     """0 below 90 characters of reasoning, 1 above 200, a logistic curve through 0.5 at 145 between them."""
-    if characters < _SHORT:
+    if characters < _SHORT_CHARS:
         return 0.0
-    if characters > _LONG:
+    if characters > _LONG_CHARS:
         return 1.0
-    return 1.0 / (1.0 + math.exp(-_SPREAD * ((characters - _SHORT) / (_LONG - _SHORT) - 0.5)))
+    return 1.0 / (1.0 + math.exp(-_STEEPNESS * ((characters - _SHORT_CHARS) / (_LONG_CHARS - _SHORT_CHARS) - 0.5)))
 
 
 def consistency_reward(lengths: tuple[int, int, int], agreed: tuple[bool, bool, bool]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 URL = "https://api.opencagedata.com/geocode/v1/json"
-_RETRIES = 5
+_MAX_RETRIES = 5
 _FOUND_CODE = 200
 _TIMED_OUT = 408
 _TOO_LONG = 410
@@ -52,7 +52,7 @@ def ask(address: str) -> Generator[str, Reply, Result]:
     while True:
         reply = yield address
         if reply.failure is not None:
-            if repeats < _RETRIES:
+            if repeats < _MAX_RETRIES:
                 repeats += 1
                 continue
             return _error_result(0, reply.failure, address)
@@ -62,7 +62,7 @@ def ask(address: str) -> Generator[str, Reply, Result]:
             return _error_result(_UNREADABLE, str(error), address)
         if found is not None:
             return found
-        if code in (_TOO_MANY, _TIMED_OUT) and repeats < _RETRIES:
+        if code in (_TOO_MANY, _TIMED_OUT) and repeats < _MAX_RETRIES:
             repeats += 1
         elif code in (_FOUND_CODE, _TOO_LONG) and (shorter := without_last_part(address)) is not None:
             address = shorter

@@ -16,12 +16,12 @@ from tts.domain.text_between_marks import between_tags
 from tts.rewards.released.distances import haversine_km
 from tts.rewards.released.geoagent_answer import answer_for_names, names_in
 
-_THEN_ANSWER = re.compile(r"</think>\s*<answer>")
+_THOUGHT_THEN_ANSWER = re.compile(r"</think>\s*<answer>")
 _STRICT_ANSWER = between_tags("answer")
-_PARTS = (2, 3)
+_PART_COUNTS = (2, 3)
 _REACH_KM = 2000.0
 _WEIGHTS = (0.1, 0.6, 0.3)
-_RIGHT_FROM = (0.7, 0.5)
+_MIN_SIMILARITIES = (0.7, 0.5)
 _TRAINING_WEIGHTS = (1.0, 1.0, 1.0, 0.5, 1.5)
 
 Similarity = Callable[[str, str], float]
@@ -40,14 +40,16 @@ class NameScore(NamedTuple):
 def format_reward(text: str) -> float:
     """1 when a thought is followed by an answer and nothing stands around them, else 0."""
     wrapped = text.startswith("<think>") and text.endswith("</answer>")
-    return float(wrapped and _THEN_ANSWER.search(text, len("<think>"), len(text) - len("</answer>")) is not None)
+    return float(
+        wrapped and _THOUGHT_THEN_ANSWER.search(text, len("<think>"), len(text) - len("</answer>")) is not None
+    )
 
 
 def geo_format_reward(text: str) -> float:
     """1 when the first answer has two or three parts between plain semicolons, else 0."""
     found = _STRICT_ANSWER.search(text.strip())
     parts = [] if found is None else [part for part in found.text.strip().split(";") if part.strip()]
-    return float(_PARTS[0] <= len(parts) <= _PARTS[1])
+    return float(_PART_COUNTS[0] <= len(parts) <= _PART_COUNTS[1])
 
 
 def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
@@ -61,7 +63,7 @@ def names_reward(text: str, solution: str, similarity: Similarity) -> NameScore:
         alike = clip_similarity(similarity(guess[level], true[level]))
         compared.append((guess[level], true[level]))
         value += weight * alike
-        if level < len(_RIGHT_FROM) and alike < _RIGHT_FROM[level]:
+        if level < len(_MIN_SIMILARITIES) and alike < _MIN_SIMILARITIES[level]:
             break
     return NameScore(value, tuple(compared))
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from tts.rewards.released.distances import haversine_km
 
-_OTHER = re.compile(r"[^a-z0-9\s]")
+_NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9\s]")
 _BLANKS = re.compile(r"\s+")
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL)
-_RADIUS_KM = 6371.0088
-_LATITUDE = ("lat", "latitude")
-_LONGITUDE = ("lng", "lon", "long", "longitude")
+_EARTH_RADIUS_KM = 6371.0088
+_LATITUDE_KEYS = ("lat", "latitude")
+_LONGITUDE_KEYS = ("lng", "lon", "long", "longitude")
 
 
 class Levels(NamedTuple):
@@ -68,11 +68,14 @@ def distance_km(here: Mapping[str, Any], there: Mapping[str, Any]) -> float:
     Raises:
         ValueError: a point has no latitude or no longitude, or one that is no number.
     """
-    return haversine_km(*_position(here), *_position(there), radius_km=_RADIUS_KM)
+    return haversine_km(*_position(here), *_position(there), radius_km=_EARTH_RADIUS_KM)
 
 
 def _position(point: Mapping[str, Any]) -> tuple[float, float]:
-    found = [next((point[key] for key in keys if point.get(key) is not None), None) for keys in (_LATITUDE, _LONGITUDE)]
+    found = [
+        next((point[key] for key in keys if point.get(key) is not None), None)
+        for keys in (_LATITUDE_KEYS, _LONGITUDE_KEYS)
+    ]
     if None in found:
         raise ValueError(f"no latitude or no longitude in {dict(point)}")
     return float(str(found[0])), float(str(found[1]))
@@ -88,4 +91,4 @@ def _mentions_name(text: str, name: str) -> bool:
 
 def _plain_text(value: Any) -> str:
     ascii_only = unicodedata.normalize("NFKD", str(value or "")).encode("ascii", "ignore").decode("ascii")
-    return _BLANKS.sub(" ", _OTHER.sub(" ", ascii_only.lower())).strip()
+    return _BLANKS.sub(" ", _NOT_ALPHANUMERIC.sub(" ", ascii_only.lower())).strip()

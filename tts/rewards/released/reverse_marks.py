@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 _OPENING = re.compile(r"<useful>\s*\[")
 _CLOSING = re.compile(r"\s*</useful>")
 _EXAMPLE = "i, j, ..."  # the placeholder of the prompt, written back by the model
-_GAIN = 0.3
+_MCC_FACTOR = 0.3
 
 
 class Marks(NamedTuple):
@@ -59,10 +59,10 @@ def discrimination(text: str, useful: Collection[int], results: int) -> Marks | 
         return None
     tp, fp, fn = len(marks & true), len(marks - true), len(true - marks)
     tn = len(frozenset(range(1, results + 1)) - marks - true)
-    mcc = 1.0 if not marks and not true else _matthews(tp, fp, fn, tn)
-    return Marks(mcc * _GAIN, mcc, tp, fp, fn, tn)
+    mcc = 1.0 if not marks and not true else _matthews_correlation(tp, fp, fn, tn)
+    return Marks(mcc * _MCC_FACTOR, mcc, tp, fp, fn, tn)
 
 
-def _matthews(tp: int, fp: int, fn: int, tn: int) -> float:
+def _matthews_correlation(tp: int, fp: int, fn: int, tn: int) -> float:
     scale = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     return 0.0 if scale == 0.0 else (tp * tn - fp * fn) / scale

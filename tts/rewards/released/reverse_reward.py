@@ -21,14 +21,14 @@ _BOXED_ANSWER = Enclosure(re.compile(r"\\boxed\{"), re.compile(r"\}"))
 _NAMED_POINT = re.compile(
     rf"lat(?:itude)?\s*[=:]\s*({_NUMBER})\s*(?:[,;]\s*)?lon(?:gitude)?\s*[=:]\s*({_NUMBER})", re.IGNORECASE
 )
-_PAIR = re.compile(rf"((?:[-+]|(?<!\d))\d+(?:\.\d+)?)\s*,\s*({_NUMBER})")  # tried once for each run of digits
-_FORM = ("<think>", "</think>", "<answer>", "</answer>")
+_NUMBER_PAIR = re.compile(rf"((?:[-+]|(?<!\d))\d+(?:\.\d+)?)\s*,\s*({_NUMBER})")  # tried once for each run of digits
+_FORMAT_TAGS = ("<think>", "</think>", "<answer>", "</answer>")
 _USEFUL_MARKS = value_between_tags("useful", "[]")
-_WITHIN_KM = (1, 25, 200, 750, 2500)
-_IOU_MIN = 0.7
-_IOU_GAIN = 0.2
-_TOOLS_MIN = -0.5
-_TOOLS_MAX = 1.0
+_THRESHOLDS_KM = (1, 25, 200, 750, 2500)
+_MIN_IOU = 0.7
+_IOU_REWARD = 0.2
+_MIN_TOOLS_REWARD = -0.5
+_MAX_TOOLS_REWARD = 1.0
 _WEIGHTS = (0.6, 0.1, 0.3)
 
 Pair = tuple[float, float]
@@ -81,14 +81,14 @@ def read_for_reward(text: str) -> Pair | None:
     within = text if answer is None else answer.text
     if (named := _NAMED_POINT.search(within)) is not None:
         return float(named[1]), float(named[2])
-    pairs = [(float(found[1]), float(found[2])) for found in _PAIR.finditer(within)]
+    pairs = [(float(found[1]), float(found[2])) for found in _NUMBER_PAIR.finditer(within)]
     in_range = [(lat, lon) for lat, lon in pairs if abs(lat) <= 90.0 and abs(lon) <= 180.0]
     return in_range[-1] if in_range else None
 
 
 def format_reward(text: str) -> float:
     """1 for thought, answer and a list of useful results, 0.8 without the list, 0 for anything else."""
-    if not text.startswith(_FORM[0]) or not _are_in_order(text, _FORM):
+    if not text.startswith(_FORMAT_TAGS[0]) or not _are_in_order(text, _FORMAT_TAGS):
         return 0.0
     return 0.8 if _USEFUL_MARKS.search(text) is None else 1.0
 
@@ -117,12 +117,12 @@ def overlap(a: Sequence[float], b: Sequence[float]) -> float:
 
 def image_search_reward(iou: float) -> float:
     """0.2 · IoU with the recorded region from 0.7 on, else 0."""
-    return _IOU_GAIN * iou if iou >= _IOU_MIN else 0.0
+    return _IOU_REWARD * iou if iou >= _MIN_IOU else 0.0
 
 
 def tools_reward(rewards: Sequence[float]) -> float:
     """The sum over all calls and marks, within [−0.5, 1]."""
-    return min(max(sum(rewards), _TOOLS_MIN), _TOOLS_MAX) if rewards else 0.0
+    return min(max(sum(rewards), _MIN_TOOLS_REWARD), _MAX_TOOLS_REWARD) if rewards else 0.0
 
 
 def total(placed: PlaceScore, tools: Sequence[float], *, with_format: bool = True) -> Total:
@@ -133,7 +133,7 @@ def total(placed: PlaceScore, tools: Sequence[float], *, with_format: bool = Tru
 
 
 def _hits(km: float | None) -> dict[str, int]:
-    return {f"acc_{limit}km": int(km is not None and km <= limit) for limit in _WITHIN_KM}
+    return {f"acc_{limit}km": int(km is not None and km <= limit) for limit in _THRESHOLDS_KM}
 
 
 def _are_in_order(text: str, tags: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from tts.rewards.released.distances import geodesic_km, loose_position
 _BRACE = re.compile(r"[{}]")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _KEYS = ("lat", "lon", "city", "country")
-_WITHIN_KM = (("500m", 0.5), ("2km", 2.0), ("10km", 10.0), ("25km", 25.0), ("200km", 200.0), ("750km", 750.0))
+_THRESHOLDS_KM = (("500m", 0.5), ("2km", 2.0), ("10km", 10.0), ("25km", 25.0), ("200km", 200.0), ("750km", 750.0))
 
 
 class Reading(NamedTuple):
@@ -79,7 +79,7 @@ def score(reading: Reading, truth: Mapping[str, Any]) -> ScoredReading:
     """The staircase over the geodesic to `truth` (lat and lon in degrees); no position scores 0."""
     guess, true = reading.position, loose_position(truth["lat"], truth["lon"])
     away_km = None if guess is None or true is None else geodesic_km(guess, true)
-    within = {f"acc_{name}": float(away_km is not None and away_km < limit) for name, limit in _WITHIN_KM}
+    within = {f"acc_{name}": float(away_km is not None and away_km < limit) for name, limit in _THRESHOLDS_KM}
     return ScoredReading(reading, distance_reward(away_km), within)
 
 

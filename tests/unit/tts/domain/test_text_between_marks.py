@@ -54,4 +54,4 @@ def test_the_first_list_of_marks_equals_what_the_regular_expression_finds(text):
 @given(st.lists(st.sampled_from(["1", "23", ".", ",", " ", "-", "+", "x"]), max_size=14).map("".join))
 def test_pairs_of_numbers_equal_what_the_expression_of_the_authors_finds(text):
     number = r"[-+]?\d+(?:\.\d+)?"
-    assert reverse_reward._PAIR.findall(text) == re.findall(rf"({number})\s*,\s*({number})", text)
+    assert reverse_reward._NUMBER_PAIR.findall(text) == re.findall(rf"({number})\s*,\s*({number})", text)
