@@ -17,7 +17,7 @@ from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.ports.locator import UNRATED
 from tts.verify.assembly.file_checks import file_checks
 
-_NOTHING = Usage()
+_NO_USAGE = Usage()
 NOT_COMPARED = "the text in the photos could not be read in time: it was not compared with what you said"
 
 
@@ -25,7 +25,7 @@ def answer_from(
     verdict: Verdict,
     run: Run,
     *,
-    beside: Usage = _NOTHING,
+    beside: Usage = _NO_USAGE,
     identity: Identity,
     stop_reason: StopReason,
     marks: dict[str, float],

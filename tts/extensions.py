@@ -46,11 +46,13 @@ class Registry(Mapping[str, T]):
         added = _added_entry_points(self._group)
         if name in self._own_entries:
             if name in added:
-                raise ConfigError(f"{_owner(added[name])} brings {name!r} in {self._group}, which GeoTTS has itself")
+                raise ConfigError(
+                    f"{_package_name(added[name])} brings {name!r} in {self._group}, which GeoTTS has itself"
+                )
             return self._own_entries[name]
         if name not in self._loaded_entries:
             point = added[name]
-            with boundary(ConfigError, f"loading {point.value} of {_owner(point)} ({self._group})"):
+            with boundary(ConfigError, f"loading {point.value} of {_package_name(point)} ({self._group})"):
                 self._loaded_entries[name] = point.load()
         return self._loaded_entries[name]
 
@@ -65,7 +67,7 @@ class Registry(Mapping[str, T]):
 
     def owner(self, name: str) -> str:
         """The package that brings the thing of this name. Raises KeyError for an unknown name, and for GeoTTS's own."""
-        return _owner(_added_entry_points(self._group)[name])
+        return _package_name(_added_entry_points(self._group)[name])
 
     def __len__(self) -> int:
         """How many there are."""
@@ -79,11 +81,12 @@ def _added_entry_points(group: Group) -> Mapping[str, EntryPoint]:
     for point in entry_points(group=group):
         if point.name in found and point.value != found[point.name].value:
             raise ConfigError(
-                f"{_owner(point)} and {_owner(found[point.name])} both bring {point.name!r} in {group}: remove one"
+                f"{_package_name(point)} and {_package_name(found[point.name])} both bring "
+                f"{point.name!r} in {group}: remove one"
             )
         found[point.name] = point
     return found
 
 
-def _owner(point: EntryPoint) -> str:
+def _package_name(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "a package"

@@ -31,7 +31,7 @@ AGENT: Final = "geotts"
 OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"
 MODEL = "gen_ai.request.model"
-_LONGEST_CONTENT = 8000  # characters of a message or a result, where content is recorded at all
+_MAX_CONTENT_CHARS = 8000  # characters of a message or a result, where content is recorded at all
 
 _tokens = metrics.get_meter("geotts", schema_url=SCHEMA).create_histogram(
     "gen_ai.client.token.usage",
@@ -159,7 +159,7 @@ def record_result(current: Span, result: ToolResult) -> None:
         current.set_status(Status(StatusCode.ERROR))
         current.set_attribute("error.type", result.failure.kind.value)
     if GEN_AI.content:
-        current.set_attribute("gen_ai.tool.call.result", mask_secrets(result.text)[:_LONGEST_CONTENT])
+        current.set_attribute("gen_ai.tool.call.result", mask_secrets(result.text)[:_MAX_CONTENT_CHARS])
 
 
 def record_verdict(verdict: Verdict) -> None:
@@ -173,7 +173,7 @@ def record_verdict(verdict: Verdict) -> None:
     }
     with_explanation = {
         **evaluation,
-        "gen_ai.evaluation.explanation": mask_secrets(verdict.explanation)[:_LONGEST_CONTENT],
+        "gen_ai.evaluation.explanation": mask_secrets(verdict.explanation)[:_MAX_CONTENT_CHARS],
     }
     trace.get_current_span().add_event("gen_ai.evaluation.result", with_explanation if GEN_AI.content else evaluation)
 
@@ -198,4 +198,4 @@ def _sampling(request: ModelRequest) -> dict[str, AttributeValue]:
 
 def _content(value: object) -> str:
     """JSON with what looks like a secret masked. Pictures are not in it: messages carry references to them."""
-    return mask_secrets(orjson.dumps(value).decode())[:_LONGEST_CONTENT]
+    return mask_secrets(orjson.dumps(value).decode())[:_MAX_CONTENT_CHARS]

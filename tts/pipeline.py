@@ -48,10 +48,10 @@ from tts.verdict_call import VerifierPiece, ask_verifier
 from tts.verify.claims.places_in_question import places_in_question
 from tts.verify.verifiers.fallback import fallback_verdict
 
-_VERIFIER_SHARE = weights("rollouts")["verifier_time"]
-_VERIFIER_MAX_S = weights("rollouts")["verifier_most_s"]
+_VERIFIER_TIME_SHARE = weights("rollouts")["verifier_time"]
+_MAX_VERIFIER_S = weights("rollouts")["verifier_most_s"]
 _GRACE_S = 0.1
-_LEADER_FIRST_S = 0.05  # how long the rating waits at most for the leader to ask its engine
+_LEADER_WAIT_S = 0.05  # how long the rating waits at most for the leader to ask its engine
 _REQUEST_STOPS = (StopReason.DEADLINE, StopReason.QUORUM, StopReason.BUDGET)
 
 Item = Event | Attachment
@@ -112,13 +112,13 @@ class Solution:
         before_s = 0.0 if resumed is None else resumed.elapsed_s
         self._sequencer = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)
-        self._verifier_s = min(_VERIFIER_MAX_S, _VERIFIER_SHARE * deadline_s)
+        self._verifier_s = min(_MAX_VERIFIER_S, _VERIFIER_TIME_SHARE * deadline_s)
         self._seed = request_seed(self._request)
         self._other_usage = Usage()  # of models asked by locator and verifier, and GPU time of what was cut off
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._n_blind: int | None = None  # rollouts that do not know the claim, once others test it
         self._parent: TraceContext | None = None
-        self._marks: dict[str, float] = {}
+        self._phase_times_s: dict[str, float] = {}
 
     @property
     def current_run(self) -> Run:
@@ -154,7 +154,7 @@ class Solution:
     async def _conclude(self) -> StopReason:
         try:
             try:
-                verdict, stop = await self._think()
+                verdict, stop = await self._roll_out_and_verify()
             finally:
                 self._other_usage += Usage(gpu_s=max(0.0, UNREPORTED_GPU_TIME.take(self._request.id)))
             await self._emit(Answered(answer=self._answer(verdict, stop)))
@@ -163,10 +163,10 @@ class Solution:
             return StopReason.FAILED
         return stop
 
-    async def _think(self) -> tuple[Verdict, StopReason]:
+    async def _roll_out_and_verify(self) -> tuple[Verdict, StopReason]:
         """Roll out and verify, and once more a little harder as long as that is called for and affordable."""
         ensemble = self._first_ensemble()
-        plan, routing, cut = await self._begin(ensemble)
+        plan, routing, cut = await self._start_rollouts(ensemble)
         while True:
             failed = failure_of_rollouts(self._run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
@@ -184,20 +184,20 @@ class Solution:
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
             cut = await self._roll_out(ensemble, plan, routing)
 
-    async def _begin(self, ensemble: Ensemble) -> _RolledOut:
+    async def _start_rollouts(self, ensemble: Ensemble) -> _RolledOut:
         if self._resumed_request is not None:
             return await self._resume_rollouts(ensemble, self._resumed_request)
         return await (self._roll_out_with_leader if self._ports.watch.leader else self._rate_and_roll_out)(ensemble)
 
     async def _resume_rollouts(self, ensemble: Ensemble, resumed: ResumedRequest) -> _RolledOut:
         """Read the photos again, and continue the rollouts of the process that was lost."""
-        routing = await self._rate_or_unrated()
+        routing = await self._rate_with_fallback()
         opened = self._ports.router.opening(self._options) if self._ports.watch.leader else None
         plan = resumed.plan or await self._decide(routing, opened)
         group, total = self._group(plan, routing), resumed.n_planned(plan)
         self._n_blind = None if resumed.tests is None else total
         cut = await ensemble.resume(group, resumed, total, self._rollout_deadline(group))
-        self._mark("rollouts_s")
+        self._mark_time("rollouts_s")
         return plan, routing, cut
 
     async def _rate_and_roll_out(self, ensemble: Ensemble) -> _RolledOut:
@@ -229,14 +229,14 @@ class Solution:
             if not plans:
                 needed = (automatic or self._request.states_something) and cut is not StopReason.DEADLINE
                 await join(await rating() if needed else UNRATED)
-        self._mark("rollouts_s")
+        self._mark_time("rollouts_s")
         return *plans[0], cut
 
     async def _rate_after_leader(self) -> Routing:
-        await self._rollouts_started.wait(at_most_s=_LEADER_FIRST_S)  # the threads that rate would keep the leader back
-        return await self._rate_or_unrated()
+        await self._rollouts_started.wait(at_most_s=_LEADER_WAIT_S)  # the threads that rate would keep the leader back
+        return await self._rate_with_fallback()
 
-    async def _rate_or_unrated(self) -> Routing:
+    async def _rate_with_fallback(self) -> Routing:
         """What the photos are rated; unrated where that fails, as rollouts have begun without it."""
         try:
             async with asyncio.timeout(max(0.05, self._deadline.remaining_s() - self._verifier_s)):
@@ -303,7 +303,7 @@ class Solution:
             routing = await self._ports.locator.rate(self._request.photos, context)
         self._other_usage += routing.usage
         self._descriptions |= {description.photo_sha256: description.text for description in routing.described}
-        self._mark("routed_s")
+        self._mark_time("routed_s")
         return routing
 
     async def _roll_out(self, ensemble: Ensemble, plan: Plan, routing: Routing) -> StopReason | None:
@@ -311,7 +311,7 @@ class Solution:
         group = self._group(plan, routing)
         rule = LeaderRule.for_request(self._options, self._ports.watch, plan.n_planned, self._deadline)
         cut = await ensemble.run(group, plan.n_planned, self._rollout_deadline(group), rule)
-        self._mark("rollouts_s")
+        self._mark_time("rollouts_s")
         return cut
 
     def _rollout_deadline(self, group: GroupRequest) -> Deadline:
@@ -352,7 +352,7 @@ class Solution:
         verdict, problem = await ask_verifier(
             self._ports.verifier, request, self._deadline, self._receive_from_verifier, self._may_begin
         )
-        self._mark("verified_s")
+        self._mark_time("verified_s")
         return verdict or fallback_verdict(request, problem or "the verifier gave no verdict")
 
     async def _receive_from_verifier(self, piece: VerifierPiece) -> None:
@@ -365,7 +365,7 @@ class Solution:
         numbered = self._sequencer(event)
         self._run = fold([numbered], self._run)
         if event.type == "hypothesis":
-            self._marks.setdefault("first_hypothesis_s", numbered.t_s)
+            self._phase_times_s.setdefault("first_hypothesis_s", numbered.t_s)
         elif event.type in ("rollout_started", "rollout_resumed"):
             self._rollouts_started.reach()  # it asked its engine while this event was on its way here
         await self._send(numbered)
@@ -377,7 +377,7 @@ class Solution:
             beside=self._other_usage,
             identity=self._ports.identity,
             stop_reason=stop,
-            marks={**self._marks, "total_s": self._sequencer.elapsed_s()},
+            marks={**self._phase_times_s, "total_s": self._sequencer.elapsed_s()},
             file_claims=self._request.file_claims,
             check_files=self._options.claims,
             continued=self._request.continued,
@@ -385,8 +385,8 @@ class Solution:
             states_something=self._request.states_something,
         )
 
-    def _mark(self, name: str) -> None:
-        self._marks[name] = self._sequencer.elapsed_s()
+    def _mark_time(self, name: str) -> None:
+        self._phase_times_s[name] = self._sequencer.elapsed_s()
 
     def _context(self, remaining_s: float) -> RequestContext:
         seen = dict(self._descriptions)  # rollouts that start from now on have them, in whatever process

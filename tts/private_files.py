@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-_FOLDER = 0o700
-_FILE = 0o600
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
 
 
 def make_private(path: Path) -> None:
@@ -20,8 +20,8 @@ def make_private(path: Path) -> None:
     """
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
-        folder.mkdir(mode=_FOLDER, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE))
+        folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
 
 
 def make_database_private(path: Path) -> None:
@@ -33,4 +33,4 @@ def make_database_private(path: Path) -> None:
     make_private(path)
     if path.stat().st_mode & 0o077:
         with suppress(PermissionError):  # of another owner
-            path.chmod(_FILE)
+            path.chmod(_FILE_MODE)

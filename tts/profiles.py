@@ -23,7 +23,7 @@ from tts.domain.value import Value
 from tts.errors import ConfigError
 from tts.package_files import PROFILES, profile_files
 
-_PORT = 8001  # GeoTTS itself takes 8000, which is also vLLM's default
+_DEFAULT_PORT = 8001  # GeoTTS itself takes 8000, which is also vLLM's default
 
 
 class Profile(Value):
@@ -81,7 +81,7 @@ class Profile(Value):
         """How to serve the model with vLLM, to be used as `--endpoint http://127.0.0.1:8001/v1`."""
         template = [] if self.chat_template == "engine" else ["--chat-template", self.chat_template]
         return shlex.join(
-            ["vllm", "serve", model or self.model or "MODEL", "--port", str(_PORT), *self.serve, *template]
+            ["vllm", "serve", model or self.model or "MODEL", "--port", str(_DEFAULT_PORT), *self.serve, *template]
         )
 
 

@@ -204,7 +204,7 @@ async def test_an_erasure_waits_for_another_process_that_moves_the_log(tmp_path)
 
 
 async def test_an_erasure_that_cannot_reach_the_file_fails_and_can_be_repeated(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite_store, "_CUT_S", 0.1)
+    monkeypatch.setattr(sqlite_store, "_TRUNCATE_TIMEOUT_S", 0.1)
     path = tmp_path / "c.sqlite"
     store = open_store(f"sqlite:///{path}")
     await store.put("k", an_entry("Coimbra-secret", photos=["p1"]))

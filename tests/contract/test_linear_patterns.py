@@ -35,7 +35,7 @@ PATIENCE_S = 2.0  # of processor time: a text that takes longer is too slow at a
 PARTS = 4
 MOST_GROWTH = 8.0  # between 4, which is linear, and 16, which is quadratic
 BOUNDED = {"tts.clues.postal_addresses": postal_addresses._MAX_CHARS}  # modules that look at no longer text
-WHOLE = {"tts.clues.hint_names._DENIAL", "tts.net.url_secrets._NAME", "tts.verify.evidence.small_print._DOMAIN"}
+WHOLE = {"tts.clues.hint_names._DENIAL", "tts.net.url_secrets._SECRET_NAME", "tts.verify.evidence.small_print._DOMAIN"}
 AT_ONE_PLACE = {"tts.dialects.released.json5._SPACE", "tts.rewards.released.reverse_marks._CLOSING"}
 
 

@@ -52,7 +52,7 @@ class Turnstile:
 
     def __init__(self, *, longest_s: float) -> None:
         self._lock = asyncio.Lock()
-        self._longest_s = longest_s
+        self._max_hold_s = longest_s
         self._holder: Milestone | None = None
         self.waiting = 0
 
@@ -68,11 +68,11 @@ class Turnstile:
         finally:
             self.waiting -= 1
         self._holder = passed
-        timer = asyncio.get_running_loop().call_later(self._longest_s, self._leave, passed)
+        timer = asyncio.get_running_loop().call_later(self._max_hold_s, self._release, passed)
         passed.call_when_reached(timer.cancel)
-        passed.call_when_reached(partial(self._leave, passed))
+        passed.call_when_reached(partial(self._release, passed))
 
-    def _leave(self, passed: Milestone) -> None:
+    def _release(self, passed: Milestone) -> None:
         if self._holder is passed:
             self._holder = None
             self._lock.release()

@@ -28,7 +28,7 @@ from tts.errors import NotFound, RequestError
 
 MODEL = "geotts"
 MODELS: dict[str, Depth] = {MODEL: Depth.AUTO, **{f"{MODEL}-{d.value}": d for d in Depth if d is not Depth.AUTO}}
-_LONGEST_RESULT = 400
+_MAX_RESULT_CHARS = 400
 _REQUEST_ID = re.compile(REQUEST_ID)
 
 
@@ -223,9 +223,9 @@ class Narrator:
         if isinstance(event, VerifierText):
             return self._add_heading("verifier", event.text)
         if isinstance(event, ToolCalled):
-            return self._add_heading(_asker_text(event), f"\n→ {event.call.name} {event.call.arguments}\n")
+            return self._add_heading(_asker_name(event), f"\n→ {event.call.name} {event.call.arguments}\n")
         if isinstance(event, ToolResulted):
-            return self._add_heading(_asker_text(event), f"\n← {event.result.text[:_LONGEST_RESULT]}\n")
+            return self._add_heading(_asker_name(event), f"\n← {event.result.text[:_MAX_RESULT_CHARS]}\n")
         if isinstance(event, RolloutFinished):
             return self._add_heading(f"rollout {event.rollout_id}", f"\n({event.stop_reason.value})\n")
         return ""
@@ -236,7 +236,7 @@ class Narrator:
         return heading + text
 
 
-def _asker_text(event: ToolCalled | ToolResulted) -> str:
+def _asker_name(event: ToolCalled | ToolResulted) -> str:
     return "verifier" if event.asker == "verifier" else f"rollout {event.rollout_id}"
 
 

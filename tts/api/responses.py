@@ -30,7 +30,7 @@ from tts.errors import RequestError
 
 Json = dict[str, Any]
 PREVIOUS = r"^resp_[0-9a-f]{20}$"
-_TERMINAL = {"completed": "response.completed", "failed": "response.failed", "cancelled": "response.incomplete"}
+_END_EVENT_TYPES = {"completed": "response.completed", "failed": "response.failed", "cancelled": "response.incomplete"}
 
 
 class InputPart(OpenModel):
@@ -175,7 +175,7 @@ class ResponseFold:
     @property
     def has_ended(self) -> bool:
         """Whether its last event has been given."""
-        return self._status in _TERMINAL
+        return self._status in _END_EVENT_TYPES
 
     @property
     def last_number(self) -> int:
@@ -241,7 +241,7 @@ class ResponseFold:
         if self._answer is None:
             yield from self._summary_end_events()
         self._status = "completed" if self._answer is not None else "failed" if self._failure else "cancelled"
-        yield {"type": _TERMINAL[self._status], "response": self.response()}
+        yield {"type": _END_EVENT_TYPES[self._status], "response": self.response()}
 
     def _summary_events(self, text: str) -> Iterator[Json]:
         if not self._has_summary:

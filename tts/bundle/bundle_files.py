@@ -29,7 +29,7 @@ REPLAY = "replay.json"
 REPORT = "report.html"
 MANIFEST = "manifest.json"
 SIGNATURE = "signature.json"
-_INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+_JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 class Replay(Value):
@@ -60,7 +60,7 @@ def entries_of(
         DataError: the log has no answer, or its events cannot be read.
     """
     entries = {EVENTS: b"".join(line + b"\n" for line in events), REPORT: report.encode()}
-    entries[REPLAY] = orjson.dumps(replay.jsonable(), option=_INDENTED)
+    entries[REPLAY] = orjson.dumps(replay.jsonable(), option=_JSON_OPTIONS)
     entries |= {f"photos/{sha256}.jpg": data for sha256, data in photos.items()}
     entries |= {f"files/{sha256}": data for sha256, data in files.items()}
     return entries | derive_files(entries)
@@ -149,4 +149,4 @@ def _manifest(entries: Mapping[str, bytes], lines: Sequence[bytes], log: Sequenc
             name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in entries.items()
         },
     }
-    return orjson.dumps(manifest, option=_INDENTED)
+    return orjson.dumps(manifest, option=_JSON_OPTIONS)

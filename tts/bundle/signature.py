@@ -20,7 +20,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 def sign_files(entries: Mapping[str, bytes], private_pem: bytes) -> dict[str, bytes]:
     """The files with `signature.json`. Raises ConfigError for what is no ed25519 key in PEM without a password."""
-    ed25519, serialization = _cryptography()
+    ed25519, serialization = _import_cryptography()
     try:
         key = serialization.load_pem_private_key(private_pem, password=None)
     except (ValueError, TypeError) as error:
@@ -41,7 +41,7 @@ def signer_of(entries: Mapping[str, bytes]) -> str:
     raw = entries.get(SIGNATURE)
     if raw is None:
         return ""
-    ed25519, _ = _cryptography()
+    ed25519, _ = _import_cryptography()
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional, as above
 
     try:
@@ -67,7 +67,7 @@ def public_key(given: str) -> str:
     path = Path(given).expanduser()
     if not path.is_file():
         raise ConfigError(f"{given[:80]!r} is no public key: give its 64 hexadecimal digits, or a file in PEM")
-    ed25519, serialization = _cryptography()
+    ed25519, serialization = _import_cryptography()
     try:
         key = serialization.load_pem_public_key(path.read_bytes())
     except (ValueError, TypeError) as error:
@@ -77,7 +77,7 @@ def public_key(given: str) -> str:
     return str(key.public_bytes_raw().hex())
 
 
-def _cryptography() -> tuple[Any, Any]:
+def _import_cryptography() -> tuple[Any, Any]:
     try:
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: the `evidence` extra
         from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  as above

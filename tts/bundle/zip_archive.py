@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 from tts.errors import DataError
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)?")
+_ENTRY_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)?")
 _DAMAGE_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, RuntimeError, OSError)
-_MOST_ENTRIES = 2000
-_MOST_BYTES = 512 * 2**20
+_MAX_ENTRIES = 2000
+_MAX_BYTES = 512 * 2**20
 
 
 def pack(entries: Mapping[str, bytes]) -> bytes:
@@ -23,7 +23,7 @@ def pack(entries: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED, strict_timestamps=True) as archive:
         for name in sorted(entries):
-            if not _NAME.fullmatch(name):
+            if not _ENTRY_NAME.fullmatch(name):
                 raise DataError(f"{name[:80]!r} is no name in a bundle")
             entry = zipfile.ZipInfo(name)
             entry.create_system = 3
@@ -41,8 +41,8 @@ def unpack(data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            if len(entries) > _MOST_ENTRIES or sum(one.file_size for one in entries) > _MOST_BYTES:
-                raise DataError(f"the bundle has more than {_MOST_ENTRIES} files or {_MOST_BYTES // 2**20} MiB")
+            if len(entries) > _MAX_ENTRIES or sum(one.file_size for one in entries) > _MAX_BYTES:
+                raise DataError(f"the bundle has more than {_MAX_ENTRIES} files or {_MAX_BYTES // 2**20} MiB")
             if any(one.compress_type != zipfile.ZIP_STORED for one in entries):
                 raise DataError("the bundle has compressed entries: it is not canonical")
             found = {one.filename: archive.read(one) for one in entries}

@@ -32,7 +32,7 @@ class McpServerConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _check_one_way(self) -> McpServerConfig:
+    def _check_transport(self) -> McpServerConfig:
         if bool(self.command) == (self.url is not None):
             raise ValueError("an MCP server needs either a command or a url")
         return self

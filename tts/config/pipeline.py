@@ -77,7 +77,7 @@ class PipelineConfig(Value):
     )
 
     @model_validator(mode="after")
-    def _check_leader_sees(self) -> Self:
+    def _check_leader_vision(self) -> Self:
         if self.routing.method == "leader" and not self.abilities.sees_pictures:
             raise ValueError(
                 f"routing.method leader needs an engine that sees pictures; {self.engine.name} does not. Set it to cues"

@@ -52,13 +52,13 @@ OWN_NAMES: Final = tuple(_OWN_PROVIDERS)
 KNOWN_PROVIDERS: Final[Registry[KnownProvider]] = Registry("geotts.providers", _OWN_PROVIDERS)
 
 
-def _check_known(name: str) -> str:
+def _check_provider_name(name: str) -> str:
     if name not in KNOWN_PROVIDERS:
         raise ValueError(f"there is no provider {name!r}; there are: {', '.join(KNOWN_PROVIDERS)}")
     return name
 
 
-ProviderName = Annotated[str, AfterValidator(_check_known)]
+ProviderName = Annotated[str, AfterValidator(_check_provider_name)]
 
 
 def searches_pictures(name: str) -> bool:

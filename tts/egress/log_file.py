@@ -24,8 +24,8 @@ from tts.erasure.line_erasure import blank_from, blank_lines
 from tts.private_files import make_private
 
 _TIME_FIELD = re.compile(rb'"at":"([^"]*)"')
-_BLANK_END = b" \n"
-_USUAL_DELAY = timedelta(hours=1)  # longer than any request may take: what others sent is noted when it ends
+_BLANK_BYTES = b" \n"
+_MAX_WRITE_DELAY = timedelta(hours=1)  # longer than any request may take: what others sent is noted when it ends
 _log = logging.getLogger(__name__)
 
 
@@ -110,8 +110,8 @@ class _Sweep:
     """
 
     def __init__(self) -> None:
-        self._delay = _USUAL_DELAY
-        self._blank_until = 0
+        self._delay = _MAX_WRITE_DELAY
+        self._blank_end = 0
         self._is_first = True
 
     def expect(self, at: str) -> None:
@@ -123,13 +123,13 @@ class _Sweep:
         if not path.is_file():
             return
         with path.open("r+b") as file:
-            file.seek(max(0, self._blank_until - len(_BLANK_END)))
-            if file.read(len(_BLANK_END)) != _BLANK_END:
-                self._blank_until = 0  # another file: the operator has cut it or put this one in its place
+            file.seek(max(0, self._blank_end - len(_BLANK_BYTES)))
+            if file.read(len(_BLANK_BYTES)) != _BLANK_BYTES:
+                self._blank_end = 0  # another file: the operator has cut it or put this one in its place
             due, young = rfc3339(oldest).encode(), rfc3339(oldest + self._delay).encode()
             enough = None if self._is_first else partial(_is_since, young)
-            self._blank_until = blank_from(
-                file, self._blank_until, lambda line: not _is_since(due, line), enough=enough
+            self._blank_end = blank_from(
+                file, self._blank_end, lambda line: not _is_since(due, line), enough=enough
             ).kept_from
             self._is_first = False
 

@@ -17,7 +17,7 @@ from tts.domain.outgoing_request import Outgoing
 
 RecordOutgoing = Callable[[Outgoing], None]
 """Where a transport puts its records: `EGRESS.record`, or the egress log of the tools, which also writes the file."""
-_MOST_REQUESTS = 10_000
+_MAX_REQUESTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class EgressRecords:
         if not record.request_id:
             return
         self._records.setdefault(record.request_id, []).append(record)
-        if len(self._records) > _MOST_REQUESTS:
+        if len(self._records) > _MAX_REQUESTS:
             del self._records[next(iter(self._records))]
         for news in self._watchers.get(record.request_id, ()):
             news.set()

@@ -16,7 +16,7 @@ from tts.egress.log_writer import EgressLogWriter
 from tts.egress.records import EGRESS, EgressRecord
 from tts.errors import FatalError, GeoTTSError, boundary
 
-_PATIENCE_S = 2.0
+_WRITE_TIMEOUT_S = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -47,14 +47,14 @@ class RequestEgress:
         self._may_send = may_send
         self._id = request_id
         self._outgoing: list[Outgoing] = []
-        self._unwritten = list(before)
+        self._unwritten_records = list(before)
         self._is_complete = complete
 
     async def to_event(self) -> LeftMachine | None:
         """The event; None when nothing left. Never raises. `complete` is false if a process was lost that may have sent
         something."""
-        found = [*self._unwritten, *EGRESS.take(self._id)]
-        self._unwritten.clear()
+        found = [*self._unwritten_records, *EGRESS.take(self._id)]
+        self._unwritten_records.clear()
         self._outgoing += [record.outgoing for record in found if record.outgoing is not None]
         self._is_complete &= all(record.outgoing is not None for record in found)
         await write_to_log(self._egress_log, found)
@@ -70,7 +70,7 @@ async def write_to_log(egress_log: EgressLogWriter | None, records: Sequence[Egr
     if egress_log is None or not any(record.unwritten for record in records):
         return
     try:
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(_WRITE_TIMEOUT_S):
             with boundary(FatalError, "the egress log"):
                 await egress_log.write_egress(records)
     except (GeoTTSError, TimeoutError):

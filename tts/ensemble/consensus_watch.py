@@ -29,7 +29,7 @@ from tts.ensemble.witnesses import Witnesses
 _W = weights("watch")
 _TOWN_GUESSES = int(_W["town_guesses"])
 _REGION_GUESSES = int(_W["region_guesses"])
-_SLACK = 1e-9
+_TOLERANCE = 1e-9
 _QUADRATURE = tuple(zip(*(column.tolist() for column in np.polynomial.legendre.leggauss(32)), strict=True))
 _MAX_CLUSTERS = 5
 
@@ -53,13 +53,13 @@ class ConsensusWatch:
         led: bool = False,
         experience: StopExperience | None = None,
     ) -> None:
-        self._is_led = led
+        self._has_leader = led
         self._policy = policy
         self._radius_km = radius_km
         self._reach_km = min(radius_km, REGION_KM)
         self._witnesses = Witnesses()
         self._guesses = guesses
-        self._off_centre: dict[int, float] = {}  # of rollouts that ended, in km
+        self._off_centre_by_rollout: dict[int, float] = {}  # of rollouts that ended, in km
         self._loss_rule = None
         if policy.kind is StopKind.LOSS:
             self._loss_rule = LossRule(experience or StopExperience(), radius_km, policy.loss_points)
@@ -78,12 +78,12 @@ class ConsensusWatch:
         """The state of agreement among `n` rollouts; `decided`: the policy would stop those that still run."""
         finished = [t for t in trajectories if t.stop_reason is not None]
         ballots = self._ballots(trajectories)
-        share, km = _columns(ballots)
+        share, km = _shares_and_distances(ballots)
         ended = [i for i, ballot in enumerate(ballots) if ballot.final]
         outstanding = n - len(finished)
         return Consensus(
             radius_km=self._radius_km,
-            clusters=tuple(self._clusters(ballots, share, km)),
+            clusters=tuple(self._find_clusters(ballots, share, km)),
             finished=len(finished),
             outstanding=outstanding,
             decided=self._is_decided(
@@ -98,7 +98,7 @@ class ConsensusWatch:
     def forget(self) -> None:
         """Start with other trajectories: what rollouts rest on is remembered by their numbers."""
         self._witnesses = Witnesses()
-        self._off_centre = {}
+        self._off_centre_by_rollout = {}
 
     def agreement(self, trajectories: Sequence[Trajectory]) -> tuple[float, float]:
         """Witnesses that ended at the place most of them name, and all witnesses that ended with a place."""
@@ -106,7 +106,7 @@ class ConsensusWatch:
         return (self._best_agreement(final), sum(ballot.share for ballot in final)) if final else (0.0, 0.0)
 
     def _ballots(self, trajectories: Sequence[Trajectory]) -> list[Ballot]:
-        early = self._leader_counts(trajectories)
+        early = self._is_leader_sure(trajectories)
         stated = [
             (trajectory, best, best.point)
             for trajectory in trajectories
@@ -118,18 +118,18 @@ class ConsensusWatch:
         ballots = []
         for (trajectory, best, point), share in zip(stated, shares, strict=True):
             final = trajectory.stop_reason is not None or (early and is_clear(trajectory, self._radius_km))
-            certain = share * self._certain_share(point, trajectory.answer_draws)
+            certain = share * self._agreeing_draws_share(point, trajectory.answer_draws)
             ballots.append(Ballot(trajectory.rollout_id, point, final, certain, self._off_centre_km(trajectory, best)))
         return ballots
 
-    def _certain_share(self, point: LatLon, draws: Sequence[LatLon | None]) -> float:
+    def _agreeing_draws_share(self, point: LatLon, draws: Sequence[LatLon | None]) -> float:
         """The share of the draws of an answer that agree with it; 1 where it was not drawn again."""
         near = sum(other is not None and distance_km(point, other) <= self._reach_km for other in draws)
         return (1 + near) / (1 + len(draws))
 
-    def _leader_counts(self, trajectories: Sequence[Trajectory]) -> bool:
+    def _is_leader_sure(self, trajectories: Sequence[Trajectory]) -> bool:
         """Whether the leader ended and was sure from its first turn: who is as sure counts then while it runs."""
-        if not self._is_led:
+        if not self._has_leader:
             return False
         leader = next((t for t in trajectories if t.rollout_id == LEADER), None)
         return leader is not None and leader.stop_reason is not None and is_clear(leader, self._radius_km)
@@ -149,16 +149,16 @@ class ConsensusWatch:
         reach = self._reach_km
         fullest = self._largest_agreement(share, km)
         if kind is StopKind.QUORUM:
-            return fullest >= self._policy.quorum_of(n) - _SLACK
-        if kind is StopKind.WORTH and fullest < 2.0 - _SLACK and self._is_futile(final):
+            return fullest >= self._policy.quorum_of(n) - _TOLERANCE
+        if kind is StopKind.WORTH and fullest < 2.0 - _TOLERANCE and self._is_futile(final):
             return True
         total = sum(share)
-        if total < 2.0 - _SLACK:
+        if total < 2.0 - _TOLERANCE:
             return False
         most = fullest
         if kind is StopKind.WORTH:
             most = max(sum(s * min(1.0, max(0.0, 2.0 - away / reach)) for s, away in _pairs(share, row)) for row in km)
-        return more_than_half(most, total - most) >= self._policy.probability - _SLACK
+        return more_than_half(most, total - most) >= self._policy.probability - _TOLERANCE
 
     def _vote_count(self, final: Sequence[Ballot], share: Row, km: Sequence[Row], pointless: int) -> VoteCount:
         tolerance_km = guess_tolerance_km(self._radius_km)
@@ -168,7 +168,7 @@ class ConsensusWatch:
         """The vote count of the rollouts that have ended."""
         final = [ballot for ballot in self._ballots(trajectories) if ballot.final]
         ended = sum(t.stop_reason is not None for t in trajectories)
-        return self._vote_count(final, *_columns(final), max(0, ended - len(final)))
+        return self._vote_count(final, *_shares_and_distances(final), max(0, ended - len(final)))
 
     def _is_futile(self, final: Sequence[Ballot]) -> bool:
         """No two agree, and those who only guess show that the photo does not tell: one where a town is wanted, two
@@ -183,19 +183,19 @@ class ConsensusWatch:
         """How far from the centre of a town a rollout ended that rests on no tool; infinite for the others."""
         if self._guesses is None or trajectory.stop_reason is None:
             return math.inf
-        if trajectory.rollout_id not in self._off_centre:
+        if trajectory.rollout_id not in self._off_centre_by_rollout:
             rests = self._witnesses.witnesses_of(trajectory)
-            self._off_centre[trajectory.rollout_id] = math.inf if rests else self._guesses(best)
-        return self._off_centre[trajectory.rollout_id]
+            self._off_centre_by_rollout[trajectory.rollout_id] = math.inf if rests else self._guesses(best)
+        return self._off_centre_by_rollout[trajectory.rollout_id]
 
     def _best_agreement(self, final: Sequence[Ballot]) -> float:
-        return self._largest_agreement(*_columns(final))
+        return self._largest_agreement(*_shares_and_distances(final))
 
     def _largest_agreement(self, share: Row, km: Sequence[Row]) -> float:
         """Witnesses near to the ballot that most are near to."""
         return max(sum(s for s, away in _pairs(share, row) if away <= self._reach_km) for row in km)
 
-    def _clusters(self, ballots: Sequence[Ballot], share: Row, km: Sequence[Row]) -> Iterator[ClusterInfo]:
+    def _find_clusters(self, ballots: Sequence[Ballot], share: Row, km: Sequence[Row]) -> Iterator[ClusterInfo]:
         """The first of them, fullest first; the centre is the vote that most others are near to."""
         reach, total = self._reach_km, sum(share)
 
@@ -231,7 +231,7 @@ def more_than_half(agreeing: float, dissenting: float) -> float:
     return above / (above + below)
 
 
-def _columns(ballots: Sequence[Ballot]) -> tuple[Row, Sequence[Row]]:
+def _shares_and_distances(ballots: Sequence[Ballot]) -> tuple[Row, Sequence[Row]]:
     """(n,) shares and the (n, n) distances in km, as lists: for a handful of votes arrays cost more than they save."""
     return [ballot.share for ballot in ballots], distance_rows_km([ballot.point for ballot in ballots])
 

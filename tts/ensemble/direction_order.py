@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tts.decision_weights import weights
 
-_LETTERS = 3  # parts of this length are compared: this works for every script, and for other endings of a word
-_SAME = weights("watch")["same_direction"]  # distance below which two directions are one
+_PART_LETTERS = 3  # parts of this length are compared: this works for every script, and for other endings of a word
+_SAME_DIRECTION_DISTANCE = weights("watch")["same_direction"]  # distance below which two directions are one
 
 
 def most_distinct(directions: Sequence[str]) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def most_distinct(directions: Sequence[str]) -> tuple[str, ...]:
     while remaining:
         apart = {one: min(_distance(parts[one], parts[other]) for other in chosen) for one in remaining}
         farthest = max(remaining, key=lambda one: apart[one])
-        if apart[farthest] < _SAME:
+        if apart[farthest] < _SAME_DIRECTION_DISTANCE:
             break
         chosen.append(farthest)
         remaining.remove(farthest)
@@ -35,4 +35,4 @@ def _distance(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _parts(text: str) -> frozenset[str]:
     letters = " ".join(text.casefold().split())
-    return frozenset(letters[at : at + _LETTERS] for at in range(max(1, len(letters) - _LETTERS + 1)))
+    return frozenset(letters[at : at + _PART_LETTERS] for at in range(max(1, len(letters) - _PART_LETTERS + 1)))

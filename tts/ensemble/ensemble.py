@@ -92,9 +92,9 @@ class Ensemble:
         self._seed_for = seed_for
         self._first_number = numbered_from
         self._started_at: dict[int, float] = {}
-        self._took_s: dict[int, float] = {}
+        self._durations_s: dict[int, float] = {}
         self._has_hedged = False
-        self._n_wanted = 0
+        self._n_planned = 0
         self._shown_consensus: object = None
         self._leader_phase: LeaderPhase | None = None
         self._group_plan: GroupPlan | None = None
@@ -109,7 +109,7 @@ class Ensemble:
     @property
     def longest_s(self) -> float:
         """Seconds the slowest rollout that ended took."""
-        return max(self._took_s.values(), default=0.0)
+        return max(self._durations_s.values(), default=0.0)
 
     async def run(
         self, group: GroupRequest, added: int, deadline: Deadline, rule: LeaderRule | None = None
@@ -120,13 +120,13 @@ class Ensemble:
         """
         if rule is not None and rule.directions_wait_s is not None and not self._started_at:
             return await self.run_with_leader(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
-        self._n_wanted = len(self._started_at) + added
+        self._n_planned = len(self._started_at) + added
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
             self._start(merged, group, added)
             reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
-            await self._close_open(reason)
+            await self._finish_open_rollouts(reason)
         return reason
 
     async def resume(
@@ -140,8 +140,8 @@ class Ensemble:
         started_before = {i: trajectory for i, trajectory in resumed.run.rollouts.items() if i in mine}
         ended = [i for i, trajectory in sorted(started_before.items()) if trajectory.stop_reason is not None]
         self._started_at = dict.fromkeys(mine, _now())
-        self._took_s = dict.fromkeys(ended, 0.0)
-        self._n_wanted = total
+        self._durations_s = dict.fromkeys(ended, 0.0)
+        self._n_planned = total
         for i in sorted(set(started_before) - set(ended) - set(resumed.checkpoints)):
             await self._sink.emit(RolloutResumed(rollout_id=i, from_turn=-1))
         open_ids = [i for i in mine if i not in ended]
@@ -152,7 +152,7 @@ class Ensemble:
             self._launch(merged, replace(group, files=dict(resumed.files)), open_ids, resumed.checkpoints)
             reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
-            await self._close_open(reason)
+            await self._finish_open_rollouts(reason)
         return reason
 
     async def run_with_leader(self, group: GroupRequest, beside: LeaderPhase, deadline: Deadline) -> StopReason | None:
@@ -164,15 +164,15 @@ class Ensemble:
         self._leader_phase = beside
         self._group_plan = beside.planned
         waits = beside.planned is None or beside.rule.directions_wait_s is not None
-        self._n_wanted = 1 if waits or beside.planned is None else beside.planned.total
+        self._n_planned = 1 if waits or beside.planned is None else beside.planned.total
         merged: _RolloutMerge = GrowingMerge()
         async with merged:
-            self._start(merged, group, self._n_wanted)
+            self._start(merged, group, self._n_planned)
             if beside.rate is not None:
                 merged.add(_single_item(beside.rate))
             reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
-            await self._close_open(reason)
+            await self._finish_open_rollouts(reason)
         self._leader_phase = None
         return reason
 
@@ -189,7 +189,7 @@ class Ensemble:
         """Whether the plan was known without it, so that nobody waits for a rating that takes longer than rollouts."""
         return self._leader_phase is not None and self._leader_phase.planned is not None
 
-    def _start_waiting(self, merged: _RolloutMerge) -> None:
+    def _start_waiting_rollouts(self, merged: _RolloutMerge) -> None:
         """Start the rollouts that were waiting for the leader, as far as its rule lets them."""
         if self._leader_phase is None or self._group_plan is None:
             return
@@ -199,7 +199,7 @@ class Ensemble:
         )
         missing = allowed - len(self._started_at)
         if missing > 0:
-            self._n_wanted = len(self._started_at) + missing
+            self._n_planned = len(self._started_at) + missing
             self._start(merged, replace(self._group_plan.group, warm=True), missing)
 
     def _end_of_first_token_wait(self) -> float | None:
@@ -217,7 +217,7 @@ class Ensemble:
     def _launch(
         self, merged: _RolloutMerge, group: GroupRequest, numbers: Sequence[int], saved: Mapping[int, Checkpoint]
     ) -> None:
-        group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._n_wanted))
+        group = replace(with_descriptions(group, self._sink.descriptions), n_total=max(group.n_total, self._n_planned))
         started_before = self._current_run().rollouts
         sources = {i: started_before[i].source for i in numbers if i in started_before}
         directions = named_directions(self._current_run())
@@ -250,7 +250,7 @@ class Ensemble:
     ) -> StopReason | None:
         while True:
             wait_ends_at = self._end_of_first_token_wait()
-            straggler_at = self._stop_decision.straggler_time(self._started_at, self._took_s)
+            straggler_at = self._stop_decision.straggler_time(self._started_at, self._durations_s)
             until = min(
                 at for at in (deadline.at, straggler_at, wait_ends_at, self._description.latest_start) if at is not None
             )
@@ -265,10 +265,10 @@ class Ensemble:
                 continue
             news = await self._forward(batches)
             self._run_groups(merged, self._description.release(self._sink.descriptions, _now()))
-            self._start_waiting(merged)
-            if news and (reason := await self._reason_to_stop()) is not None:
+            self._start_waiting_rollouts(merged)
+            if news and (reason := await self._find_stop_reason()) is not None:
                 return reason
-            if self._needs_no_rating and len(self._took_s) >= len(self._started_at):
+            if self._needs_no_rating and len(self._durations_s) >= len(self._started_at):
                 return None
 
     def _handle_timeout(
@@ -280,7 +280,7 @@ class Ensemble:
         if until == self._description.latest_start:
             self._run_groups(merged, self._description.release_all(self._sink.descriptions))
         elif until == wait_ends_at:
-            self._start_waiting(merged)
+            self._start_waiting_rollouts(merged)
         elif not self._start_replacements(merged, group):
             return StopReason.CANCELLED
         return None
@@ -306,21 +306,21 @@ class Ensemble:
                     await self._sink.emit(item)
                     news = news or isinstance(item, RolloutFinished | Hypothesised)
                     if isinstance(item, RolloutFinished):
-                        self._took_s[item.rollout_id] = _now() - self._started_at.get(item.rollout_id, _now())
+                        self._durations_s[item.rollout_id] = _now() - self._started_at.get(item.rollout_id, _now())
         return news
 
-    async def _reason_to_stop(self) -> StopReason | None:
+    async def _find_stop_reason(self) -> StopReason | None:
         """Why the rollouts that still run are not needed any more; None while they are, or when none is left."""
         run = self._current_run()
         outstanding = len(self._started_at) - sum(t.stop_reason is not None for t in run.trajectories)
-        agreed = await self._show_consensus(run, outstanding)
+        agreed = await self._emit_consensus(run, outstanding)
         if outstanding <= 0:
             return None
         return self._stop_decision.reason_to_stop(
-            run, self._started_at, self._took_s, wanted=self._n_wanted, agreed=agreed
+            run, self._started_at, self._durations_s, wanted=self._n_planned, agreed=agreed
         )
 
-    async def _show_consensus(self, run: Run, outstanding: int) -> bool:
+    async def _emit_consensus(self, run: Run, outstanding: int) -> bool:
         """Emit the state of agreement when it changed; whether it is decided."""
         if len(self._started_at) < 2:
             return False
@@ -336,10 +336,10 @@ class Ensemble:
         if self._settings.stragglers != "hedge" or self._has_hedged:
             return False
         self._has_hedged = True
-        self._start(merged, group, len(self._started_at) - len(self._took_s))
+        self._start(merged, group, len(self._started_at) - len(self._durations_s))
         return True
 
-    async def _close_open(self, reason: StopReason) -> None:
+    async def _finish_open_rollouts(self, reason: StopReason) -> None:
         """Rollouts that did not end by themselves keep their best hypothesis."""
         for trajectory in self._current_run().trajectories:
             if trajectory.stop_reason is None:

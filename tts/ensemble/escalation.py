@@ -11,7 +11,7 @@ from tts.domain.plan import Depth, PlanDepth
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 
-_DOUBTFUL = weights("watch")["doubtful"]
+_MIN_CONFIDENCE = weights("watch")["doubtful"]
 
 
 def reason_to_escalate(
@@ -32,7 +32,7 @@ def reason_to_escalate(
     if depth is not PlanDepth.DEEP and _asks_for_depth(run):
         return "the model asks to think longer"
     against = [item.claim for item in verdict.evidence if not item.supports]
-    if against and verdict.confidence < _DOUBTFUL:
+    if against and verdict.confidence < _MIN_CONFIDENCE:
         return f"a check contradicts the answer: {against[0]}"
     return None
 

@@ -15,8 +15,8 @@ from tts.domain.tooling import ToolErrorKind, ToolFailure, ToolResult
 from tts.domain.trajectory import Run, Trajectory
 from tts.errors import RolloutsFailed
 
-_CODE = "tools-failed"
-_MEND = "find out with `geotts doctor` what is wrong with the providers of these tools"
+_WARNING_CODE = "tools-failed"
+_REMEDY = "find out with `geotts doctor` what is wrong with the providers of these tools"
 
 
 def tools_failure(trajectory: Trajectory) -> RolloutFailure | None:
@@ -25,19 +25,19 @@ def tools_failure(trajectory: Trajectory) -> RolloutFailure | None:
     outages = _outages(trajectory.results)
     if not outages or any(_is_served(result) for result in trajectory.results):
         return None
-    tools = ", ".join(f"{name} ({_kinds(failures)})" for name, failures in sorted(outages.items()))
+    tools = ", ".join(f"{name} ({_kinds_text(failures)})" for name, failures in sorted(outages.items()))
     waits = [failure.retry_after_s for failures in outages.values() for failure in failures]
     return RolloutFailure(
-        code=_CODE,
+        code=_WARNING_CODE,
         detail=f"no tool call was served: {tools}",
         retry_after_s=max((wait for wait in waits if wait is not None), default=None),
-        mend=_MEND,
+        mend=_REMEDY,
     )
 
 
 def is_for_tools(error: RolloutsFailed) -> bool:
     """Whether only tools failed: then more rollouts may have other calls, or more luck."""
-    return all(cause.code == _CODE for cause in error.fields["causes"])
+    return all(cause.code == _WARNING_CODE for cause in error.fields["causes"])
 
 
 def tool_warnings(run: Run) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def tool_warnings(run: Run) -> tuple[str, ...]:
     asked = [result for turn in run.inquiry for result in turn.results]
     serving = {result.name for result in (*results, *asked) if _is_served(result)}
     return tuple(
-        f"every call of {name} failed ({len(failures)} call{'s' if len(failures) > 1 else ''}): {_kinds(failures)}"
+        f"every call of {name} failed ({len(failures)} call{'s' if len(failures) > 1 else ''}): {_kinds_text(failures)}"
         for name, failures in sorted(_outages(results).items())
         if name not in serving
     )
@@ -61,7 +61,7 @@ def _outages(results: Iterable[ToolResult]) -> dict[str, list[ToolFailure]]:
     return found
 
 
-def _kinds(failures: Iterable[ToolFailure]) -> str:
+def _kinds_text(failures: Iterable[ToolFailure]) -> str:
     return " and ".join(sorted({failure.kind.value.replace("_", " ") for failure in failures}))
 
 

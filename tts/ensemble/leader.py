@@ -20,7 +20,7 @@ from tts.ensemble.direction_order import most_distinct
 from tts.ensemble.first_turn import LEADER, REGION_KM, SIBLING, UNTRUSTED, is_clear
 
 Width = Literal["full", "careful"]
-_DIRECTIONS_SHARE = weights("watch")["directions_wait"]  # of the time of a request
+_DIRECTIONS_WAIT_SHARE = weights("watch")["directions_wait"]  # of the time of a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class LeaderRule:
     ) -> LeaderRule:
         """The rule for a request of `n` rollouts."""
         asks = n > 1 and watch.asks_leader and bool(decide_first_calls(options, watch).diverse_first_calls)
-        wait_s = _DIRECTIONS_SHARE * deadline.remaining_s() if asks else None
+        wait_s = _DIRECTIONS_WAIT_SHARE * deadline.remaining_s() if asks else None
         return cls(width, options.target_radius_km, watch.prefix_wait_s, wait_s)
 
     def waits_until(self, started: float, now: float) -> float | None:

@@ -14,7 +14,7 @@ from tts.verify.consensus.guesswork import CENTRE_KM
 
 _W = weights("watch")
 _REGION_CENTRE_KM = _W["region_centre_km"]
-_POINT = 0.01
+_PERCENTAGE_POINT = 0.01
 
 
 def guess_tolerance_km(radius_km: float) -> float | None:
@@ -29,7 +29,7 @@ class LossRule:
     def __init__(self, experience: StopExperience, radius_km: float, loss_points: float) -> None:
         self._experience = experience
         self._band = band_of(radius_km)
-        self._allowed_loss = loss_points * _POINT
+        self._allowed_loss = loss_points * _PERCENTAGE_POINT
         self._may_stop = True
         self._has_begun = False
         self._learned_sizes: set[int] = set()

@@ -14,8 +14,8 @@ from tts.domain.trajectory import Run, Trajectory
 from tts.ensemble.failed_tools import tool_warnings, tools_failure
 from tts.errors import RolloutsFailed, UpstreamRefused
 
-_MOST_CAUSES = 8  # in an event
-_NAMED_CAUSES = 3  # in a sentence
+_MAX_CAUSES = 8  # in an event
+_MAX_NAMED_CAUSES = 3  # in a sentence
 
 
 def failure_of_rollouts(run: Run, endpoint: str = "") -> RolloutsFailed | None:
@@ -60,9 +60,9 @@ def failure_warnings(run: Run) -> tuple[str, ...]:
     failures = [failure for t in trajectories if (failure := failure_of(t)) is not None]
     causes = causes_of(failures)
     sentences = [
-        f"{cause.rollouts} of {len(trajectories)} rollouts failed: {cause.text}" for cause in causes[:_NAMED_CAUSES]
+        f"{cause.rollouts} of {len(trajectories)} rollouts failed: {cause.text}" for cause in causes[:_MAX_NAMED_CAUSES]
     ]
-    if rest := sum(cause.rollouts for cause in causes[_NAMED_CAUSES:]):
+    if rest := sum(cause.rollouts for cause in causes[_MAX_NAMED_CAUSES:]):
         sentences.append(f"{rest} of {len(trajectories)} rollouts failed for other reasons")
     if not failures and not any(t.turns for t in trajectories):
         sentences.append("the time was up before any rollout had produced anything: nothing is known about the photo")
@@ -100,7 +100,7 @@ def causes_of(failures: Sequence[RolloutFailure]) -> tuple[FailureCause, ...]:
     ranked = sorted(alike.items(), key=lambda item: -len(item[1]))
     return tuple(
         FailureCause(**{**dict(one), "retry_after_s": _longest_wait(waits)}, rollouts=len(waits))
-        for one, waits in ranked[:_MOST_CAUSES]
+        for one, waits in ranked[:_MAX_CAUSES]
     )
 
 
@@ -129,7 +129,7 @@ def _not_started_failure() -> RolloutFailure:
 
 
 def _sentence(causes: Sequence[FailureCause]) -> str:
-    return "; ".join(_clauses(causes[:_NAMED_CAUSES]))
+    return "; ".join(_clauses(causes[:_MAX_NAMED_CAUSES]))
 
 
 def _clauses(causes: Sequence[FailureCause]) -> Iterator[str]:

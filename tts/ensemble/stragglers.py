@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from tts.decision_weights import weights
 
 _W = weights("watch")
-_FACTOR = _W["straggler_factor"]
-_LONGEST = _W["straggler_longest"]
-_FLOOR_S = _W["straggler_floor_s"]
+_MEDIAN_FACTOR = _W["straggler_factor"]
+_LONGEST_FACTOR = _W["straggler_longest"]
+_MIN_TIME_S = _W["straggler_floor_s"]
 _ENDED_SHARE = _W["straggler_ended_share"]
 
 
@@ -22,4 +22,4 @@ def straggler_s(took_s: Sequence[float], n: int) -> float | None:
     """Seconds after the start at which those still running are stragglers; None while too few of `n` have ended."""
     if len(took_s) < 2 or len(took_s) < _ENDED_SHARE * n or len(took_s) >= n:
         return None
-    return max(_FLOOR_S, _FACTOR * statistics.median(took_s), _LONGEST * max(took_s))
+    return max(_MIN_TIME_S, _MEDIAN_FACTOR * statistics.median(took_s), _LONGEST_FACTOR * max(took_s))

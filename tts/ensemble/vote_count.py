@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tts.domain.stop_policy import Ballot
 from tts.domain.stop_table import MOST_AGAINST, MOST_VOTES, Cell
 
-_SLACK = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ def count_votes(
     leaders = tuple(
         frozenset(final[j].rollout_id for j, away in enumerate(row) if away <= reach_km)
         for row, votes in zip(km, held, strict=True)
-        if votes >= most - _SLACK
+        if votes >= most - _TOLERANCE
     )
-    votes = max(1, int(most + _SLACK))
+    votes = max(1, int(most + _TOLERANCE))
     against = round(sum(share) - most) + pointless
     guess = votes == 1 and tolerance_km is not None and any(ballot.off_centre_km <= tolerance_km for ballot in final)
     return VoteCount(Cell(min(votes, MOST_VOTES), min(against, MOST_AGAINST), guess), leaders, votes)

@@ -24,7 +24,7 @@ class Witnesses:
     def shares(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """For each rollout 1 / (rollouts that rest on the same statements, partly common ones counted in part)."""
         rests = merge_same_pages([self.witnesses_of(trajectory) for trajectory in trajectories])
-        return [1.0 / sum(_overlap(i == j, a, b) for j, b in enumerate(rests)) for i, a in enumerate(rests)]
+        return [1.0 / sum(_common_share(i == j, a, b) for j, b in enumerate(rests)) for i, a in enumerate(rests)]
 
     def witnesses_of(self, trajectory: Trajectory) -> frozenset[str]:
         """What a rollout rests on; nothing while it runs."""
@@ -57,7 +57,7 @@ def _cites(source: Source, cited: set[str]) -> bool:
     return source.result.call_id in cited
 
 
-def _overlap(same: bool, a: frozenset[str], b: frozenset[str]) -> float:
+def _common_share(same: bool, a: frozenset[str], b: frozenset[str]) -> float:
     if same:
         return 1.0
     return len(a & b) / min(len(a), len(b)) if a and b else 0.0

@@ -10,7 +10,7 @@ from pydantic import Field
 from tts.domain.value import Value
 from tts.errors import FetchError, FetchErrorKind
 
-_LONGEST_URL = 8192
+_MAX_URL_CHARS = 8192
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
@@ -32,7 +32,7 @@ class FetchLimits(Value):
         Raises:
             FetchError: BAD_URL or REFUSED.
         """
-        if len(url) > _LONGEST_URL or any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
+        if len(url) > _MAX_URL_CHARS or any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
             raise FetchError("the URL is too long or has characters no URL has", kind=FetchErrorKind.BAD_URL)
         try:
             parts = urlsplit(url)

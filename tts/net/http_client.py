@@ -30,8 +30,8 @@ from tts.net.secret import Credential, Scrubber
 from tts.net.transport import CREDENTIAL, ON_SEND, Resolve, SafeTransport
 
 USER_AGENT = f"geotts/{version('geotts')} (photo geolocation)"
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_LONGEST_RETRY_AFTER_S = 3600.0
+_REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
+_MAX_RETRY_AFTER_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class SafeHttpClient:
             request.extensions[ON_SEND] = partial(note, request)
             response = await self._open_transport().handle_async_request(request)
             try:
-                if response.status_code in _REDIRECTS and "location" in response.headers:
+                if response.status_code in _REDIRECT_STATUS and "location" in response.headers:
                     request = self._redirected_request(request, response)
                     continue
                 return await self._read_reply(request, response, content_types, max_bytes)
@@ -233,12 +233,12 @@ def retry_after_s(value: str) -> float | None:
     """Seconds from a Retry-After header (RFC 9110, 10.2.3): a number or a date; None when there is none."""
     value = value.strip()
     if value.isdigit():
-        return min(float(value), _LONGEST_RETRY_AFTER_S)
+        return min(float(value), _MAX_RETRY_AFTER_S)
     try:
         wait = parsedate_to_datetime(value) - datetime.now(UTC)
     except (ValueError, TypeError):
         return None
-    return min(max(wait, timedelta()).total_seconds(), _LONGEST_RETRY_AFTER_S)
+    return min(max(wait, timedelta()).total_seconds(), _MAX_RETRY_AFTER_S)
 
 
 def _build_request(

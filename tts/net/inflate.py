@@ -7,8 +7,8 @@ import zlib
 from tts.errors import FetchError, FetchErrorKind
 
 ACCEPTED = "gzip, deflate"
-_GZIP = 16 + zlib.MAX_WBITS
-_ZLIB = zlib.MAX_WBITS
+_GZIP_WBITS = 16 + zlib.MAX_WBITS
+_ZLIB_WBITS = zlib.MAX_WBITS
 
 
 class Inflater:
@@ -16,16 +16,16 @@ class Inflater:
 
     def __init__(self, coding: str, max_bytes: int) -> None:
         self._remaining_bytes = max_bytes
-        self._engine = _engine(coding.strip().lower())
+        self._make_decompressor = _make_decompressor(coding.strip().lower())
         self._raw_fallback = coding.strip().lower() == "deflate"
 
     def feed(self, part: bytes) -> bytes:
         """Raises FetchError TOO_LARGE beyond the bound, BAD_CONTENT for a corrupt stream."""
-        if self._engine is None:
+        if self._make_decompressor is None:
             out = part
         else:
             out = self._inflate(part)
-            if self._engine.unconsumed_tail:
+            if self._make_decompressor.unconsumed_tail:
                 raise _too_large_error()
         self._remaining_bytes -= len(out)
         if self._remaining_bytes < 0:
@@ -33,31 +33,31 @@ class Inflater:
         return out
 
     def _inflate(self, part: bytes) -> bytes:
-        assert self._engine is not None
+        assert self._make_decompressor is not None
         try:
-            out = self._engine.decompress(part, self._remaining_bytes + 1)
+            out = self._make_decompressor.decompress(part, self._remaining_bytes + 1)
         except zlib.error:
             if not self._raw_fallback:
                 raise FetchError("the reply is not compressed as it says", kind=FetchErrorKind.BAD_CONTENT) from None
             self._raw_fallback = False  # some servers send raw deflate under that name (RFC 9110, 8.4.1.2)
-            self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
+            self._make_decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
             return self._inflate(part)
         self._raw_fallback = False
         return out
 
     def finish(self) -> None:
         """Raises FetchError when the compressed stream ended early."""
-        if self._engine is not None and not self._engine.eof:
+        if self._make_decompressor is not None and not self._make_decompressor.eof:
             raise FetchError("the compressed reply ended early", kind=FetchErrorKind.BROKEN)
 
 
-def _engine(coding: str) -> zlib._Decompress | None:
+def _make_decompressor(coding: str) -> zlib._Decompress | None:
     if coding in ("", "identity"):
         return None
     if coding in ("gzip", "x-gzip"):
-        return zlib.decompressobj(_GZIP)
+        return zlib.decompressobj(_GZIP_WBITS)
     if coding == "deflate":
-        return zlib.decompressobj(_ZLIB)
+        return zlib.decompressobj(_ZLIB_WBITS)
     raise FetchError("the reply is in a content coding that was not asked for", kind=FetchErrorKind.BAD_CONTENT)
 
 

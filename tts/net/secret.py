@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import quote, quote_plus
 
 STARS = "***"
-_SHORTEST = 4  # shorter "keys" would blank out ordinary text
+_MIN_SECRET_CHARS = 4  # shorter "keys" would blank out ordinary text
 
 
 class Secret:
@@ -59,40 +59,40 @@ class Scrubber(logging.Filter):
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         super().__init__()
-        self._needles: list[str] = []
+        self._secret_texts: list[str] = []
         for secret in secrets:
             self.learn(secret)
 
     def learn(self, secret: Secret) -> None:
         """Replace this secret from now on. One of fewer than four characters is passed over."""
         plain = secret.reveal()
-        if len(plain) < _SHORTEST:
+        if len(plain) < _MIN_SECRET_CHARS:
             return
         for form in {plain, quote(plain, safe=""), quote_plus(plain)}:
-            if form not in self._needles:
-                self._needles.append(form)
-        self._needles.sort(key=len, reverse=True)
+            if form not in self._secret_texts:
+                self._secret_texts.append(form)
+        self._secret_texts.sort(key=len, reverse=True)
 
     @contextmanager
     def hide(self, secret: Secret) -> Iterator[None]:
         """Knows a secret of random letters for the time of the block, and forgets it."""
         needle = secret.reveal()
-        self._needles = [needle, *self._needles]
+        self._secret_texts = [needle, *self._secret_texts]
         try:
             yield
         finally:
-            self._needles = [known for known in self._needles if known != needle]
+            self._secret_texts = [known for known in self._secret_texts if known != needle]
 
     def scrub(self, text: str) -> str:
         """The text with `***` in place of every known secret."""
-        for needle in self._needles:
+        for needle in self._secret_texts:
             if needle in text:
                 text = text.replace(needle, STARS)
         return text
 
     def scrub_bytes(self, data: bytes) -> bytes:
         """The bytes with `***` in place of every known secret, which is looked for in UTF-8."""
-        for needle in self._needles:
+        for needle in self._secret_texts:
             if (raw := needle.encode()) in data:
                 data = data.replace(raw, STARS.encode())
         return data

@@ -27,8 +27,8 @@ from tts.net.secret import Credential
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 CREDENTIAL = "geotts.credential"  # key of the request extension that carries a Credential
 ON_SEND = "geotts.on_send"  # key of the extension that is called, without arguments, when the request goes out
-_GOING_OUT = "send_request_headers.started"
-_MOST_ADDRESSES = 4
+_REQUEST_STARTED = "send_request_headers.started"
+_MAX_ADDRESSES = 4
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +56,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         """
         addresses = await self._checked_addresses(host, port)
         last: Exception = httpcore.ConnectError("there is no address")
-        for address in addresses[:_MOST_ADDRESSES]:
+        for address in addresses[:_MAX_ADDRESSES]:
             try:
                 return await self._network.connect_tcp(address, port, *args, **options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -105,14 +105,14 @@ class SafeTransport(httpx.AsyncBaseTransport):
         """Send a request that the limits allows, with its key added. The body of the response is still to be read."""
         self._limits.check(str(request.url))
         url, headers = _url_and_headers(request)
-        with _as_fetch_errors():
+        with _map_fetch_errors():
             reply = await self._pool.handle_async_request(
                 httpcore.Request(
                     method=request.method,
                     url=url,
                     headers=headers,
                     content=request.stream,
-                    extensions={"timeout": request.extensions.get("timeout", {}), "trace": _tracing(request)},
+                    extensions={"timeout": request.extensions.get("timeout", {}), "trace": _make_trace(request)},
                 )
             )
         assert isinstance(reply.stream, typing.AsyncIterable)
@@ -123,11 +123,11 @@ class SafeTransport(httpx.AsyncBaseTransport):
         await self._pool.aclose()
 
 
-def _tracing(request: httpx.Request) -> Callable[[str, object], Awaitable[None]]:
+def _make_trace(request: httpx.Request) -> Callable[[str, object], Awaitable[None]]:
     """Tells `ON_SEND` when the connection stands: a host that was refused or not found got nothing."""
 
     async def trace(event: str, _: object) -> None:
-        if event.endswith(_GOING_OUT) and (on_send := request.extensions.get(ON_SEND)) is not None:
+        if event.endswith(_REQUEST_STARTED) and (on_send := request.extensions.get(ON_SEND)) is not None:
             on_send()
 
     return trace
@@ -140,7 +140,7 @@ class _Body(httpx.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _as_fetch_errors():
+        with _map_fetch_errors():
             async for part in self._stream:
                 yield part
 
@@ -163,14 +163,14 @@ def _url_and_headers(request: httpx.Request) -> tuple[httpcore.URL, list[tuple[b
 
 
 @contextmanager
-def _as_fetch_errors() -> typing.Iterator[None]:
+def _map_fetch_errors() -> typing.Iterator[None]:
     """httpcore's exceptions as ours; their messages are dropped, for they may quote what was sent."""
     try:
         yield
     except httpcore.TimeoutException as error:
         raise FetchError("the server did not answer in time", kind=FetchErrorKind.TIMEOUT) from error
     except httpcore.ConnectError as error:
-        kind = FetchErrorKind.TLS if _is_tls(error) else FetchErrorKind.CONNECT
+        kind = FetchErrorKind.TLS if _is_tls_error(error) else FetchErrorKind.CONNECT
         raise FetchError("no connection could be made", kind=kind) from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
         raise FetchError("the connection broke or the reply is not HTTP", kind=FetchErrorKind.BROKEN) from error
@@ -178,7 +178,7 @@ def _as_fetch_errors() -> typing.Iterator[None]:
         raise FetchError("the TLS connection failed", kind=FetchErrorKind.TLS) from error
 
 
-def _is_tls(error: BaseException | None) -> bool:
+def _is_tls_error(error: BaseException | None) -> bool:
     """Whether a TLS failure lies behind an error."""
     while error is not None:
         if isinstance(error, ssl.SSLError):

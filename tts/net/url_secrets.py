@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from tts.net.secret import STARS
 
-_KEY_NAMES = r"(?:[a-z_-]*key|[a-z_-]*token|password|passwd|pwd|secret|sig|signature|appid|app_id)"
+_SECRET_NAMES = r"(?:[a-z_-]*key|[a-z_-]*token|password|passwd|pwd|secret|sig|signature|appid|app_id)"
 _PASSWORD = re.compile(r"(?<=://)([^/?#@:\s]*:)([^/?#\s]*)(?=@)")
-_PARAMETER = re.compile(rf"(?i)([?&;]{_KEY_NAMES}=)([^&#\s]+)")
-_NAME = re.compile(rf"(?i){_KEY_NAMES}")
+_PARAMETER = re.compile(rf"(?i)([?&;]{_SECRET_NAMES}=)([^&#\s]+)")
+_SECRET_NAME = re.compile(rf"(?i){_SECRET_NAMES}")
 
 
 def password_in(url: str) -> bool:
@@ -26,7 +26,7 @@ def secrets_in(url: str) -> tuple[str, ...]:
         password = parts.password
     except ValueError:
         return ()
-    keys = [value for name, value in parse_qsl(parts.query) if _NAME.fullmatch(name) and value]
+    keys = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.fullmatch(name) and value]
     return tuple([unquote(password)] if password else []) + tuple(keys)
 
 

@@ -30,10 +30,10 @@ from tts.toolkit.toolbox import failure_outcome, now_rfc3339, success_outcome
 
 T = TypeVar("T")
 
-_FINAL = frozenset({ToolErrorKind.NOT_FOUND})
+_CACHED_ERROR_KINDS = frozenset({ToolErrorKind.NOT_FOUND})
 _LEASE_MARGIN_S = 2.0
-_FIRST_LOOK_S = 0.002
-_SLOWEST_LOOK_S = 0.05
+_FIRST_POLL_S = 0.002
+_MAX_POLL_S = 0.05
 _log = logging.getLogger(__name__)
 
 
@@ -81,7 +81,7 @@ class Broker:
         self._store = store
         self._now = now
         self._providers = providers
-        self._near_store = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
+        self._memory_store = store if isinstance(store, MemoryStore) else MemoryStore(now=now)
         self._ttl_s = dict(ttl_s or {})
         self._photo_kept_s = photo_kept_s
         self._erased_names = ErasedNames()
@@ -130,7 +130,7 @@ class Broker:
     async def purge(self) -> None:
         """Remove what is past its time."""
         await self._tolerate_store_error(self._store.purge(), None)
-        await self._near_store.purge()
+        await self._memory_store.purge()
 
     def snapshot(self) -> BrokerSnapshot:
         """Report what this process has done since its start.
@@ -178,7 +178,7 @@ class Broker:
             counter.count_source("call")
             return _FoundEntry(self._new_entry(tool, await run_tool(tool, arguments, context), context), "call")
         key = call_key(tool, arguments, context)
-        entry = self._near_store.peek(key)
+        entry = self._memory_store.peek(key)
         if entry is not None and entry.is_fresh(self._now()):
             counter.count_source("hit")
             return _FoundEntry(entry, "hit")
@@ -218,7 +218,7 @@ class Broker:
             made = await run_tool(tool, arguments, replace(context, request=unhurried))
             entry = self._new_entry(tool, made, context)
         except ToolError as error:
-            if error.kind in _FINAL:
+            if error.kind in _CACHED_ERROR_KINDS:
                 entry = self._new_entry(tool, error, context)
             elif kept is not None and kept.is_usable(self._now()):
                 _log.info("%s: an older result stands in: %s", tool.spec.name, error.kind.value)
@@ -231,14 +231,14 @@ class Broker:
 
     async def _wait_for_lease(self, key: str, ttl_s: float) -> tuple[str, Entry | None]:
         """The lease's token, or the entry that its holder made meanwhile. Waits as long as somebody holds it."""
-        look_s = _FIRST_LOOK_S
+        look_s = _FIRST_POLL_S
         while True:
             token = await self._tolerate_store_error(self._store.lease(key, ttl_s), "")
             if token is not None:
                 entry = await self._tolerate_store_error(self._store.get(key), None) if token else None
                 return token, entry if entry is not None and entry.is_fresh(self._now()) else None
             await asyncio.sleep(look_s)
-            look_s = min(1.5 * look_s, _SLOWEST_LOOK_S)
+            look_s = min(1.5 * look_s, _MAX_POLL_S)
             entry = await self._tolerate_store_error(self._store.get(key), None)
             if entry is not None and entry.is_fresh(self._now()):
                 return "", entry
@@ -261,7 +261,7 @@ class Broker:
 
     def _remember(self, key: str, entry: Entry, source: Source) -> _FoundEntry:
         if not entry.photos:  # what belongs to a photo stays in the store, where `forget` finds it for all replicas
-            self._near_store.keep(key, entry)
+            self._memory_store.keep(key, entry)
         return _FoundEntry(entry, source)
 
     async def _tolerate_store_error(self, work: Awaitable[T], otherwise: T) -> T:

@@ -30,7 +30,7 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
     """
     spec = tool.spec
     stated = {
-        name: value if name in spec.exact else _normal(value)
+        name: value if name in spec.exact else _normalise(value)
         for name, value in arguments.model_dump(mode="json", exclude_none=True).items()
     }
     area = context.options.within
@@ -41,13 +41,13 @@ def call_key(tool: Tool, arguments: Arguments, context: ToolContext) -> str:
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _normal(value: Any) -> Any:
+def _normalise(value: Any) -> Any:
     if isinstance(value, str):
         return normal_text(value)
     if isinstance(value, float):
         return round(value, _DECIMALS)
     if isinstance(value, list):
-        return [_normal(item) for item in value]
+        return [_normalise(item) for item in value]
     return value
 
 

@@ -34,9 +34,9 @@ class Breaker:
         self._now = now
         self._draw = draw
         self._failures = 0
-        self._cool_s = config.cool_s
+        self._cooldown_s = config.cool_s
         self._open_until = 0.0
-        self._is_trying = False
+        self._has_trial_request = False
         self.opened = 0
 
     @property
@@ -44,7 +44,7 @@ class Breaker:
         """`closed`: calls pass. `open`: none does, or a trial is under way. `trial`: the next call is the trial."""
         if self._failures < self._config.failures:
             return "closed"
-        return "open" if self._is_trying or self._now() < self._open_until else "trial"
+        return "open" if self._has_trial_request or self._now() < self._open_until else "trial"
 
     def enter(self) -> None:
         """Call before a request. Lets one trial through when it has cooled.
@@ -60,24 +60,24 @@ class Breaker:
                 kind=ToolErrorKind.UNAVAILABLE,
                 retry_after_s=round(wait_s, 1),
             )
-        self._is_trying = state == "trial"
+        self._has_trial_request = state == "trial"
 
     def record_success(self) -> None:
         """The provider answered: close, and forget the failures before."""
         self._failures = 0
-        self._cool_s = self._config.cool_s
-        self._is_trying = False
+        self._cooldown_s = self._config.cool_s
+        self._has_trial_request = False
 
     def record_failure(self) -> None:
         """The provider failed. Opens at the configured number in a row, and again, for longer, after a failed trial."""
         self._failures += 1
-        if self._is_trying:
-            self._cool_s = min(2 * self._cool_s, self._config.longest_s)
-        if self._failures == self._config.failures or self._is_trying:
+        if self._has_trial_request:
+            self._cooldown_s = min(2 * self._cooldown_s, self._config.longest_s)
+        if self._failures == self._config.failures or self._has_trial_request:
             self.opened += 1
-            self._open_until = self._now() + self._cool_s * (0.75 + 0.5 * self._draw())
-        self._is_trying = False
+            self._open_until = self._now() + self._cooldown_s * (0.75 + 0.5 * self._draw())
+        self._has_trial_request = False
 
     def record_abandonment(self) -> None:
         """The request ended without telling anything about the provider (cancelled, or our own mistake)."""
-        self._is_trying = False
+        self._has_trial_request = False

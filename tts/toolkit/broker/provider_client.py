@@ -29,7 +29,7 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 from tts.toolkit.broker.stats import ProviderFigures
 
 FailureKind = Literal["rate", "quota", "key", "passing", "late", "refused", "not_found"]
-_FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try
+_PROVIDER_FAULTS = ("passing", "late")  # the provider's: they count for the breaker and are worth another try
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,7 @@ class ProviderClient:
         finally:
             if not reported:
                 self._breaker.record_abandonment()
-        if isinstance(outcome, ProviderFailure) and outcome.kind in _FAULTS:
+        if isinstance(outcome, ProviderFailure) and outcome.kind in _PROVIDER_FAULTS:
             self._breaker.record_failure()
         else:
             self._breaker.record_success()
@@ -339,7 +339,7 @@ class ProviderClient:
             wait_s = failure.retry_after_s or self._limits.backoff_s * 2.0**tried
             self._paused_until = max(self._paused_until, self._now() + wait_s)
             return wait_s <= context.remaining_s
-        if failure.kind not in _FAULTS or self._breaker.state == "open":
+        if failure.kind not in _PROVIDER_FAULTS or self._breaker.state == "open":
             return False
         backoff_s = self._limits.backoff_s * 2.0**tried * (0.5 + self._draw())
         await asyncio.sleep(max(backoff_s, failure.retry_after_s or 0.0))
@@ -366,11 +366,11 @@ def _too_often_error(wait_s: float) -> ToolError:
     return ToolError(detail, kind=ToolErrorKind.RATE_LIMITED, retry_after_s=round(wait_s, 1))
 
 
-_OUR_FAULT = frozenset({FetchErrorKind.BAD_URL, FetchErrorKind.REFUSED, FetchErrorKind.REDIRECTS})
+_REQUEST_FAULTS = frozenset({FetchErrorKind.BAD_URL, FetchErrorKind.REFUSED, FetchErrorKind.REDIRECTS})
 
 
 def _failure_of(error: FetchError) -> ProviderFailure:
     kind: FailureKind = "late" if error.kind is FetchErrorKind.TIMEOUT else "passing"
-    if error.kind in _OUR_FAULT:
+    if error.kind in _REQUEST_FAULTS:
         kind = "refused"
     return ProviderFailure(kind, error.detail, error.retry_after_s)

@@ -20,8 +20,8 @@ from tts.net.redis_password import tool_cache_password
 from tts.toolkit.broker.cache_entry import Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError
 
-_RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
-_TAKE = """
+_RELEASE_SCRIPT = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+_TAKE_SCRIPT = """
 local t = redis.call('TIME')
 local now = tonumber(t[1]) + tonumber(t[2]) / 1000000
 local interval = 1 / tonumber(ARGV[1])
@@ -32,7 +32,7 @@ local ends = arrival + interval
 redis.call('SET', KEYS[1], string.format('%.6f', ends), 'PX', math.ceil((ends - now) * 1000) + 1000)
 return string.format('%.6f', wait)
 """
-_FORGET = """
+_FORGET_SCRIPT = """
 local gone = 0
 for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do gone = gone + redis.call('DEL', ARGV[1] .. key) end
 redis.call('DEL', KEYS[1])
@@ -58,19 +58,19 @@ class RedisStore:
             health_check_interval=30,
             max_connections=128,
         )
-        self._release_script = self._redis.register_script(_RELEASE)
-        self._take_script = self._redis.register_script(_TAKE)
-        self._forget_script = self._redis.register_script(_FORGET)
+        self._release_script = self._redis.register_script(_RELEASE_SCRIPT)
+        self._take_script = self._redis.register_script(_TAKE_SCRIPT)
+        self._forget_script = self._redis.register_script(_FORGET_SCRIPT)
 
     async def get(self, key: str) -> Entry | None:
         """None also for an entry that another version of the schema wrote."""
-        with _as_store_errors():
+        with _map_store_errors():
             data = await self._redis.get(self._name("c", key))
         return Entry.decode(data) if isinstance(data, bytes) else None
 
     async def put(self, key: str, entry: Entry) -> None:
         """One transaction writes the entry and its key into the index of each of its photos."""
-        with _as_store_errors():
+        with _map_store_errors():
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.set(self._name("c", key), entry.encode(), px=max(1, int(entry.kept_s * 1000)))
                 for photo in entry.photos:
@@ -83,18 +83,18 @@ class RedisStore:
     async def lease(self, key: str, ttl_s: float) -> str | None:
         """The lease is a key with a random token, written only where there is none."""
         token = secrets.token_hex(8)
-        with _as_store_errors():
+        with _map_store_errors():
             took = await self._redis.set(self._name("l", key), token, nx=True, px=max(1, int(ttl_s * 1000)))
         return token if took else None
 
     async def release(self, key: str, token: str) -> None:
         """Delete the lease if it still holds this token."""
-        with _as_store_errors():
+        with _map_store_errors():
             await self._release_script(keys=[self._name("l", key)], args=[token])
 
     async def take(self, bucket: str, rate: Rate, *, max_wait_s: float) -> float:
         """Book by the server's clock, in one script."""
-        with _as_store_errors():
+        with _map_store_errors():
             return float(
                 await self._take_script(keys=[self._name("b", bucket)], args=[rate.per_s, rate.burst, max_wait_s])
             )
@@ -102,7 +102,7 @@ class RedisStore:
     async def forget(self, photo_sha256: str) -> int:
         """Delete the entries that the index of the photo names, then the index."""
         index = self._name("p", photo_sha256)
-        with _as_store_errors():
+        with _map_store_errors():
             return int(await self._forget_script(keys=[index], args=[self._name("c", "")]))
 
     async def purge(self) -> None:
@@ -118,7 +118,7 @@ class RedisStore:
 
 
 @contextmanager
-def _as_store_errors() -> Iterator[None]:
+def _map_store_errors() -> Iterator[None]:
     """Redis's own errors and those of its socket; the message may hold the URL's password and is dropped."""
     try:
         with heeding_cancels():

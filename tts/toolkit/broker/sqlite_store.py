@@ -22,17 +22,17 @@ from tts.toolkit.broker.cache_store import Rate, StoreError, booking
 
 T = TypeVar("T")
 
-_TABLES = """
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, until REAL NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entries_until ON entries (until);
 CREATE TABLE IF NOT EXISTS photos (photo TEXT, key TEXT, PRIMARY KEY (photo, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, token TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
 """
-_BUSY_MS = 5000
-_CUT_S = 2.0
-_CUT_PAUSE_S = 0.02
-_SWEEP_EVERY = 500  # writes
+_BUSY_TIMEOUT_MS = 5000
+_TRUNCATE_TIMEOUT_S = 2.0
+_TRUNCATE_PAUSE_S = 0.02
+_SWEEP_INTERVAL_WRITES = 500  # writes
 
 
 class SqliteStore:
@@ -49,7 +49,7 @@ class SqliteStore:
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._writes = 0
-        with _as_store_errors():
+        with _map_store_errors():
             make_database_private(path)  # SQLite gives its other files the mode of this one
             self._writer = _connect(path)
             _prepare(self._writer)
@@ -58,7 +58,7 @@ class SqliteStore:
 
     async def get(self, key: str) -> Entry | None:
         """Reads in the calling thread; None also for an entry past its time or of another version of the schema."""
-        with _as_store_errors():
+        with _map_store_errors():
             row = self._reader.execute("SELECT data, until FROM entries WHERE key = ?", (key,)).fetchone()
         return None if row is None or row[1] <= self._now() else Entry.decode(row[0])
 
@@ -107,19 +107,19 @@ class SqliteStore:
         """
 
         def cut() -> bool:
-            with _as_store_errors():
+            with _map_store_errors():
                 (busy, _, _) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return not busy
 
         loop = asyncio.get_running_loop()
-        give_up = loop.time() + _CUT_S
+        give_up = loop.time() + _TRUNCATE_TIMEOUT_S
         while not await loop.run_in_executor(self._thread, cut):
             if loop.time() > give_up:
                 raise StoreError("the tool cache is in use: what was erased may still be in its file")
-            await asyncio.sleep(_CUT_PAUSE_S)
+            await asyncio.sleep(_TRUNCATE_PAUSE_S)
 
     def _run_transaction(self, work: Callable[..., T], *args: object) -> T:
-        with _as_store_errors():
+        with _map_store_errors():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 result = work(*args)
@@ -138,7 +138,7 @@ class SqliteStore:
         for photo in entry.photos:
             self._execute("INSERT OR IGNORE INTO photos VALUES (?, ?)", (photo, key))
         self._writes += 1
-        if self._writes % _SWEEP_EVERY == 0:
+        if self._writes % _SWEEP_INTERVAL_WRITES == 0:
             self._sweep()
 
     def _sweep(self) -> int:
@@ -174,7 +174,7 @@ class SqliteStore:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_TIMEOUT_MS / 1000)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA secure_delete = ON")
@@ -188,14 +188,14 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if version not in (0, SCHEMA_VERSION):
         for table in ("entries", "photos", "leases", "buckets"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for statement in _TABLES.split(";"):
+    for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
 
 
 @contextmanager
-def _as_store_errors() -> Iterator[None]:
+def _map_store_errors() -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:

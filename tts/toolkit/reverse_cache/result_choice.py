@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from tts.toolkit.reverse_cache.recorded_searches import CachedResult
 
-_USEFUL_MAX = 3
-_SHOWN_MAX = 10
+_MAX_USEFUL = 3
+_MAX_SHOWN = 10
 
 
 class ChosenResults(NamedTuple):
@@ -36,8 +36,8 @@ def choose_results(results: Sequence[CachedResult], chance: random.Random) -> Ch
     """
     useful = [result for result in results if result.useful]
     useless = [result for result in results if not result.useful]
-    take = min(len(useful), _USEFUL_MAX)
-    fill = min(len(useless), _SHOWN_MAX - take)
+    take = min(len(useful), _MAX_USEFUL)
+    fill = min(len(useless), _MAX_SHOWN - take)
     drawn = [*(chance.sample(useful, take) if take else []), *(chance.sample(useless, fill) if fill else [])]
     chance.shuffle(drawn)
     return ChosenResults(tuple(drawn))

@@ -64,8 +64,8 @@ def read_tables(folder: Path, paths: Mapping[str, str] | None = None) -> Reverse
         read_parquet_rows(folder / TEXTS, _TEXT_COLUMNS),
     )
     return ReverseCache(
-        pictures=_group_by_path(_picture_calls(_calls(pictures, "result_pos", unlabelled=True))),
-        texts=_group_by_path(_text_calls(_calls(texts, "result_index", unlabelled=False))),
+        pictures=_group_by_path(_picture_calls(_group_calls(pictures, "result_pos", unlabelled=True))),
+        texts=_group_by_path(_text_calls(_group_calls(texts, "result_index", unlabelled=False))),
         paths=dict(paths or {}),
     )
 
@@ -84,7 +84,9 @@ def write_tables(cache: ReverseCache, folder: Path) -> None:
     _write(folder / TEXTS, texts, _text_rows(TextCall("", 0, ""))[0])
 
 
-def _calls(rows: Sequence[_Row], position: str, *, unlabelled: bool) -> Iterable[tuple[tuple[str, int], list[_Row]]]:
+def _group_calls(
+    rows: Sequence[_Row], position: str, *, unlabelled: bool
+) -> Iterable[tuple[tuple[str, int], list[_Row]]]:
     """Rows by path and number of the call, sorted, without duplicates."""
 
     def order(row: _Row) -> tuple[str, int, int, bool]:

@@ -78,7 +78,7 @@ def _parse_rows(lines: Iterable[bytes]) -> Iterator[TapeRow]:
             continue
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _import_pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow  # noqa: PLC0415  an extra
         import pyarrow.parquet  # noqa: PLC0415
@@ -88,7 +88,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 def _write_parquet(tape: Tape, path: Path) -> None:
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = _import_pyarrow()
     columns = {
         "key": [row.key for row in tape.rows],
         "tool": [row.name for row in tape.rows],
@@ -105,7 +105,7 @@ def _write_parquet(tape: Tape, path: Path) -> None:
 
 
 def _parquet_lines(path: Path) -> Iterator[bytes]:
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = _import_pyarrow()
     try:
         table = parquet.read_table(path)
     except pyarrow.ArrowException:

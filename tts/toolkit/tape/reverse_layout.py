@@ -20,7 +20,7 @@ from tts.toolkit.tape.similar_searches import Hits, SearchTape
 
 IMAGES = "image_search.parquet"
 TEXTS = "text_search.parquet"
-_SCALE = 1000
+_BOX_SCALE = 1000
 
 
 def import_reverse(folder: Path) -> SearchTape:
@@ -61,7 +61,7 @@ def export_reverse(tape: SearchTape, folder: Path) -> None:
     pictures = [(photo, box, hits) for photo, known in tape.pictures.items() for box, hits in known]
     images = {
         "image_hash": [photo for photo, _, _ in pictures],
-        "bbox_2d": [[round(_SCALE * side) for side in (box.x0, box.y0, box.x1, box.y1)] for _, box, _ in pictures],
+        "bbox_2d": [[round(_BOX_SCALE * side) for side in (box.x0, box.y0, box.x1, box.y1)] for _, box, _ in pictures],
         "results": [_json(hits) for _, _, hits in pictures],
     }
     texts = {"query": list(tape.texts), "results": [_json(hits) for hits in tape.texts.values()]}
@@ -71,7 +71,7 @@ def export_reverse(tape: SearchTape, folder: Path) -> None:
 
 def _box(bbox: Any) -> Box | None:
     try:
-        x0, y0, x1, y1 = (float(side) / _SCALE for side in bbox)
+        x0, y0, x1, y1 = (float(side) / _BOX_SCALE for side in bbox)
         return Box(x0=x0, y0=y0, x1=x1, y1=y1)
     except (TypeError, ValueError, ValidationError):
         return None

@@ -40,7 +40,7 @@ class RecordingToolbox:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._path = path
         self._erased_names = ErasedNames()
-        self._begin()
+        self._open_tape()
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """Those of `inner`."""
@@ -78,7 +78,7 @@ class RecordingToolbox:
             blank_lines, self._path, lambda line: name in line and _is_about(line, photo_sha256)
         )
 
-    def _begin(self) -> None:
+    def _open_tape(self) -> None:
         """Take over the rows that are there; end a line that a killed run left torn."""
         make_private(self._path)
         if self._path.is_file() and self._path.stat().st_size > 0:
