@@ -191,20 +191,20 @@ async def test_a_key_does_not_follow_to_another_host(client, server):
 async def test_each_request_that_is_sent_is_recorded(server):
     """In the log of its request, where the client is told nothing else."""
     client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({server.host})))
-    await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_1")
+    await client.fetch(f"{server.url}/echo", method="POST", json={"q": "x"}, request_id="loc_recorded")
     await client.fetch(f"{server.url}/ok")
     await client.aclose()
-    (egress_record,) = EGRESS.take("loc_1")
+    (egress_record,) = EGRESS.take("loc_recorded")
     record = egress_record.outgoing
-    assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_1")
+    assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_recorded")
 
 
 async def test_the_query_of_a_signed_url_is_not_recorded(server):
     hosts = FetchLimits(allow_hosts=frozenset({server.host}))
     client = SafeHttpClient(hosts, record_query=False)
-    await client.fetch(f"{server.url}/redirect?to=/ok%3Fsignature%3Ds3cret", request_id="loc_1")
+    await client.fetch(f"{server.url}/redirect?to=/ok%3Fsignature%3Ds3cret", request_id="loc_signed")
     await client.aclose()
-    urls = [egress_record.outgoing.url for egress_record in EGRESS.take("loc_1")]
+    urls = [egress_record.outgoing.url for egress_record in EGRESS.take("loc_signed")]
     assert urls == [f"{server.url}/redirect", f"{server.url}/ok"]
 
 
