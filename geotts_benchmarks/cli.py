@@ -67,7 +67,7 @@ def benches_of_all() -> tuple[str, ...]:
     return tuple(name for name in BENCHES if name not in NOT_IN_ALL)
 
 
-class _Benches(click.Group):
+class _BenchGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(BENCHES)
 
@@ -82,7 +82,7 @@ class _Benches(click.Group):
             formatter.write_dl(list(BENCHES.items()))
 
 
-@click.group(cls=_Benches)
+@click.group(cls=_BenchGroup)
 def command() -> None:
     """Measure one thing: progress on stderr, one JSON object as the last line of stdout.
 

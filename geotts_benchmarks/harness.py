@@ -47,7 +47,7 @@ class TimedRequest:
 def report(name: str, measure: Callable[[], Result]) -> Result:
     """Run `measure`, print its result as the last line of stdout and return it."""
     started = time.perf_counter()
-    with _sigterm_is_ctrl_c():
+    with _handle_sigterm_as_ctrl_c():
         result = measure()
     line = {
         "bench": name,
@@ -61,7 +61,7 @@ def report(name: str, measure: Callable[[], Result]) -> Result:
 
 
 @contextmanager
-def _sigterm_is_ctrl_c() -> Iterator[None]:
+def _handle_sigterm_as_ctrl_c() -> Iterator[None]:
     """So that what a benchmark has started ends with it, whoever ends it."""
 
     def interrupt(number: int, frame: object) -> None:

@@ -10,8 +10,8 @@ import re
 from geotts_client.area import Area, BBox, Circle, Countries
 from geotts_client.latlon import LatLon
 
-_BOX = "bbox:"
-_CODE = re.compile(r"[A-Za-z]{2}")
+_BOX_PREFIX = "bbox:"
+_COUNTRY_CODE = re.compile(r"[A-Za-z]{2}")
 
 
 def area_of(text: str) -> Area:
@@ -30,7 +30,7 @@ def area_of(text: str) -> Area:
     if measured is not None:
         return measured
     codes = [code.strip() for code in text.split(",")]
-    if not all(_CODE.fullmatch(code) for code in codes):
+    if not all(_COUNTRY_CODE.fullmatch(code) for code in codes):
         raise ValueError(
             f"{text[:100]!r} is not an area: write ISO codes such as 'IT,FR' (or Countries(codes=('IT', 'FR'))), "
             "'lat,lon,km', or 'bbox:south,west,north,east'"
@@ -50,8 +50,8 @@ def measured_area(text: str) -> BBox | Circle | None:
     Raises:
         ValueError: numbers are missing or out of range.
     """
-    is_box = text.strip().lower().startswith(_BOX)
-    numbers = _numbers_in(text.strip()[len(_BOX) :] if is_box else text)
+    is_box = text.strip().lower().startswith(_BOX_PREFIX)
+    numbers = _numbers_in(text.strip()[len(_BOX_PREFIX) :] if is_box else text)
     if is_box and (numbers is None or len(numbers) != 4):
         raise ValueError(f"{text!r} is not an area: write bbox:south,west,north,east in degrees")
     if numbers is None:

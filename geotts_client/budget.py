@@ -10,10 +10,10 @@ from pydantic import Field, model_validator
 
 from geotts_client.value import Value
 
-_PART = re.compile(
+_BUDGET_PART = re.compile(
     r"(\d{1,12}(?:\.\d{1,12})?) ?(k|m)?[ -]{0,3}(s|sec|seconds|min|minutes|tokens?|usd|\$)", re.IGNORECASE
 )
-_TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+_MULTIPLIERS = {"": 1, "k": 1_000, "m": 1_000_000}
 EITHER_BUDGET = "decides n_parallel and depth: give either a budget or these"
 HOW_TO_WRITE = "write 30s, 2min, 20k-tokens or 0.05usd, or several with commas"
 
@@ -109,7 +109,7 @@ def _parse_budget(text: str) -> object:
             raise ValueError(f"this is not a budget: {HOW_TO_WRITE}") from error
     given: dict[str, float] = {}
     for part in text.split(","):
-        found = _PART.fullmatch(" ".join(part.split()))
+        found = _BUDGET_PART.fullmatch(" ".join(part.split()))
         if found is None:
             raise ValueError(f"{part.strip()[:40]!r} is not a budget: {HOW_TO_WRITE}")
         name, amount = _field_and_value(float(found[1]), (found[2] or "").lower(), found[3].lower())
@@ -120,7 +120,7 @@ def _parse_budget(text: str) -> object:
 
 
 def _field_and_value(number: float, times: str, unit: str) -> tuple[str, float]:
-    amount = number * _TIMES[times]
+    amount = number * _MULTIPLIERS[times]
     if unit.startswith("token"):
         return "tokens", int(amount)
     if unit in ("usd", "$"):

@@ -38,7 +38,7 @@ from geotts_client.trajectory import Run, fold
 
 _log = logging.getLogger("geotts.client")
 CANCEL_S = 3.0
-_ARRIVE_S = 2.0  # how long a request is sent again that has never been answered
+_FIRST_REPLY_PATIENCE_S = 2.0  # how long a request is sent again that has never been answered
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 T = TypeVar("T")
@@ -300,7 +300,7 @@ class _ResumedRequest:
         self._id = request_id
         self._last_seq = after
         self._has_reply = False  # the server has this request, for all we know
-        self._done = False
+        self._is_done = False
         self._stopped = False
         self._lost_at: float | None = None
         self._pause_s = _FIRST_PAUSE_S
@@ -308,7 +308,7 @@ class _ResumedRequest:
     async def events(self) -> AsyncGenerator[Event, None]:
         self._client._open_streams.add(self)
         try:
-            while not self._done:
+            while not self._is_done:
                 try:
                     async with aclosing(self._connection_events()) as events:
                         async for event in events:
@@ -323,7 +323,7 @@ class _ResumedRequest:
 
     async def stop(self) -> None:
         """Cancel the request on the server if it is ours and still runs. Twice is fine."""
-        if self._is_owned and self._id and not self._done and not self._stopped:
+        if self._is_owned and self._id and not self._is_done and not self._stopped:
             self._stopped = True
             await self._cancel()
 
@@ -331,7 +331,7 @@ class _ResumedRequest:
         """Wait until it is time to connect again; raises what `error` stands for when there is no use or no time."""
         busy = error if isinstance(error, Overloaded) else None
         self._lost_at = self._now() if self._lost_at is None else self._lost_at
-        patience_s = self._client._resume_s if self._has_reply else min(self._client._resume_s, _ARRIVE_S)
+        patience_s = self._client._resume_s if self._has_reply else min(self._client._resume_s, _FIRST_REPLY_PATIENCE_S)
         left_s = self._lost_at + patience_s - self._now()
         if self._stopped or left_s <= 0 or (busy and not self._has_reply):
             raise busy or self._sender.unreachable(error) from error
@@ -352,15 +352,15 @@ class _ResumedRequest:
             # Serve's proxies add an id of their own behind that of the gateway
             self._id = self._id or response.headers.get("x-request-id", "").partition(",")[0]
             self._has_reply = bool(self._id)
-            self._done = response.status_code == 204  # nothing follows the last event we have
+            self._is_done = response.status_code == 204  # nothing follows the last event we have
             async with aclosing(parse_sse(response.aiter_lines())) as events:
                 while (event := await self._await_in_time(anext(events, None))) is not None:
                     self._last_seq = event.seq
-                    self._done = event.type == "done"
+                    self._is_done = event.type == "done"
                     yield event
         finally:
             await response.aclose()
-        if not self._done:
+        if not self._is_done:
             raise httpx.RemoteProtocolError("the stream of events broke off before the event `done`")
 
     async def _await_in_time(self, waiting: Awaitable[T]) -> T:

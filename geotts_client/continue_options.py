@@ -12,14 +12,14 @@ from geotts_client.statements import Statement, to_list
 from geotts_client.value import Value
 
 MAX_FACT = 1000
-_TRUE = ("true", "yes", "1")
-_FALSE = ("", "false", "no", "0")
+_TRUE_WORDS = ("true", "yes", "1")
+_FALSE_WORDS = ("", "false", "no", "0")
 _LOCATE_FIELDS = LocateOptions.model_fields
 
 
 def _parse_not_there(given: object) -> object:
-    if isinstance(given, str) and given.strip().lower() in (*_TRUE, *_FALSE):
-        return given.strip().lower() in _TRUE
+    if isinstance(given, str) and given.strip().lower() in (*_TRUE_WORDS, *_FALSE_WORDS):
+        return given.strip().lower() in _TRUE_WORDS
     return given if given is None or isinstance(given, bool) else to_list(given)
 
 

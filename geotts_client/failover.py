@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import httpx
 
 _log = logging.getLogger("geotts.client")
-_NOT_REACHED = (httpx.ConnectError, httpx.ConnectTimeout)
+_CONNECT_ERRORS = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
 class Failover(httpx.AsyncBaseTransport):
@@ -57,7 +57,7 @@ class Failover(httpx.AsyncBaseTransport):
             except httpx.TransportError as error:
                 if self._url_index == at:  # others may have moved on already
                     self._url_index = (at + 1) % len(self._urls)
-                if not untried or not isinstance(error, _NOT_REACHED):
+                if not untried or not isinstance(error, _CONNECT_ERRORS):
                     raise
                 _log.info("%s does not answer: %s is asked", self._urls[at], self._urls[self._url_index])
 

@@ -13,7 +13,7 @@ from geotts_client.errors import GeoTTSError
 from geotts_client.value import Value
 
 _LONGEST_DETAIL = 500
-_PASSING = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that pass by themselves
+_TEMPORARY_STATUSES = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that pass by themselves
 
 
 class RolloutFailure(Value):
@@ -59,7 +59,7 @@ class RolloutFailure(Value):
     def is_refusal(self) -> bool:
         """Whether the endpoint refuses the request itself, so that repeating it does not help."""
         status = self.http_status
-        return self.code == "model" and status is not None and 400 <= status < 500 and status not in _PASSING
+        return self.code == "model" and status is not None and 400 <= status < 500 and status not in _TEMPORARY_STATUSES
 
     @property
     def text(self) -> str:

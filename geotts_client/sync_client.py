@@ -27,7 +27,7 @@ from geotts_client.replies import Cancelled, RunStatus
 from geotts_client.trajectory import Run
 
 T = TypeVar("T")
-_END_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted: it tells the server
+_END_TIMEOUT_S = CANCEL_S + 1.0  # how long work may take to end once it is interrupted: it tells the server
 
 
 class SyncClient:
@@ -262,7 +262,7 @@ class SyncClient:
             return future.result()
         finally:  # does nothing to work that has ended
             future.cancel()
-            ended.wait(_END_S)
+            ended.wait(_END_TIMEOUT_S)
 
 
 async def _await_and_signal(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:

@@ -140,10 +140,10 @@ class ToolErrorKind(StrEnum):
     @property
     def is_outage(self) -> bool:
         """Whether another call would have failed too: the tool, or the service behind it, could not serve."""
-        return self in _OUTAGES
+        return self in _OUTAGE_KINDS
 
 
-_OUTAGES = frozenset(
+_OUTAGE_KINDS = frozenset(
     {
         ToolErrorKind.TIMEOUT,
         ToolErrorKind.UNAVAILABLE,

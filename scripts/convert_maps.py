@@ -35,7 +35,7 @@ _TOLERANCE = 0.0025  # degrees: a quarter of a kilometre, below what 1:10 millio
 COAST = 0
 BORDER = 1
 DISPUTED = 2
-_LETTERS = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x400, 0x4FF), (0x1E00, 0x1EFF),
+_LETTER_RANGES = ((0x20, 0x24F), (0x250, 0x2AF), (0x2B0, 0x2FF), (0x370, 0x3FF), (0x400, 0x4FF), (0x1E00, 0x1EFF),
             (0x2010, 0x2027), (0x2030, 0x203A), (0x20A0, 0x20BF))  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def convert_fonts(source: Path) -> None:
         font = instancer.instantiateVariableFont(ttLib.TTFont(source), {"wght": weight})
         options = subset.Options(layout_features=["kern", "mark", "ccmp"], hinting=False, name_IDs=[0, 1, 2, 13, 14])
         subsetter = subset.Subsetter(options)
-        subsetter.populate(unicodes=[code for low, high in _LETTERS for code in range(low, high + 1)])
+        subsetter.populate(unicodes=[code for low, high in _LETTER_RANGES for code in range(low, high + 1)])
         subsetter.subset(font)
         font.save(DATA / f"{name}.ttf")
         print(f"{name}.ttf: {(DATA / f'{name}.ttf').stat().st_size:,} bytes")

@@ -63,19 +63,19 @@ class RepeatedPerception(LocalPerception):
     def __init__(self, make_reader: Callable[[], SignReader] = SignReader) -> None:
         super().__init__(make_reader)
         self._seconds: dict[tuple[str, Box | None, str], float] = {}
-        self._of_way: set[tuple[str, Box | None, str]] = set()
+        self._read_in_way: set[tuple[str, Box | None, str]] = set()
 
     def begin_way(self) -> None:
         """Another way begins, which has read nothing yet."""
-        self._of_way.clear()
+        self._read_in_way.clear()
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
         """As in a process that has just started, but for the work."""
         key = (photo.sha256, box, language)
-        if key in self._seconds and key not in self._of_way:
-            self._of_way.add(key)
+        if key in self._seconds and key not in self._read_in_way:
+            self._read_in_way.add(key)
             await asyncio.sleep(self._seconds[key])
-        self._of_way.add(key)
+        self._read_in_way.add(key)
         started = time.perf_counter()
         reading = await super().read(photo, box, context, language)
         self._seconds.setdefault(key, time.perf_counter() - started)

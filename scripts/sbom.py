@@ -21,8 +21,8 @@ from packageurl import PackageURL
 from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[1]
-_PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;\\]+)")
-_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+_PINNED_LINE = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;\\]+)")
+_HASH_OPTION = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _OWN_PACKAGE = "geotts"
 
 
@@ -39,12 +39,12 @@ def locked_packages(text: str) -> Iterator[Locked]:
     """The packages of a lock that `uv pip compile --generate-hashes` wrote."""
     current: Locked | None = None
     for line in text.splitlines():
-        if pinned := _PINNED.match(line):
+        if pinned := _PINNED_LINE.match(line):
             if current is not None:
                 yield current
             current = Locked(name=pinned[1], version=pinned[2])
         elif current is not None:
-            current.sha256 += _HASH.findall(line)
+            current.sha256 += _HASH_OPTION.findall(line)
             comment = line.strip().removeprefix("#").strip().removeprefix("via").strip()
             if line.strip().startswith("#") and comment:
                 current.via.append(comment.partition(" ")[0])

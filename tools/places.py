@@ -180,7 +180,7 @@ class PointArguments(Arguments):
         return LatLon(lat=self.latitude, lon=self.longitude)
 
 
-_LIMIT = 5
+_MAX_RESULTS = 5
 PLACE_TOOLS = (
     "poi_keyword_search",
     "poi_input_tips",
@@ -207,14 +207,14 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
 
     async def keyword(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.search(
-            arguments.query, country=arguments.country, limit=_LIMIT, context=context.request
+            arguments.query, country=arguments.country, limit=_MAX_RESULTS, context=context.request
         )
         places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
         return _places_observation(arguments.query, arguments.country, places, with_points=True)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.autocomplete(
-            arguments.query, country=arguments.country, limit=2 * _LIMIT, context=context.request
+            arguments.query, country=arguments.country, limit=2 * _MAX_RESULTS, context=context.request
         )
         places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
         return _places_observation(arguments.query, arguments.country, places, with_points=False)
@@ -227,7 +227,7 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
 
     async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
         places = await provider.geocode(
-            arguments.address, country=arguments.country, limit=_LIMIT, context=context.request
+            arguments.address, country=arguments.country, limit=_MAX_RESULTS, context=context.request
         )
         places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
         return _places_observation(arguments.address, arguments.country, places, with_points=True)

@@ -50,10 +50,10 @@ from tts.toolkit.spec import Tool
 
 T = TypeVar("T")
 
-_IN_RELEASED_NAMES: Final[tuple[ProviderName, ...]] = ("amap", "serper", "tavily", "google", "opencage")
+_RELEASED_PROVIDERS: Final[tuple[ProviderName, ...]] = ("amap", "serper", "tavily", "google", "opencage")
 """The services that tools of released systems name."""
-_HTTPS = 443
-_HTTP = 80
+_HTTPS_PORT = 443
+_HTTP_PORT = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def build_catalog(
         ConfigError: a key or a URL that a provider needs is missing.
     """
     catalog = Catalog(tools=[])
-    maker = _Maker(config, offline, store, environment, record, scrubber or Scrubber(), catalog, transport)
+    maker = _ProviderMaker(config, offline, store, environment, record, scrubber or Scrubber(), catalog, transport)
     places = _choose_provider(config, maker.places, RoutedPlaces)
     maps = _choose_provider(config, maker.maps, RoutedMaps)
     regions = maker.regions(public_url)
@@ -177,7 +177,7 @@ def _is_only_china(name: ProviderName) -> bool:
 
 
 @dataclass(slots=True)
-class _Maker:
+class _ProviderMaker:
     """Makes providers, with one client for each."""
 
     config: ToolsConfig
@@ -193,28 +193,28 @@ class _Maker:
         if name == "offline":
             return self.offline.places
         make = PROVIDERS[name].places if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name))
+        return None if make is None else make(self._provider_parts(name))
 
     def maps(self, name: ProviderName) -> MapsProvider | None:
         if name == "offline":
             return self.offline.maps
         make = PROVIDERS[name].maps if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name))
+        return None if make is None else make(self._provider_parts(name))
 
     def web(self, name: ProviderName) -> WebProvider | None:
         if name == "tape":
             return self.tape()
         make = PROVIDERS[name].web if name in PROVIDERS else None
-        return None if make is None else make(self._parts(name))
+        return None if make is None else make(self._provider_parts(name))
 
-    def _parts(self, name: ProviderName) -> ProviderParts:
+    def _provider_parts(self, name: ProviderName) -> ProviderParts:
         return ProviderParts(
             client=partial(self._client_for, name),
-            settings=self._settings(name),
+            settings=self._provider_settings(name),
             contact=self.config.contact,
             offline=self.offline.places,
             client_for=lambda kind, limits: self._client_for(name, limits, kind=kind),
-            base=base_url(name, self._settings(name)),
+            base=base_url(name, self._provider_settings(name)),
         )
 
     def regions(self, public_url: str | None) -> Regions | None:
@@ -223,7 +223,7 @@ class _Maker:
             return None
         return make_regions(
             self.config,
-            self._parts,
+            self._provider_parts,
             self._store_client,
             public_url=public_url,
             environment=self.environment,
@@ -258,7 +258,7 @@ class _Maker:
         """The services of released tools: the service in the tool's name if it is configured, else another one in the
         same form."""
         pages = web[0] if web else None
-        amap, serper, tavily, google, opencage = map(self._parts_if_named, _IN_RELEASED_NAMES)
+        amap, serper, tavily, google, opencage = map(self._configured_parts, _RELEASED_PROVIDERS)
         amap_maps = StandInMaps(maps or NoMaps(), "GCJ-02")
         page_stand_in = None if pages is None else PagesStandIn(pages)
         reverse_stand_in = None if pages is None else reverse_pages.PagesStandIn(pages)
@@ -276,13 +276,13 @@ class _Maker:
             recorded=tape.cache if isinstance(tape, ReverseTapeSearch) else None,
         )
 
-    def _parts_if_named(self, name: ProviderName) -> ProviderParts | None:
-        return self._parts(name) if name in self.config.providers else None
+    def _configured_parts(self, name: ProviderName) -> ProviderParts | None:
+        return self._provider_parts(name) if name in self.config.providers else None
 
     def tape(self) -> Recordings:
-        return open_recordings(self._settings("tape"))
+        return open_recordings(self._provider_settings("tape"))
 
-    def _settings(self, name: ProviderName) -> ProviderSettings:
+    def _provider_settings(self, name: ProviderName) -> ProviderSettings:
         return self.config.settings.get(name) or ProviderSettings()
 
     def _client_for(
@@ -292,7 +292,7 @@ class _Maker:
         label = f"{name}-{kind}" if kind else name
         if label in self.catalog.provider_clients:
             return self.catalog.provider_clients[label]
-        settings, provider = self._settings(name), PROVIDERS[name]
+        settings, provider = self._provider_settings(name), PROVIDERS[name]
         usual = own_limits or provider.limits
         own = settings.model_dump(include={"per_s", "burst", "max_running", "timeout_s", "retries"}, exclude_none=True)
         fetch_limits = FetchLimits(allow_hosts=_named_hosts(settings), timeout_s=settings.timeout_s or usual.timeout_s)
@@ -312,14 +312,14 @@ class _Maker:
     def _keys(self, name: ProviderName, settings: ProviderSettings) -> list[Secret]:
         if not key_variable(name):
             return []
-        variable = _variable(name, settings)
+        variable = _key_variable(name, settings)
         keys = [key.strip() for key in self.environment.get(variable, "").split(",") if key.strip()]
         if not keys:
             raise ConfigError(f"the provider {name} needs its key in the environment variable {variable}")
         return [Secret(key) for key in keys]
 
 
-def _variable(name: ProviderName, settings: ProviderSettings) -> str:
+def _key_variable(name: ProviderName, settings: ProviderSettings) -> str:
     return settings.key_env or key_variable(name)
 
 
@@ -338,7 +338,7 @@ def missing_keys(config: ToolsConfig, environment: Mapping[str, str]) -> list[tu
     asked = [name for name in config.providers if key_variable(name)]
     if not config.region_search.allowed or "tape" in config.providers:
         asked = [name for name in asked if not searches_pictures(name)]
-    named = [(name, _variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]
+    named = [(name, _key_variable(name, config.settings.get(name) or ProviderSettings())) for name in asked]
     return [(name, variable) for name, variable in named if not environment.get(variable, "").strip(", ")]
 
 
@@ -348,5 +348,5 @@ def _named_hosts(settings: ProviderSettings) -> frozenset[str]:
     for url in (settings.base_url, *settings.urls.values()):
         parts = urlsplit(url or "")
         if parts.hostname:
-            hosts.add(f"{parts.hostname}:{parts.port or (_HTTPS if parts.scheme == 'https' else _HTTP)}")
+            hosts.add(f"{parts.hostname}:{parts.port or (_HTTPS_PORT if parts.scheme == 'https' else _HTTP_PORT)}")
     return frozenset(hosts)

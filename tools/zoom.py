@@ -12,7 +12,7 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import Arguments, FunctionTool, Observation, Tool, ToolSpec
 
-_SMALLEST_PX = 16
+_MIN_SIDE_PX = 16
 
 
 class BoxArguments(Arguments):
@@ -53,9 +53,9 @@ class BoxArguments(Arguments):
         except ValidationError as error:
             raise ToolError("bbox is empty", kind=ToolErrorKind.INVALID_ARGUMENTS) from error
         left, top, right, bottom = box.pixels(photo.width, photo.height)
-        if min(right - left, bottom - top) < _SMALLEST_PX:
+        if min(right - left, bottom - top) < _MIN_SIDE_PX:
             raise ToolError(
-                f"bbox covers {right - left}x{bottom - top} pixels; take at least {_SMALLEST_PX} each way",
+                f"bbox covers {right - left}x{bottom - top} pixels; take at least {_MIN_SIDE_PX} each way",
                 kind=ToolErrorKind.INVALID_ARGUMENTS,
             )
         return box

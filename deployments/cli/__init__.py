@@ -51,7 +51,7 @@ _COMMANDS = {
     "bench": ("", "Run a benchmark. The last line is one JSON object."),
     "completion": ("deployments.cli.completion", "Print the shell script that completes commands and options."),
 }
-_INSTALLED: Registry[click.Command] = Registry("geotts.commands")
+_PACKAGE_COMMANDS: Registry[click.Command] = Registry("geotts.commands")
 
 
 class _LazyGroup(click.Group):
@@ -62,14 +62,14 @@ class _LazyGroup(click.Group):
         module, _ = _COMMANDS.get(cmd_name, ("", ""))
         if module:
             return _command_of_module(module)
-        return _installed_command(cmd_name) if cmd_name in _COMMANDS or cmd_name in _INSTALLED else None
+        return _installed_command(cmd_name) if cmd_name in _COMMANDS or cmd_name in _PACKAGE_COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
         if added := _names_of_other_packages():
             with formatter.section("Commands of other packages"):
-                formatter.write_dl([(name, f"From the package {_INSTALLED.owner(name)}.") for name in added])
+                formatter.write_dl([(name, f"From the package {_PACKAGE_COMMANDS.owner(name)}.") for name in added])
 
 
 def _command_of_module(module: str) -> click.Command:
@@ -79,14 +79,14 @@ def _command_of_module(module: str) -> click.Command:
 
 def _names_of_other_packages() -> list[str]:
     """None of these commands takes the name of one of ours."""
-    return sorted(name for name in _INSTALLED if name not in _COMMANDS)
+    return sorted(name for name in _PACKAGE_COMMANDS if name not in _COMMANDS)
 
 
 def _installed_command(name: str) -> click.Command:
     """The command that a package brings. Raises ConfigError where none does."""
-    if name not in _INSTALLED:
+    if name not in _PACKAGE_COMMANDS:
         raise ConfigError(f"`geotts {name}` is not installed: no package has the entry point geotts.commands / {name}")
-    return _INSTALLED[name]
+    return _PACKAGE_COMMANDS[name]
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -24,8 +24,8 @@ from tts.domain.request import REQUEST_ID
 from tts.errors import DataError, ServerUnreachable
 
 _PATIENCE_S = 60.0
-_ID = re.compile(REQUEST_ID)
-_HASH = re.compile(r"[0-9a-f]{64}")
+_REQUEST_ID = re.compile(REQUEST_ID)
+_ROOT_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class _Bundle(click.Group):
@@ -33,7 +33,7 @@ class _Bundle(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            if not _ID.fullmatch(args[0]):
+            if not _REQUEST_ID.fullmatch(args[0]):
                 ctx.fail(f"{args[0][:80]!r} is not the id of a request, which is loc_ and 20 hexadecimal digits")
             args = ["fetch", *args]
         return super().resolve_command(ctx, args)
@@ -93,7 +93,7 @@ def verify(file: Path, root: str | None, signer: str | None, no_replay: bool, ar
 
     The exit code is 3 if the bundle was changed, or if the answer that is computed again differs.
     """
-    if root is not None and not _HASH.fullmatch(root.strip().lower()):
+    if root is not None and not _ROOT_HASH.fullmatch(root.strip().lower()):
         raise click.BadParameter("a root hash has 64 hexadecimal digits", param_hint="--root")
     signer = None if signer is None else public_key(signer)
     try:

@@ -23,8 +23,8 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_FAULTS = 3
 EXIT_INTERRUPTED = 130
-_OVERRIDES = "geotts.overrides"
-_PROFILE = "geotts.profile"
+_OVERRIDES_KEY = "geotts.overrides"
+_PROFILE_KEY = "geotts.profile"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -59,9 +59,9 @@ def config_option(command: F) -> F:
 
     def resolve(context: click.Context, _: click.Parameter, path: Path | None) -> AppArgs:
         overrides: dict[str, Any] = {}
-        if providers := context.meta.get(_PROFILE, {}).get("providers"):
+        if providers := context.meta.get(_PROFILE_KEY, {}).get("providers"):
             _assign(overrides, f"tools.providers=[{providers}]")
-        for assignment in context.meta.get(_OVERRIDES, ()):
+        for assignment in context.meta.get(_OVERRIDES_KEY, ()):
             _assign(overrides, assignment)
         return load_config(path, overrides, profile=_profile_tree(context))
 
@@ -80,7 +80,7 @@ def config_option(command: F) -> F:
         metavar="KEY.PATH=VALUE",
         is_eager=True,
         expose_value=False,
-        callback=lambda context, _, value: context.meta.__setitem__(_OVERRIDES, value),
+        callback=lambda context, _, value: context.meta.__setitem__(_OVERRIDES_KEY, value),
         help="Set one value of the configuration, such as --set gateway.port=8080. Repeatable.",
     )(command)
 
@@ -119,18 +119,18 @@ def profile_options(command: F, *, to_run: bool = True) -> F:
 
 
 def _remember_profile(to_run: bool, context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    context.meta.setdefault(_PROFILE, {"to_run": to_run})[parameter.name] = value or ""
+    context.meta.setdefault(_PROFILE_KEY, {"to_run": to_run})[parameter.name] = value or ""
 
 
 def profile_in_use() -> tuple[str, Profile] | None:
     """The profile the running command was given, with its name."""
-    name = click.get_current_context().meta.get(_PROFILE, {}).get("profile", "")
+    name = click.get_current_context().meta.get(_PROFILE_KEY, {}).get("profile", "")
     return (name, load_profile(name)) if name else None
 
 
 def _profile_tree(context: click.Context) -> dict[str, Any] | None:
     """What the profile options say; an endpoint alone is served as `generic`, a model alone needs to be told how."""
-    given = context.meta.get(_PROFILE, {})
+    given = context.meta.get(_PROFILE_KEY, {})
     name, model, endpoint = (given.get(key, "") for key in ("profile", "model", "endpoint"))
     if not name and model and not endpoint:
         raise click.UsageError(f"--model needs --profile or --endpoint; profiles: {', '.join(profile_names())}")

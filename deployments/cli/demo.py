@@ -22,7 +22,7 @@ from tts.domain.request import LocateOptions
 from tts.geodata.store import DataStore
 from tts.package_files import SAMPLES
 
-_FIRST = ("town-sign-latin.jpg", "station-chinese.jpg")  # read without any system package
+_DEMO_PHOTOS = ("town-sign-latin.jpg", "station-chinese.jpg")  # read without any system package
 _STDOUT = TextConsole()
 
 
@@ -38,7 +38,7 @@ def command(args: AppArgs, photos: tuple[Path, ...], n_parallel: int, keep: bool
 
     This takes a minute or two the first time. Nothing leaves this machine.
     """
-    chosen = photos or tuple(SAMPLES / name for name in _FIRST)
+    chosen = photos or tuple(SAMPLES / name for name in _DEMO_PHOTOS)
     started = time.monotonic()
     _print_step("1 of 4", "what is here")
     _print_missing(args)

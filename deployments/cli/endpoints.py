@@ -10,7 +10,7 @@ import httpx
 from tts.errors import ConfigError, RequestError
 
 _PATIENCE_S = 30.0
-_WAYS = [
+_SERVICE_OPTIONS = [
     click.option(
         "--url", envvar="GEOTTS_URL", default="http://127.0.0.1:8000", show_default=True,
         help="Address of the service. You can also set GEOTTS_URL.",
@@ -20,7 +20,7 @@ _WAYS = [
 
 
 def _add_service_options(command: Any) -> Any:
-    for option in _WAYS:
+    for option in _SERVICE_OPTIONS:
         command = option(command)
     return command
 

@@ -77,7 +77,7 @@ def score(
         parser=cast(ParserName, parser),
         datum=cast(Datum, datum),
         answers_datum=cast(Datum, answers_datum),
-        names=_names(args) if names else None,
+        names=_make_place_names(args) if names else None,
         geocoded=geocoded or {},
     )
     for path in files:
@@ -104,7 +104,7 @@ def convert(source: Path, target: Path | None) -> None:
 @config_option
 def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> None:
     """Compare two runs on the photos that both have: differences with 95 % intervals, and two-sided p values."""
-    found = compare(read_records(first), read_records(second), _names(args))
+    found = compare(read_records(first), read_records(second), _make_place_names(args))
     if as_json:
         click.echo(found.json_bytes().decode())
         return
@@ -129,7 +129,7 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
     answered.
     """
     further = [read_records(other) for other in others]
-    found = report(read_records(run_file), _names(args), further, make_world(args.data_dir))
+    found = report(read_records(run_file), _make_place_names(args), further, make_world(args.data_dir))
     click.echo(found.json_bytes().decode() if as_json else markdown(found))
     if found.dependence is None:
         return
@@ -199,5 +199,5 @@ command.add_command(rewards)
 command.add_command(reread_run)
 
 
-def _names(args: AppArgs) -> PlaceNames:
+def _make_place_names(args: AppArgs) -> PlaceNames:
     return PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())

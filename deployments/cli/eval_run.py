@@ -37,7 +37,7 @@ from tts.eval.sample import Sample
 from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
-_LONGEST_WHY = 1000
+_MAX_REASON_CHARS = 1000
 _LINE_EVERY_S = 10.0
 
 
@@ -150,7 +150,7 @@ def run(
     if failures:
         why, count = Counter(failures).most_common(1)[0]
         STDERR.print(
-            f"{len(failures)} of {len(todo)} photos failed, {count} of them so: {clean(why, _LONGEST_WHY)}\n"
+            f"{len(failures)} of {len(todo)} photos failed, {count} of them so: {clean(why, _MAX_REASON_CHARS)}\n"
             "They are no part of any figure. To ask again, add --retry-failed to the same command.",
             markup=False,
             soft_wrap=True,

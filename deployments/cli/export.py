@@ -21,8 +21,8 @@ from tts.eval.runs.located_files import read_located
 from tts.export.export_source import LocatedPhoto, located_from
 from tts.export.formats import FORMATS, Format
 
-_REQUEST = re.compile(REQUEST_ID)
-_NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
+_REQUEST_ID = re.compile(REQUEST_ID)
+_CHARS_NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 
 
 @click.command()
@@ -61,7 +61,7 @@ def command(
 
 
 def _located_photos(source: str, url: str, api_key: str | None) -> list[LocatedPhoto]:
-    if not _REQUEST.fullmatch(source):
+    if not _REQUEST_ID.fullmatch(source):
         return read_located(Path(source).expanduser())
     with SyncClient(url, api_key=api_key) as client:
         return [located_from(source, fold(client.events(source)))]
@@ -79,7 +79,7 @@ def _write_each(items: Sequence[LocatedPhoto], chosen: Format, folder: Path) -> 
         if item.answer is None and chosen.sidecar:
             STDERR.print(f"{item.name}: {item.failure}", markup=False, soft_wrap=True)
             continue
-        stem = name = _NOT_IN_NAMES.sub("_", Path(item.name).name).lstrip(".") or "photo"
+        stem = name = _CHARS_NOT_IN_NAMES.sub("_", Path(item.name).name).lstrip(".") or "photo"
         number = 1
         while name in taken:
             number += 1

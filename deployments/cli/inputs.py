@@ -65,16 +65,16 @@ def _expand(argument: str) -> Iterator[Input]:
     if argument == "-":
         yield Input("stdin", None)
     elif path.is_dir():
-        yield from _pictures(sorted(p for p in path.rglob("*") if p.is_file()), argument)
+        yield from _list_pictures(sorted(p for p in path.rglob("*") if p.is_file()), argument)
     elif path.is_file():
         yield Input(printable(argument), path)
     elif _GLOB_CHARS & set(argument):
-        yield from _pictures([Path(p) for p in sorted(glob.glob(argument, recursive=True))], argument)
+        yield from _list_pictures([Path(p) for p in sorted(glob.glob(argument, recursive=True))], argument)
     else:
         raise click.BadParameter(f"there is no file {argument!r}", param_hint="PHOTO")
 
 
-def _pictures(paths: list[Path], where: str) -> Iterator[Input]:
+def _list_pictures(paths: list[Path], where: str) -> Iterator[Input]:
     pictures = [path for path in paths if path.suffix.lower() in _SUFFIXES]
     if not pictures:
         raise click.BadParameter(f"no pictures in {where!r}", param_hint="PHOTO")

@@ -54,7 +54,7 @@ from tts.report.plain_words import plain
 
 Photos = bytes | list[bytes]
 Source = Callable[[Photos, LocateOptions], AsyncIterator[Event]]
-_OPTIONS = tuple(LocateOptions.model_fields.keys() - {"not_there"})
+_OPTION_NAMES = tuple(LocateOptions.model_fields.keys() - {"not_there"})
 
 
 class Item(Protocol):
@@ -214,7 +214,7 @@ def _continue_request(
         raise click.BadParameter("a service keeps the earlier request: name the service with --url", param_hint="--url")
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
-    given = {name: context.params[name] for name in _OPTIONS if context.get_parameter_source(name) is source}
+    given = {name: context.params[name] for name in _OPTION_NAMES if context.get_parameter_source(name) is source}
     further = collect(photos) if photos else []
     addition = continued_request_of(request_id, not_there, fact, further, given)
     return asyncio.run(_continue_at_service(addition, form, url, api_key, data_dir))
@@ -299,7 +299,7 @@ async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: b
     return raw, run
 
 
-class _Unreadable(RequestError):
+class _UnreadablePhoto(RequestError):
     code = "unreadable"
     status = 400
 
@@ -310,7 +310,7 @@ def _mark_unreadable() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _Unreadable(str(error)) from error
+        raise _UnreadablePhoto(str(error)) from error
 
 
 async def _local_events(

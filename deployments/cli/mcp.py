@@ -61,12 +61,12 @@ async def _serve(args: AppArgs, roots: tuple[Path, ...]) -> None:
         from mcp.server.stdio import stdio_server  # noqa: PLC0415  optional: the `mcp` extra
     except ModuleNotFoundError as error:
         raise ConfigError("serving MCP needs its SDK: pip install 'geotts[mcp]'") from error
-    gateway, server, tools, fetcher = _parts(without_gateway(args), roots)
+    gateway, server, tools, fetcher = _build_server(without_gateway(args), roots)
     async with aclosing(tools), aclosing(fetcher), aclosing(gateway), stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-def _parts(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any], LocalTools, PhotoFetcher]:
+def _build_server(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Server[Any], LocalTools, PhotoFetcher]:
     """The whole system in this process, as `geotts locate` has it."""
     from deployments.mcp.server import mcp_server  # noqa: PLC0415  imports the SDK, which is optional
 

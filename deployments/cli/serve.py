@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from deployments.launch.cluster import ServedApplication
 
 _PORT_PATIENCE_S = 5.0  # processes of a service that was killed take seconds to notice
-_WATCH_S = 1.0
+_WATCH_PERIOD_S = 1.0
 
 
 @click.command()
@@ -108,7 +108,7 @@ def _run_until_stopped(
         with start as service:
             _handle_signals(lambda *_: stop.set())
             _print_ready(service, with_keys=with_keys)
-            while not stop.wait(_WATCH_S):
+            while not stop.wait(_WATCH_PERIOD_S):
                 service.watch.check()
             STDERR.print("stopping …")
     except ClusterLost as error:

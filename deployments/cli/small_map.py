@@ -9,8 +9,8 @@ import numpy as np
 from tts.domain.geo import DEGREE_KM, LatLon
 from tts.geodata.gazetteer import Gazetteer
 
-_DOT = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-_MARK = "◎"
+_BRAILLE_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_POINT_MARK = "◎"
 
 
 def small_map(gazetteer: Gazetteer, point: LatLon, *, span_km: float, width: int = 44, height: int = 13) -> list[str]:
@@ -30,8 +30,8 @@ def small_map(gazetteer: Gazetteer, point: LatLon, *, span_km: float, width: int
     for r in range(4):
         for c in range(2):
             here = (row % 4 == r) & (column % 2 == c)
-            np.bitwise_or.at(cells, (row[here] // 4, column[here] // 2), _DOT[r][c])
+            np.bitwise_or.at(cells, (row[here] // 4, column[here] // 2), _BRAILLE_BITS[r][c])
     lines = ["".join(chr(0x2800 + int(cell)) for cell in line) for line in cells]
     middle = lines[height // 2]
-    lines[height // 2] = middle[: width // 2] + _MARK + middle[width // 2 + 1 :]
+    lines[height // 2] = middle[: width // 2] + _POINT_MARK + middle[width // 2 + 1 :]
     return lines

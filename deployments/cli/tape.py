@@ -20,7 +20,7 @@ from tts.toolkit.tape.file import read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.similar_searches import SearchTape
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+_FOLDER_TYPE = click.Path(file_okay=False, path_type=Path)
 _PHOTO_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp", ".heic", ".avif"}
 _photos_option = shared_options.table(
     "--photos",
@@ -65,7 +65,7 @@ def convert(source: Path, target: Path) -> None:
 
 @command.command("export")
 @click.argument("tape", type=shared_options.EXISTING_FILE)
-@click.argument("folder", type=_FOLDER)
+@click.argument("folder", type=_FOLDER_TYPE)
 @click.option(
     "--layout",
     type=click.Choice(["tables", "hashes"]),
@@ -98,7 +98,7 @@ def check(folder: Path, photos: Mapping[str, str] | None) -> None:
 
 @command.command("convert-cache")
 @click.argument("source", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("target", type=_FOLDER)
+@click.argument("target", type=_FOLDER_TYPE)
 def convert_cache(source: Path, target: Path) -> None:
     """Copy a REVERSE search cache from SOURCE to TARGET: its tables, its SQLite files, or both. This checks that
     GeoTTS reads all of it.

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-_LAYOUT = "\n\t"
+_LAYOUT_CHARS = "\n\t"
 
 
 class TextConsole(Console):
@@ -36,4 +36,4 @@ def styled_text(*parts: str | tuple[str, str]) -> Text:
 def printable(text: str) -> str:
     """The text with a blank for each control character, and escapes for what no encoding has (names of files)."""
     known = text.encode(errors="backslashreplace").decode()
-    return "".join(char if char.isprintable() or char in _LAYOUT else " " for char in known)
+    return "".join(char if char.isprintable() or char in _LAYOUT_CHARS else " " for char in known)

@@ -48,7 +48,7 @@ _NO_ANSWER = {
     StopReason.FAILED: "failed without a reason",
 }
 _CANDIDATE_KM = 50.0
-_OUTCOMES = {"agrees": "=", "contradicts": "≠", "unchecked": "?"}
+_OUTCOME_MARKS = {"agrees": "=", "contradicts": "≠", "unchecked": "?"}
 
 
 class View(Protocol):
@@ -95,14 +95,14 @@ class PlainView:
         elif isinstance(event, ToolResulted):
             self._print_line(f"  [{self._asker_text(event)}]   → {clean(event.result.text, 120)}")
         elif isinstance(event, Hypothesised):
-            self._print_line(f"  [{self._lane_text(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
+            self._print_line(f"  [{self._rollout_text(event.rollout_id)}] thinks: {belief_text(event.hypothesis)}")
         elif isinstance(event, RolloutFinished):
-            self._print_line(f"  [{self._lane_text(event.rollout_id)}] {_end_line(event)}")
+            self._print_line(f"  [{self._rollout_text(event.rollout_id)}] {_end_line(event)}")
 
     def _asker_text(self, event: ToolCalled | ToolResulted) -> str:
-        return "comparison" if event.asker == "verifier" else self._lane_text(event.rollout_id)
+        return "comparison" if event.asker == "verifier" else self._rollout_text(event.rollout_id)
 
-    def _lane_text(self, rollout_id: int) -> str:
+    def _rollout_text(self, rollout_id: int) -> str:
         return lane_text(rollout_id, self._sources.get(rollout_id, ""))
 
     def _print_line(self, text: str) -> None:
@@ -158,12 +158,12 @@ class LiveView:
                 self._latest_lines[event.rollout_id] = text
 
     def _draw(self) -> RenderableType:
-        parts: list[RenderableType] = [RichText(f"{clean(self._label, 80)}  ", style="bold") + self._status()]
+        parts: list[RenderableType] = [RichText(f"{clean(self._label, 80)}  ", style="bold") + self._status_line()]
         lanes = Table.grid(padding=(0, 1))
         for _ in range(3):
             lanes.add_column(no_wrap=True, overflow="ellipsis")
         for trajectory in self._run.trajectories:
-            lanes.add_row(*self._lane_row(trajectory))
+            lanes.add_row(*self._rollout_row(trajectory))
         if calls := sum(len(turn.calls) for turn in self._run.inquiry):
             lanes.add_row(
                 RichText("? comparison", "cyan"),
@@ -171,11 +171,11 @@ class LiveView:
                 RichText(self._verifier_line, "dim"),
             )
         parts.append(lanes)
-        if candidates := _candidates(self._run):
+        if candidates := _candidate_table(self._run):
             parts.append(candidates)
         return Group(*parts)
 
-    def _status(self) -> RichText:
+    def _status_line(self) -> RichText:
         took = time.monotonic() - self._started_at
         if self._run.routed is None:
             return RichText(f"reading the photo … {took:.1f} s", style="dim")
@@ -184,7 +184,7 @@ class LiveView:
         of = of_models(len(self._run.trajectories), models)
         return RichText(f"{plan.depth}, {plan.n_planned} attempts{of}, {took:.1f} s", style="dim")
 
-    def _lane_row(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
+    def _rollout_row(self, trajectory: Trajectory) -> tuple[RichText, RichText, RichText]:
         i = trajectory.rollout_id
         name = lane_text(i, trajectory.source)
         if trajectory.stop_reason is None:
@@ -202,14 +202,14 @@ class LiveView:
         return RichText(f"{plural(len(trajectory.turns), 'step')} {plural(calls, 'call')}", "dim")
 
 
-def _remarks(answer: Answer) -> list[RenderableType]:
+def _warning_lines(answer: Answer) -> list[RenderableType]:
     """What the files say of themselves, and what to be careful with."""
     lines: list[RenderableType] = []
     for claim in answer.file_claims:
         if claim.point is not None:
             away = f", {km(claim.distance_km)} from the answer" if claim.distance_km is not None else ""
             lines.append(RichText(f" ! the metadata of the file says {claim.point}{away} (not used)", "yellow"))
-    checks = [f" {_OUTCOMES[found.outcome]} {clean(found.text, 300)}" for found in answer.file_checks]
+    checks = [f" {_OUTCOME_MARKS[found.outcome]} {clean(found.text, 300)}" for found in answer.file_checks]
     warnings = [f" ! {clean(plain(warning))}" for warning in answer.warnings]
     return [*lines, *(RichText(line, "yellow") for line in (*checks, *warnings))]
 
@@ -234,13 +234,13 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     else:
         title = place_text(answer) or "an unnamed place"
         lines.append(RichText(f"perhaps {title}" if answer.radius_km.remark else title, "bold green"))
-        lines += _exactness(answer, answer.radius_km)
+        lines += _radius_lines(answer, answer.radius_km)
     if answer.changed is not None:
         lines.append(RichText("\n" + clean(plain(answer.changed.text), 600)))
     if reasons := reasons_text(answer):
         lines.append(RichText("\n" + clean(plain(reasons), 600)))
     lines += [_evidence_line(evidence) for evidence in answer.evidence[:6]]
-    lines += _remarks(answer)
+    lines += _warning_lines(answer)
     lines.append(RichText(_cost_text(answer), "dim"))
     body: RenderableType = Group(*lines)
     if small_map is not None and answer.point is not None and answer.radius_km is not None:
@@ -253,7 +253,7 @@ def answer_panel(answer: Answer, small_map: SmallMap | None) -> RenderableType:
     return Panel(body, border_style="green" if answer.point else "yellow", expand=False)
 
 
-def _exactness(answer: Answer, radius: Radius) -> list[RichText]:
+def _radius_lines(answer: Answer, radius: Radius) -> list[RichText]:
     """How exactly and how surely. A percentage is only for fitted engines, and where the radii do not say the same."""
     if answer.radius_remark:
         about = f"within about {km(radius.p50)}{'; ' + radius.remark if radius.remark else ' to ' + km(radius.p90)}"
@@ -300,7 +300,7 @@ def _evidence_line(evidence: Evidence) -> RichText:
     return RichText(f" {mark} {clean(evidence.claim, 100)}{quote}{source}", style)
 
 
-def _candidates(run: Run) -> RenderableType | None:
+def _candidate_table(run: Run) -> RenderableType | None:
     """Groups of current beliefs, the largest first."""
     groups: list[tuple[Hypothesis, int]] = []
     for trajectory in run.trajectories:

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from tts.domain.value import Value
 
-_FIELDS: Final = ("{z}", "{x}", "{y}")
+_URL_FIELDS: Final = ("{z}", "{x}", "{y}")
 
 
 class TileSource(Value):
@@ -31,7 +31,7 @@ class TileSource(Value):
     @classmethod
     def _check_template(cls, url: str) -> str:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or any(name not in url for name in _FIELDS):
+        if parts.scheme not in ("http", "https") or not parts.hostname or any(name not in url for name in _URL_FIELDS):
             raise ValueError("a tile URL must be http(s)://host/… with {z}, {x} and {y}")
         if not re.fullmatch(r"(\{s\}\.)?[a-z0-9.-]+(:[0-9]+)?", parts.netloc):
             raise ValueError("the host of a tile URL must be a plain name; {s}. may stand before it, for several hosts")

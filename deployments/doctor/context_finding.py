@@ -26,7 +26,7 @@ from tts.ports.model_client import ModelRequest
 from tts.rollout.offered_tools import offered_tools
 
 _PATIENCE_S = 180.0
-_COST = "the model does not see the system text, the tools and the photo, but still answers"
+_CUT_PROMPT_TEXT = "the model does not see the system text, the tools and the photo, but still answers"
 
 
 def context_finding(engine: OpenAIEngine, args: AppArgs) -> Finding | None:
@@ -54,7 +54,9 @@ def _finding(needed: int, traits: EndpointTraits, outcome: CanaryOutcome | None)
         return Finding(what, "ok", f"{holds or 'not stated'}; {tried} ({traits.kind})")
     if outcome.state == "cut":
         read = f"{outcome.read} of at least {outcome.words} tokens" if outcome.read else "only the end of a prompt"
-        return Finding(what, "problem", f"the first words were lost: it read {read} ({traits.kind})", _COST, mend)
+        return Finding(
+            what, "problem", f"the first words were lost: it read {read} ({traits.kind})", _CUT_PROMPT_TEXT, mend
+        )
     if outcome.state == "refused":
         return Finding(what, "problem", f"{outcome.words} tokens are refused: {outcome.message}", "rollouts fail", mend)
     unknown = f"not told, and a try proved nothing{': ' + outcome.message if outcome.message else ''} ({traits.kind})"

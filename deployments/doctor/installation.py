@@ -58,7 +58,7 @@ def _python_findings(args: AppArgs) -> Iterator[Finding]:
 
 
 def _package_findings(args: AppArgs) -> Iterator[Finding]:
-    found = {name: _version(name) for name in _PACKAGES}
+    found = {name: _installed_version(name) for name in _PACKAGES}
     missing = [name for name, version in found.items() if version is None]
     detail = ", ".join(f"{name} {version}" for name, version in found.items() if version)
     if missing:
@@ -88,7 +88,7 @@ def _optional_findings(args: AppArgs) -> Iterator[Finding]:
         ("redis", "redis client", "one gateway and one node only", "redis"),
     ):
         if importlib.util.find_spec(module):
-            yield Finding(what, "ok", _version(module) or "")
+            yield Finding(what, "ok", _installed_version(module) or "")
         else:
             yield Finding(what, "off", "not installed", cost, f"pip install 'geotts[{extra}]'")
 
@@ -192,7 +192,7 @@ def _tool_findings(args: AppArgs) -> Iterator[Finding]:
     yield from region_search_findings(args)
 
 
-def _version(package: str) -> str | None:
+def _installed_version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -12,8 +12,8 @@ from deployments.config import AppArgs
 from tts.config import Engine, OpenAIEngine
 from tts.config.setting_names import OF_CONSISTENCY, OF_ENGINE, OF_MEMBER, OF_OBSERVER, OF_VERIFIER, SettingNames
 
-_EVERYTHING = "every rollout fails"
-_OWN_ROLLOUTS = "the other models do its rollouts"
+_ALL_ROLLOUTS_FAIL = "every rollout fails"
+_OTHERS_TAKE_OVER = "the other models do its rollouts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ def engine_uses(args: AppArgs) -> tuple[EngineUse, ...]:
 
 def _engine_uses(args: AppArgs) -> Iterator[EngineUse]:
     for member in args.engines:
-        yield EngineUse(f"engine {member.name}", member.engine, _OWN_ROLLOUTS, OF_MEMBER)
+        yield EngineUse(f"engine {member.name}", member.engine, _OTHERS_TAKE_OVER, OF_MEMBER)
     if not args.engines:
-        yield EngineUse("engine", args.engine, _EVERYTHING, OF_ENGINE)
+        yield EngineUse("engine", args.engine, _ALL_ROLLOUTS_FAIL, OF_ENGINE)
     if args.observer is not None:
-        yield EngineUse("observer", args.observer, _EVERYTHING, OF_OBSERVER)
+        yield EngineUse("observer", args.observer, _ALL_ROLLOUTS_FAIL, OF_OBSERVER)
     verifier = args.verifier
     if verifier.kind == "model" and verifier.engine is not None:
         yield EngineUse("verifier engine", verifier.engine, "the consensus decides alone", OF_VERIFIER)

@@ -28,8 +28,8 @@ EVERY_S = 5.0
 _PATIENCE_S = 3.0
 _OK = "ok"
 _DRAINED_TEXT = " is being drained"
-_DRAINING = f"{_DRAINED_TEXT}: it gets no new conversations"
-_STILL_USED = f"{_DRAINED_TEXT}, and is used all the same, because no other endpoint of its engine is in use"
+_DRAINING_TEXT = f"{_DRAINED_TEXT}: it gets no new conversations"
+_DRAINED_BUT_USED_TEXT = f"{_DRAINED_TEXT}, and is used all the same, because no other endpoint of its engine is in use"
 _log = logging.getLogger("geotts.gateway")
 
 
@@ -100,7 +100,7 @@ class EndpointWatch:
         endpoint = self._endpoints[role]
         if self._replies[role] != _OK or not self._endpoint_states.is_draining(endpoint.url):
             return self._replies[role]
-        return f"{bare_url(endpoint.url)}{_DRAINING if self._has_undrained(endpoint) else _STILL_USED}"
+        return f"{bare_url(endpoint.url)}{_DRAINING_TEXT if self._has_undrained(endpoint) else _DRAINED_BUT_USED_TEXT}"
 
     def _has_undrained(self, endpoint: Endpoint) -> bool:
         return not all(map(self._endpoint_states.is_draining, endpoint.addresses))
@@ -167,5 +167,5 @@ def drained_findings(url: str) -> Iterator[Finding]:
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError, AttributeError):
         return
     for role, state in drained:
-        cost = "none" if state.endswith(_STILL_USED) else "the other endpoints do its work"
+        cost = "none" if state.endswith(_DRAINED_BUT_USED_TEXT) else "the other endpoints do its work"
         yield Finding(f"endpoint of {role} of the service", "off", state, cost, "geotts endpoints undrain URL")

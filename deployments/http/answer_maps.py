@@ -13,7 +13,7 @@ from tts.report.answer_map import answer_map, overview_map
 
 MapView = Literal["answer", "world"]
 MEDIA_TYPE: Final = "image/jpeg"
-_QUALITY = 85
+_JPEG_QUALITY = 85
 _MAX_AT_ONCE = 2
 
 
@@ -41,7 +41,7 @@ class AnswerMaps:
         if picture is None:
             return None
         out = io.BytesIO()
-        picture.save(out, "JPEG", quality=_QUALITY)
+        picture.save(out, "JPEG", quality=_JPEG_QUALITY)
         return out.getvalue()
 
     def cartographer(self) -> Cartographer:

@@ -26,8 +26,8 @@ class AnswerPictures:
 
     async def report(self, run: Run, photo: bytes | None) -> str:
         """The report as one HTML page; `photo` is the clean copy. Raises GeoTTSError without an answer."""
-        return await asyncio.to_thread(self._report, run, photo)
+        return await asyncio.to_thread(self._render_report, run, photo)
 
-    def _report(self, run: Run, photo: bytes | None) -> str:
+    def _render_report(self, run: Run, photo: bytes | None) -> str:
         shown = None if photo is None else load_photo(photo)
         return report_page(run, DataStore(self._data_dir).cartographer(), shown)

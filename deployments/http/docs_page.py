@@ -53,9 +53,9 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_ROW = re.compile(r"^(\| `[^|]+` \| )([^|]+)( \| .*)$", re.MULTILINE)
-_VALUE = re.compile(r"\b[A-Z][A-Za-z0-9]+\b")
-_OPERATION = re.compile(r"(GET|POST|PUT|DELETE) /")
+_FIELD_ROW = re.compile(r"^(\| `[^|]+` \| )([^|]+)( \| .*)$", re.MULTILINE)
+_TYPE_NAME = re.compile(r"\b[A-Z][A-Za-z0-9]+\b")
+_OPERATION_HEADING = re.compile(r"(GET|POST|PUT|DELETE) /")
 
 
 def docs_page(markdown: str) -> bytes:
@@ -67,7 +67,7 @@ def docs_page(markdown: str) -> bytes:
         for level, name, title in _name_headings(tokens)
         if level == "h2"
     )
-    body = "\n".join(_section(part, parser) for part in _sections(tokens))
+    body = "\n".join(_section_html(part, parser) for part in _split_sections(tokens))
     return _PAGE.format(contents=contents, body=body).encode()
 
 
@@ -78,7 +78,7 @@ def _link_types(markdown: str) -> str:
     def link(found: re.Match[str]) -> str:
         return f"[{found[0]}](#{found[0].lower()})" if found[0] in there else found[0]
 
-    return _ROW.sub(lambda row: row[1] + _VALUE.sub(link, row[2]) + row[3], markdown)
+    return _FIELD_ROW.sub(lambda row: row[1] + _TYPE_NAME.sub(link, row[2]) + row[3], markdown)
 
 
 def _name_headings(tokens: list[Token]) -> list[tuple[str, str, str]]:
@@ -93,19 +93,19 @@ def _name_headings(tokens: list[Token]) -> list[tuple[str, str, str]]:
     return named
 
 
-def _sections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _split_sections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     starts = [i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
     for start, end in itertools.pairwise([0, *starts, len(tokens)]):
         yield tokens[start:end]
 
 
-def _section(tokens: Sequence[Token], parser: MarkdownIt) -> str:
+def _section_html(tokens: Sequence[Token], parser: MarkdownIt) -> str:
     """A section; that of an operation has the place of its example after the first paragraph."""
     render = parser.renderer.render
     if len(tokens) < 2 or tokens[0].tag != "h2":
         return str(render(tokens, parser.options, {}))
     closed = next((i for i, token in enumerate(tokens) if token.type == "paragraph_close"), 2) + 1
-    tried = '<div class="try"></div>' if _OPERATION.match(tokens[1].content) else ""
+    tried = '<div class="try"></div>' if _OPERATION_HEADING.match(tokens[1].content) else ""
     head, rest = (render(part, parser.options, {}) for part in (tokens[:closed], tokens[closed:]))
     rest = rest.replace("<th></th>", "<th>meaning</th>")
     return f'<section aria-labelledby="{tokens[0].attrs["id"]}">\n{head}{tried}{rest}</section>'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_STREAM = re.compile(r"/locate/[^/]*/events\Z")
+_STREAM_PATH = re.compile(r"/locate/[^/]*/events\Z")
 
 
 def answers_head(path: str) -> bool:
     """Whether `HEAD` works where `GET` does."""
-    return not _STREAM.search(path)
+    return not _STREAM_PATH.search(path)

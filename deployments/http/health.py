@@ -11,7 +11,7 @@ from tts.aio import spawn
 from tts.errors import FatalError, GeoTTSError, boundary
 
 Check = Callable[[], Awaitable[object]]
-_CHECK_S = 2.0
+_CHECK_TIMEOUT_S = 2.0
 _OK = "ok"
 
 
@@ -36,10 +36,10 @@ async def health_of(checks: Mapping[str, Check], endpoints: EndpointWatch) -> He
 async def _check_result(check: Check) -> str:
     try:
         with boundary(FatalError, "readiness check"):
-            async with asyncio.timeout(_CHECK_S):
+            async with asyncio.timeout(_CHECK_TIMEOUT_S):
                 await check()
     except TimeoutError:
-        return f"no answer within {_CHECK_S:g} s"
+        return f"no answer within {_CHECK_TIMEOUT_S:g} s"
     except GeoTTSError as error:
         return error.detail
     return _OK

@@ -21,18 +21,18 @@ from tts.domain.request import MAX_PHOTOS, LocateOptions
 from tts.export.formats import FORMATS
 from tts.geodata.area_from_text import WAYS
 
-_REF = "#/components/schemas/{model}"
+_REF_TEMPLATE = "#/components/schemas/{model}"
 Json = dict[str, Any]
 
-_CONTINUE: Json = ContinueOptions.model_json_schema(ref_template=_REF)
-_OPTIONS: Json = LocateOptions.model_json_schema(ref_template=_REF)
-_CHECK: Json = CheckOptions.model_json_schema(ref_template=_REF)
-_EVENT: Json = EVENT.json_schema(ref_template=_REF, mode="serialization")
+_CONTINUE_SCHEMA: Json = ContinueOptions.model_json_schema(ref_template=_REF_TEMPLATE)
+_OPTIONS_SCHEMA: Json = LocateOptions.model_json_schema(ref_template=_REF_TEMPLATE)
+_CHECK_SCHEMA: Json = CheckOptions.model_json_schema(ref_template=_REF_TEMPLATE)
+_EVENT_SCHEMA: Json = EVENT.json_schema(ref_template=_REF_TEMPLATE, mode="serialization")
 SHORTENED_PHOTO = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
 
-_PHOTO = {"image": {"base64": SHORTENED_PHOTO}}
+_PHOTO_EXAMPLE = {"image": {"base64": SHORTENED_PHOTO}}
 
-_SOURCE: Json = {
+_PHOTO_SCHEMA: Json = {
     "oneOf": [
         {
             "type": "object",
@@ -54,10 +54,10 @@ _SOURCE: Json = {
         },
     ]
 }
-_FILE: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
+_FILE_SCHEMA: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 
-def _one_or_several(one: Json) -> Json:
+def _one_photo_or_list_schema(one: Json) -> Json:
     many = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PHOTOS}
     return {
         "description": f"one photo, or up to {MAX_PHOTOS} photos of one place or one walk (`within_km`)",
@@ -65,18 +65,18 @@ def _one_or_several(one: Json) -> Json:
     }
 
 
-def _body(image: Json, options: Json, *, photos: bool = True) -> Json:
+def _body_schema(image: Json, options: Json, *, photos: bool = True) -> Json:
     """The options, and an area that may be said in words, too; `photos`: there has to be one."""
     within = options["properties"]["within"]
     words = {"type": "string", "examples": ["IT, FR", "41.9, 12.5, 200"]}
     schema = {"anyOf": [*within["anyOf"], words], "description": f"{within['description']}; as text: {WAYS}"}
-    properties = {"image": _one_or_several(image), **options["properties"], "within": {**within, **schema}}
+    properties = {"image": _one_photo_or_list_schema(image), **options["properties"], "within": {**within, **schema}}
     required = [*(["image"] if photos else []), *options.get("required", [])]
     stated = {"required": required} if required else {}
     return {"type": "object", **stated, "properties": properties, "additionalProperties": False}
 
 
-def _header(name: str, description: str, schema: Json | None = None) -> Json:
+def _header_parameter(name: str, description: str, schema: Json | None = None) -> Json:
     return {
         "name": name,
         "in": "header",
@@ -86,17 +86,21 @@ def _header(name: str, description: str, schema: Json | None = None) -> Json:
     }
 
 
-IDEMPOTENCY_KEY = _header(
+IDEMPOTENCY_KEY = _header_parameter(
     "Idempotency-Key",
     "1 to 200 visible characters; if you send the same request again with the same key, it is not run again",
 )
-WEBHOOK = _header("Webhook-Url", "URL that gets a message when the request has ended; the operator must allow its host")
+WEBHOOK = _header_parameter(
+    "Webhook-Url", "URL that gets a message when the request has ended; the operator must allow its host"
+)
 TRACE = (
-    _header("traceparent", "W3C trace context; the request becomes part of your trace"),
-    _header("tracestate", "the `tracestate` of your tracing system, beside `traceparent`; at most 512 characters"),
+    _header_parameter("traceparent", "W3C trace context; the request becomes part of your trace"),
+    _header_parameter(
+        "tracestate", "the `tracestate` of your tracing system, beside `traceparent`; at most 512 characters"
+    ),
 )
 
-_STREAMS: Json = {
+_STREAM_CONTENT: Json = {
     "text/event-stream": {
         "schema": {
             "type": "string",
@@ -112,9 +116,11 @@ _STREAMS: Json = {
     },
 }
 
-_GEOJSON: Json = {"application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}}}
+_GEOJSON_CONTENT: Json = {
+    "application/geo+json": {"schema": {"type": "object", "description": "RFC 7946 FeatureCollection"}}
+}
 
-_EXPORTS: Json = {
+_EXPORT_CONTENT: Json = {
     one.media_type: {"schema": {"type": "string", "description": f"the answer as {one.name}"}}
     for one in FORMATS.values()
     if one.name != "geojson"
@@ -124,20 +130,20 @@ LOCATE: Json = {
     "parameters": [
         IDEMPOTENCY_KEY,
         WEBHOOK,
-        _header("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
+        _header_parameter("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
         *TRACE,
     ],
     "requestBody": {
         "required": True,
         "content": {
             "multipart/form-data": {
-                "schema": _body(_FILE, _OPTIONS),
+                "schema": _body_schema(_FILE_SCHEMA, _OPTIONS_SCHEMA),
                 "encoding": {"image": {"contentType": "image/*"}},
             },
             "application/json": {
-                "schema": _body(_SOURCE, _OPTIONS),
+                "schema": _body_schema(_PHOTO_SCHEMA, _OPTIONS_SCHEMA),
                 "examples": {
-                    "one photo": {"value": {**_PHOTO, "n_parallel": 4}},
+                    "one photo": {"value": {**_PHOTO_EXAMPLE, "n_parallel": 4}},
                     "two photos, in Italy or France, by a deadline": {
                         "value": {
                             "image": [{"base64": SHORTENED_PHOTO}, {"url": "https://photos.example/street.jpg"}],
@@ -153,7 +159,7 @@ LOCATE: Json = {
     },
     "responses": {
         "200": {
-            "content": {**_STREAMS, **_GEOJSON},
+            "content": {**_STREAM_CONTENT, **_GEOJSON_CONTENT},
             "headers": {
                 "X-Request-Id": {"schema": {"type": "string"}, "description": "id of the request"},
                 "Idempotency-Replayed": {
@@ -174,12 +180,15 @@ CHECK: Json = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": _body(_FILE, _CHECK), "encoding": {"image": {"contentType": "image/*"}}},
+            "multipart/form-data": {
+                "schema": _body_schema(_FILE_SCHEMA, _CHECK_SCHEMA),
+                "encoding": {"image": {"contentType": "image/*"}},
+            },
             "application/json": {
-                "schema": _body(_SOURCE, _CHECK),
+                "schema": _body_schema(_PHOTO_SCHEMA, _CHECK_SCHEMA),
                 "examples": {
-                    "one place": {"value": {**_PHOTO, "claim": "Kharkiv"}},
-                    "which of two": {"value": {**_PHOTO, "claim": ["Kharkiv", "50.6,36.59,20"]}},
+                    "one place": {"value": {**_PHOTO_EXAMPLE, "claim": "Kharkiv"}},
+                    "which of two": {"value": {**_PHOTO_EXAMPLE, "claim": ["Kharkiv", "50.6,36.59,20"]}},
                 },
             },
         },
@@ -192,11 +201,11 @@ CONTINUE: Json = {
         "required": False,
         "content": {
             "multipart/form-data": {
-                "schema": _body(_FILE, _CONTINUE, photos=False),
+                "schema": _body_schema(_FILE_SCHEMA, _CONTINUE_SCHEMA, photos=False),
                 "encoding": {"image": {"contentType": "image/*"}},
             },
             "application/json": {
-                "schema": _body(_SOURCE, _CONTINUE, photos=False),
+                "schema": _body_schema(_PHOTO_SCHEMA, _CONTINUE_SCHEMA, photos=False),
                 "examples": {
                     "it is not there": {"value": {"not_there": True}},
                     "nor in these towns": {"value": {"not_there": ["Sofia", "42.15,24.75,10"]}},
@@ -209,27 +218,29 @@ CONTINUE: Json = {
 }
 
 STATUS: Json = {
-    "parameters": [_header("Prefer", "`wait=20`: wait up to 20 s (60 s at most) for the end of the request")],
-    "responses": {"200": {"content": {**_GEOJSON, **_EXPORTS}}},
+    "parameters": [_header_parameter("Prefer", "`wait=20`: wait up to 20 s (60 s at most) for the end of the request")],
+    "responses": {"200": {"content": {**_GEOJSON_CONTENT, **_EXPORT_CONTENT}}},
 }
 
 EVENTS: Json = {
     "parameters": [
-        _header("Last-Event-ID", "the `id` of the last event that you have", {"type": "integer", "minimum": 0})
+        _header_parameter(
+            "Last-Event-ID", "the `id` of the last event that you have", {"type": "integer", "minimum": 0}
+        )
     ],
     "responses": {
-        "200": {"description": "The events", "content": _STREAMS},
+        "200": {"description": "The events", "content": _STREAM_CONTENT},
         "204": {"description": "The request has ended, and no event follows the one in `Last-Event-ID`"},
     },
 }
 
 FILE: Json = {
-    "responses": {"200": {"description": "The picture", "content": {"image/*": {"schema": _FILE}}}},
+    "responses": {"200": {"description": "The picture", "content": {"image/*": {"schema": _FILE_SCHEMA}}}},
 }
 
 TILE: Json = {
     "responses": {
-        "200": {"description": "The tile", "content": {"image/png": {"schema": _FILE}}},
+        "200": {"description": "The tile", "content": {"image/png": {"schema": _FILE_SCHEMA}}},
         "304": {"description": "The tile that `If-None-Match` names is still current"},
     },
 }
@@ -237,13 +248,13 @@ TILE: Json = {
 
 def body_of(model: type[BaseModel], example: Json) -> Json:
     """A JSON body that the handler reads and bounds itself. `{name}` in the example stands for what a reply named."""
-    schema = model.model_json_schema(ref_template=_REF)
+    schema = model.model_json_schema(ref_template=_REF_TEMPLATE)
     own = schema.pop("$defs", {})
     assert set(own) <= {"CaseClaim"}, "a nested model has to be among the components: see `install_openapi`"
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
-_WORDS = {
+_PROBLEM_DESCRIPTIONS = {
     400: "The request is malformed",
     401: "The API key is missing or unknown",
     403: "The request comes from a page of another site, or names another host",
@@ -257,32 +268,34 @@ _WORDS = {
     500: "A fault of the service; its log has the details",
     503: "The service is busy, or a part of it does not answer; `Retry-After` says when to try again",
 }
-_NOTHING_WORKED = {
+_NOTHING_WORKED_DESCRIPTIONS = {
     502: "The model endpoint refuses the requests of the rollouts; `causes` has its replies, and says what to do",
     503: "The service is busy, a part of it does not answer, or no rollout could work (`causes` then says why)",
 }
 
 
-def _problems(words_of: dict[int, str]) -> dict[int | str, Json]:
-    schema = {"$ref": _REF.format(model="Problem")}
+def _problem_responses(words_of: dict[int, str]) -> dict[int | str, Json]:
+    schema = {"$ref": _REF_TEMPLATE.format(model="Problem")}
     content = {"application/problem+json": {"schema": schema}}
     return {status: {"description": words, "content": content} for status, words in words_of.items()}
 
 
-PROBLEMS = _problems(_WORDS)
-NOTHING_WORKED = _problems(_NOTHING_WORKED)
-CASES_FULL = _problems({409: "There are as many cases as one caller may have"})
-CASE_CHANGED = _problems({409: "Somebody else has changed the case; read it again"})
-CASE_CHANGED_OFTEN = _problems({409: "Others change the case too often at the moment; try again"})
-CASE_FULL = _problems({409: "The case is full, or others change it too often at the moment"})
+PROBLEMS = _problem_responses(_PROBLEM_DESCRIPTIONS)
+NOTHING_WORKED = _problem_responses(_NOTHING_WORKED_DESCRIPTIONS)
+CASES_FULL = _problem_responses({409: "There are as many cases as one caller may have"})
+CASE_CHANGED = _problem_responses({409: "Somebody else has changed the case; read it again"})
+CASE_CHANGED_OFTEN = _problem_responses({409: "Others change the case too often at the moment; try again"})
+CASE_FULL = _problem_responses({409: "The case is full, or others change it too often at the moment"})
 CONTINUE_PROBLEMS = {
     **PROBLEMS,
-    **_problems({409: "The earlier request has not ended", 410: "The photo is no longer stored: send it again"}),
+    **_problem_responses(
+        {409: "The earlier request has not ended", 410: "The photo is no longer stored: send it again"}
+    ),
 }
 NOT_READY: dict[int | str, Json] = {503: {**PROBLEMS[503], "description": "A part does not answer; `checks` names it"}}
 METRICS_PROBLEMS: dict[int | str, Json] = {status: PROBLEMS[status] for status in (401, 403)}
 
-_ABOUT = """Where was this photo taken? Agents work in parallel with maps and search tools, and a verifier weighs
+_DESCRIPTION = """Where was this photo taken? Agents work in parallel with maps and search tools, and a verifier weighs
 their results. The answer has coordinates, two radii with their probabilities, and the evidence.
 
 Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:…`). Every reply has `X-Request-Id`."""
@@ -290,24 +303,24 @@ Errors are RFC 9457 problem details with a stable `type` (`urn:geotts:problem:�
 
 def install_openapi(app: FastAPI, *, keys: bool) -> None:
     """Complete the schema with the components above; `keys`: requests need one."""
-    app.description = _ABOUT
+    app.description = _DESCRIPTION
     generate = app.openapi
 
     def complete() -> Json:
         schema = generate()
         components = schema.setdefault("components", {})
         models = components.setdefault("schemas", {})
-        event = dict(_EVENT)
+        event = dict(_EVENT_SCHEMA)
         for name, model in {
-            **_OPTIONS["$defs"],
-            **_CHECK["$defs"],
-            **_CONTINUE["$defs"],
+            **_OPTIONS_SCHEMA["$defs"],
+            **_CHECK_SCHEMA["$defs"],
+            **_CONTINUE_SCHEMA["$defs"],
             **event.pop("$defs"),
             "Event": event,
         }.items():
             models.setdefault(name, model)
         for model in (Accepted202, Problem, ChatRequest, ResponsesRequest):
-            described = model.model_json_schema(ref_template=_REF)
+            described = model.model_json_schema(ref_template=_REF_TEMPLATE)
             models.update({name: inner for name, inner in described.pop("$defs", {}).items() if name not in models})
             models.setdefault(model.__name__, described)
         # a problem may say more than every problem does (RFC 9457 section 3.2): `error` under /v1, `checks` of /readyz

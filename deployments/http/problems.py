@@ -20,7 +20,7 @@ from tts.errors import GeoTTSError, NotFound, Overloaded
 
 PROBLEM_TYPE = "application/problem+json"
 OPENAI_PATH = "/v1/"
-_MISSING = {
+_NOT_FOUND_DETAILS = {
     "request_id": "no such request: an id is loc_ and 20 hexadecimal digits",
     "response_id": "no such response: an id is resp_ and 20 hexadecimal digits",
     "sha256": "this request has no such file",
@@ -93,7 +93,7 @@ def install_errors(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         named = [str(e["loc"][1]) for e in error.errors() if e["loc"][0] == "path"]
         if named:  # a name that nothing can have: there is nothing under it
-            missing = _MISSING.get(named[0], "there is nothing under this name")
+            missing = _NOT_FOUND_DETAILS.get(named[0], "there is nothing under this name")
             return problem_for(NotFound(missing), instance=request.url.path)
         errors = tuple(
             {"field": ".".join(str(part) for part in e["loc"][1:])[:100], "problem": str(e["msg"])[:300]}

@@ -37,7 +37,7 @@ T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
 _MAX_FIELD_BYTES = 64 * 1024
-_MOST_VALUES = 20_000  # commas of a JSON body; photos have none
+_MAX_VALUES = 20_000  # commas of a JSON body; photos have none
 _LONGEST_AREA = 2000  # characters of an area in words
 _STRUCTURED_FIELDS = ("tools", "within")  # JSON inside a form field
 _COUNTRIES = Countries()
@@ -142,7 +142,7 @@ async def _read_form(request: Request, config: GatewayConfig) -> tuple[dict[str,
         form = await parser.parse()
     except (MultiPartException, HTTPException, UnicodeDecodeError, ValueError, KeyError, AssertionError) as error:
         if parser._current_files > MAX_PHOTOS:
-            raise _too_many_photos(f"more than {MAX_PHOTOS}") from error
+            raise _too_many_photos_error(f"more than {MAX_PHOTOS}") from error
         detail = getattr(error, "message", None) or getattr(error, "detail", None) or "the multipart body is malformed"
         raise Malformed(f"multipart: {detail}") from error
     fields: dict[str, Any] = {}
@@ -186,8 +186,8 @@ async def _read_json_fields(request: Request, config: GatewayConfig) -> tuple[di
 async def read_json(request: Request, config: GatewayConfig) -> dict[str, Any]:
     """The body as a JSON object, bounded in size. Raises RequestError."""
     body = b"".join([chunk async for chunk in _limited_chunks(request, config)])
-    if body.count(b",") > _MOST_VALUES:  # reading and refusing each of them would keep the loop for seconds
-        raise Malformed(f"the body has more than {_MOST_VALUES:,} values")
+    if body.count(b",") > _MAX_VALUES:  # reading and refusing each of them would keep the loop for seconds
+        raise Malformed(f"the body has more than {_MAX_VALUES:,} values")
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -355,7 +355,7 @@ def _field_name(path: tuple[int | str, ...], sent_as: Mapping[str, str]) -> str:
     return ".".join(sent_as.get(str(part), str(part)) if place == 0 else str(part) for place, part in enumerate(path))
 
 
-def _too_many_photos(count: str | int) -> RequestError:
+def _too_many_photos_error(count: str | int) -> RequestError:
     return RequestError(f"{count} photos were sent; at most {MAX_PHOTOS} of one place are accepted")
 
 
@@ -368,7 +368,7 @@ def _check_photo_count(photos: list[T]) -> list[T]:
 def few_photos(photos: list[T]) -> list[T]:
     """The photos, bytes or where they are. Raises RequestError for more than one request may have."""
     if len(photos) > MAX_PHOTOS:
-        raise _too_many_photos(len(photos))
+        raise _too_many_photos_error(len(photos))
     return photos
 
 

@@ -89,7 +89,7 @@ def serve_application(
     start_ray(ray_address, log_to_driver=log_to_driver)
     run = _serve_on_own_node if ray_address is None else _serve_on_joined_cluster
     with _take_down_at_end(stop_ray, when_lost=abandon_ray):
-        _stop_if(stopped)
+        _raise_if_stopped(stopped)
         with run(make, gateway, drain_s, stopped) as url:
             yield ServedApplication(url, round(time.perf_counter() - started, 2), ClusterWatch.of_this_process())
 
@@ -129,7 +129,7 @@ def _serve_on_joined_cluster(
         yield joined.url()
 
 
-def _stop_if(stopped: Callable[[], bool]) -> None:
+def _raise_if_stopped(stopped: Callable[[], bool]) -> None:
     """Between two steps of the start, for a KeyboardInterrupt that was dropped within one, as in a finalizer."""
     if stopped():
         raise KeyboardInterrupt
@@ -140,7 +140,7 @@ def _deploy(
 ) -> None:
     with boundary(FatalError, "starting the service (is there memory and processor time to spare?)"):
         serve.start(http_options={"host": gateway.host, "port": proxy_port})
-        _stop_if(stopped)
+        _raise_if_stopped(stopped)
         try:
             serve.run(make(), name=APP_NAME, route_prefix="/")
         except RuntimeError as error:

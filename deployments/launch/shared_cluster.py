@@ -17,7 +17,7 @@ from deployments.seam.ray import serve_listener
 from tts.errors import ConfigError, FatalError, boundary
 
 _CONTROLLER = {"name": "SERVE_CONTROLLER_ACTOR", "namespace": "serve"}
-_ANSWER_S = 20.0  # a proxy learns of a new application within a second or two
+_ANSWER_PATIENCE_S = 20.0  # a proxy learns of a new application within a second or two
 _PROXY_STARTS_S = 90.0  # beyond the time that Serve gives a proxy to start (RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S)
 _STOP_SLACK_S = 30.0  # beyond the longest drain: deployments stop one layer after the other
 _EVERY_ADDRESS = {"0.0.0.0", "::", ""}
@@ -62,7 +62,7 @@ class SharedClusterServe:
         addresses = _hosts_to_try(options.host)
         urls = [f"http://{f'[{host}]' if ':' in host else host}:{options.port}" for host in addresses]
         started = time.monotonic()
-        while (waited_s := time.monotonic() - started) < _ANSWER_S or (
+        while (waited_s := time.monotonic() - started) < _ANSWER_PATIENCE_S or (
             waited_s < _PROXY_STARTS_S and _are_proxies_starting()
         ):
             for url in urls:

@@ -59,14 +59,14 @@ def report_uri(request_id: str) -> str:
 def located_place(request_id: str, answer: Answer) -> LocatedPlace:
     """The fields that an answer fills."""
     candidates = tuple(
-        PlaceCandidate(name=_name(one.place, one.city, one.region, one.country), lat=one.lat, lon=one.lon,
+        PlaceCandidate(name=_place_name(one.place, one.city, one.region, one.country), lat=one.lat, lon=one.lon,
                        support=one.support)
         for one in answer.candidates[:_MAX_CANDIDATES]
     )  # fmt: skip
     point, radius = answer.point, answer.radius_km
     return LocatedPlace(
         request_id=request_id,
-        **{name: getattr(answer, name) for name in LocatedPlace.model_fields if name in _SAME},
+        **{name: getattr(answer, name) for name in LocatedPlace.model_fields if name in _ANSWER_FIELDS},
         level=str(answer.level),
         contradictions=tuple(one.text for one in answer.contradictions),
         candidates=candidates,
@@ -76,7 +76,7 @@ def located_place(request_id: str, answer: Answer) -> LocatedPlace:
     )
 
 
-_SAME = frozenset(
+_ANSWER_FIELDS = frozenset(
     ("abstained", "lat", "lon", "radius_km", "country", "region", "city", "place", "confidence", "target_radius_km",
      "explanation", "warnings", "budget")
 )  # fmt: skip
@@ -84,7 +84,7 @@ _SAME = frozenset(
 
 def text_of_place(found: LocatedPlace) -> str:
     """A short text with all that matters, for models that do not read structured content."""
-    name = _name(found.place, found.city, found.region, found.country) or "an unknown place"
+    name = _place_name(found.place, found.city, found.region, found.country) or "an unknown place"
     lines = list(found.contradictions)
     if found.lat is None or found.lon is None or found.radius_km is None:
         lines.append(f"No point is supported. Known: {name} (level {found.level}).")
@@ -97,5 +97,5 @@ def text_of_place(found: LocatedPlace) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _name(*names: str) -> str:
+def _place_name(*names: str) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))

@@ -13,8 +13,8 @@ from tts.domain.request import MAX_PHOTOS
 from tts.errors import RequestError
 
 Short = Annotated[str, Field(max_length=2000)]
-_WAYS = ("path", "url", "upload")
-_MANY = f"or a list of up to {MAX_PHOTOS} of one place"
+_PHOTO_FIELDS = ("path", "url", "upload")
+_OR_LIST = f"or a list of up to {MAX_PHOTOS} of one place"
 
 
 def _to_list(given: object) -> object:
@@ -22,11 +22,11 @@ def _to_list(given: object) -> object:
     return (given,) if isinstance(given, str) and given else given or None
 
 
-_LIST = Annotated[tuple[Short, ...], Field(min_length=1, max_length=MAX_PHOTOS)]
+_PhotoList = Annotated[tuple[Short, ...], Field(min_length=1, max_length=MAX_PHOTOS)]
 Photos = Annotated[
     tuple[Short, ...] | None,
     Field(max_length=MAX_PHOTOS),
-    BeforeValidator(_to_list, json_schema_input_type=Short | _LIST | None),
+    BeforeValidator(_to_list, json_schema_input_type=Short | _PhotoList | None),
 ]
 
 
@@ -37,14 +37,14 @@ class NamedPhoto(BaseModel):
 
     def names_a_photo(self) -> bool:
         """Whether any photo is named."""
-        return any(getattr(self, way, None) for way in _WAYS)
+        return any(getattr(self, way, None) for way in _PHOTO_FIELDS)
 
     def source(self) -> tuple[str, tuple[str, ...]]:
         """Which way the photos are named, and the names. Raises RequestError unless there is exactly one way."""
         given: list[tuple[str, tuple[str, ...]]]
-        given = [(way, names) for way in _WAYS if (names := getattr(self, way, None))]
+        given = [(way, names) for way in _PHOTO_FIELDS if (names := getattr(self, way, None))]
         if len(given) != 1:
-            offered = " or ".join(way for way in _WAYS if way in type(self).model_fields)
+            offered = " or ".join(way for way in _PHOTO_FIELDS if way in type(self).model_fields)
             raise RequestError(f"name the photo, by {offered}; several photos of one place as a list")
         return given[0]
 
@@ -53,18 +53,18 @@ class LocalPhoto(NamedPhoto):
     """For a server that was started on the user's machine (stdio)."""
 
     path: Photos = Field(
-        default=None, description=f"The photo's path, inside the folders this server may read; {_MANY}."
+        default=None, description=f"The photo's path, inside the folders this server may read; {_OR_LIST}."
     )
-    url: Photos = Field(default=None, description=f"An https URL of the photo, which this server fetches; {_MANY}.")
+    url: Photos = Field(default=None, description=f"An https URL of the photo, which this server fetches; {_OR_LIST}.")
 
 
 class RemotePhoto(NamedPhoto):
     """For a service that is reached by HTTP."""
 
-    url: Photos = Field(default=None, description=f"An https URL of the photo, which the service fetches; {_MANY}.")
+    url: Photos = Field(default=None, description=f"An https URL of the photo, which the service fetches; {_OR_LIST}.")
     upload: Photos = Field(
         default=None,
-        description=f"The `upload_id` that `POST /uploads` gave for the photo (image bytes as the body); {_MANY}.",
+        description=f"The `upload_id` that `POST /uploads` gave for the photo (image bytes as the body); {_OR_LIST}.",
     )
 
 

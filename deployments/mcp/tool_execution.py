@@ -31,7 +31,7 @@ from tts.ports.toolbox import Toolbox, ToolContext, ToolOutcome, ToolSchema
 
 # what a client may call of the service's own tools: they read places and maps, and need no photo
 _OPEN_TOOLS = (*PLACE_TOOLS, *MAP_TOOLS)
-_TOOL_S = 30.0
+_TOOL_TIMEOUT_S = 30.0
 
 Report = Callable[[Event], Awaitable[None]]
 ToolboxSource = Toolbox | Callable[[], Awaitable[Toolbox]]
@@ -161,12 +161,12 @@ class McpTools:
         if self.toolbox is None or name not in _OPEN_TOOLS:
             raise NotFound(f"there is no tool {name[:60]!r}")
         toolbox = await self.toolbox() if callable(self.toolbox) else self.toolbox
-        context = ToolContext(RequestContext(id=new_request_id(), remaining_s=_TOOL_S))
+        context = ToolContext(RequestContext(id=new_request_id(), remaining_s=_TOOL_TIMEOUT_S))
         try:
-            async with asyncio.timeout(_TOOL_S):
+            async with asyncio.timeout(_TOOL_TIMEOUT_S):
                 return await toolbox.call(ToolCall(id="mcp", name=name, arguments=arguments), context)
         except TimeoutError:
-            raise Overloaded(f"{name} did not answer within {_TOOL_S:g} s") from None
+            raise Overloaded(f"{name} did not answer within {_TOOL_TIMEOUT_S:g} s") from None
         finally:
             EGRESS.take(context.request.id)  # no request lists it
 

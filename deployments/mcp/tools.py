@@ -27,16 +27,16 @@ from tts.domain.value import Value
 from tts.errors import RequestError
 from tts.ports.toolbox import ToolSchema
 
-_LOCATE = (
+_LOCATE_DESCRIPTION = (
     "Where was this photo taken? Several agents read the photo, use maps and search, and a verifier weighs them. "
     "Returns a point with two radii and a confidence, or an abstention with what is known."
 )
-_CHECK = (
+_CHECK_DESCRIPTION = (
     "Was this photo taken where somebody says? Agents look at the photo without knowing the claim, others test it. "
     "Returns supported, contradicted or not_decidable, with the evidence for and against."
 )
-_COMPARE = "Which of 2 to 8 places does this photo show? As check_claim, for several places at once."
-_CONTINUE = (
+_COMPARE_DESCRIPTION = "Which of 2 to 8 places does this photo show? As check_claim, for several places at once."
+_CONTINUE_DESCRIPTION = (
     "It is not there, or more is known by now: continues an earlier request with places that are ruled out, a fact, an "
     "area or further photos. It knows what was found, does not ask maps again, and says what changed. With nothing "
     "added, the earlier answer is ruled out."
@@ -72,11 +72,22 @@ def request_tools(tools: McpTools) -> dict[str, RequestTool]:
         for model in (LocateArguments, ClaimArguments, PlacesArguments, ContinueArguments)
     )
     return {
-        "locate_photo": RequestTool("Locate a photo", _LOCATE, locating, LocatedPlace, tools.locate, _place_result),
-        "check_claim": RequestTool("Check a claim", _CHECK, claim, CheckedClaim, tools.locate, _check_result),
-        "compare_places": RequestTool("Compare places", _COMPARE, places, CheckedClaim, tools.locate, _check_result),
+        "locate_photo": RequestTool(
+            "Locate a photo", _LOCATE_DESCRIPTION, locating, LocatedPlace, tools.locate, _place_result
+        ),
+        "check_claim": RequestTool(
+            "Check a claim", _CHECK_DESCRIPTION, claim, CheckedClaim, tools.locate, _check_result
+        ),
+        "compare_places": RequestTool(
+            "Compare places", _COMPARE_DESCRIPTION, places, CheckedClaim, tools.locate, _check_result
+        ),
         "continue_photo": RequestTool(
-            "Continue an earlier request", _CONTINUE, continuing, ContinuedPlace, tools.continue_, _continued_result
+            "Continue an earlier request",
+            _CONTINUE_DESCRIPTION,
+            continuing,
+            ContinuedPlace,
+            tools.continue_,
+            _continued_result,
         ),
     }
 

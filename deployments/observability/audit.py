@@ -24,9 +24,9 @@ from tts.private_files import make_private
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.audit")
-_STAYS_HERE = ("offline",)
+_LOCAL_PROVIDERS = ("offline",)
 
-_NOTHING = Usage()
+_NO_USAGE = Usage()
 
 
 class AuditUnavailable(GeoTTSError):
@@ -47,7 +47,7 @@ class AuditLog:
             self._file: IO[bytes] = path.open("ab", 0)
         except OSError as error:
             raise ConfigError(f"gateway.audit_log cannot be written: {error.strerror}") from error
-        self._tools_may_send = any(provider not in _STAYS_HERE for provider in args.tools.providers)
+        self._tools_may_send = any(provider not in _LOCAL_PROVIDERS for provider in args.tools.providers)
         self._engines = remote_engines(args)
 
     def on_accepted(self, meta: RunMeta) -> None:
@@ -78,7 +78,7 @@ class AuditLog:
         elif isinstance(event, Done):
             self._write_if_possible("ended", meta, stop_reason=event.stop_reason.value)
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
         """Write nothing: the event `done` has its line already."""
         return
 

@@ -9,7 +9,7 @@ from deployments.runstore import RunMeta
 from tts.domain.events import Event
 from tts.domain.usage import Usage
 
-_NOTHING = Usage()
+_NO_USAGE = Usage()
 
 
 class RequestObserver(Protocol):
@@ -32,7 +32,7 @@ class RequestObserver(Protocol):
         """
         ...
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
         """Called when the work of this gateway on the request has ended, however it ended.
 
         Args:
@@ -68,7 +68,7 @@ class RequestObservers:
         for observer in self._observers:
             observer.on_event(meta, event)
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NOTHING) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
         """Tell each of the end of a request, in order."""
         for observer in self._observers:
             observer.on_end(meta, seconds, used)

@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry, Counter
 from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinished
 from tts.domain.usage import Usage
 
-_KINDS = ("prompt", "completion", "cached", "preempted")
-_Amounts = tuple[float, ...]  # in the order of _KINDS, then seconds of GPU time, then US dollars
-_NOTHING: _Amounts = (0, 0, 0, 0, 0.0, 0.0)
+_TOKEN_KINDS = ("prompt", "completion", "cached", "preempted")
+_Amounts = tuple[float, ...]  # in the order of _TOKEN_KINDS, then seconds of GPU time, then US dollars
+_ZERO_AMOUNTS: _Amounts = (0, 0, 0, 0, 0.0, 0.0)
 
 
 class UsageMetrics:
@@ -29,26 +29,26 @@ class UsageMetrics:
             registry=registry,
         )
         cost = Counter("geotts_cost_usd_total", "US dollars that models cost, by their prices.", registry=registry)
-        self._counters = (*(tokens.labels(kind) for kind in _KINDS), gpu, cost)
+        self._counters = (*(tokens.labels(kind) for kind in _TOKEN_KINDS), gpu, cost)
         self._open_rollouts: dict[str, dict[int, _Amounts]] = {}
         self._answered_requests: set[str] = set()  # until the request ends
         self._reported_usage: dict[str, dict[int, Usage]] = {}  # what each rollout last said it had used
 
     def on_rollout_started(self, request_id: str, event: RolloutStarted) -> None:
         """Remember a rollout under way; one that starts again keeps what was counted of it."""
-        self._open_rollouts.setdefault(request_id, {}).setdefault(event.rollout_id, _NOTHING)
+        self._open_rollouts.setdefault(request_id, {}).setdefault(event.rollout_id, _ZERO_AMOUNTS)
 
     def on_turn_finished(self, request_id: str, event: TurnFinished) -> None:
         """Count what the rollout used since its last report. The usage of the event is that of all its turns."""
         rollouts = self._open_rollouts.setdefault(request_id, {})
         self._reported_usage.setdefault(request_id, {})[event.rollout_id] = event.usage
-        rollouts[event.rollout_id] = self._count_increase(rollouts.get(event.rollout_id, _NOTHING), event.usage)
+        rollouts[event.rollout_id] = self._count_increase(rollouts.get(event.rollout_id, _ZERO_AMOUNTS), event.usage)
 
     def on_rollout_finished(self, request_id: str, event: RolloutFinished) -> None:
         """Count the rollout under its stop reason, and what it used since its last report."""
         self._rollouts.labels(event.stop_reason.value).inc()
         self._reported_usage.setdefault(request_id, {})[event.rollout_id] = event.usage
-        self._count_increase(self._open_rollouts.get(request_id, {}).pop(event.rollout_id, _NOTHING), event.usage)
+        self._count_increase(self._open_rollouts.get(request_id, {}).pop(event.rollout_id, _ZERO_AMOUNTS), event.usage)
 
     def on_answer(self, request_id: str, usage: Usage) -> None:
         """Count what the verifier, its second reader and the router used: what no rollout did."""

@@ -81,7 +81,7 @@ class _BlockingBlobs(ABC):
 
     async def names(self, folder: str = "") -> Sequence[str]:
         """List the folder."""
-        return await _run_in_thread(self._names, folder)
+        return await _run_in_thread(self._list_names, folder)
 
     async def remove(self, folder: str) -> None:
         """Remove the folder."""
@@ -94,7 +94,7 @@ class _BlockingBlobs(ABC):
     def _get(self, name: str) -> bytes | None: ...
 
     @abstractmethod
-    def _names(self, folder: str) -> list[str]: ...
+    def _list_names(self, folder: str) -> list[str]: ...
 
     @abstractmethod
     def _remove(self, folder: str) -> None: ...
@@ -123,7 +123,7 @@ class FolderBlobs(_BlockingBlobs):
         except FileNotFoundError:
             return None
 
-    def _names(self, folder: str) -> list[str]:
+    def _list_names(self, folder: str) -> list[str]:
         try:
             return [name for name in os.listdir(self._root / folder) if not name.startswith(".")]
         except FileNotFoundError:
@@ -161,7 +161,7 @@ class FsspecBlobs(_BlockingBlobs):
         except FileNotFoundError:
             return None
 
-    def _names(self, folder: str) -> list[str]:
+    def _list_names(self, folder: str) -> list[str]:
         self._files.invalidate_cache()  # whatever this process has seen of it before
         try:
             found: list[str] = self._files.ls(self._path(folder), detail=False)

@@ -14,7 +14,7 @@ import orjson
 
 from deployments.runstore.port import LogEntry
 
-_PIECES = frozenset({"text", "verifier_text"})
+_TEXT_EVENTS = frozenset({"text", "verifier_text"})
 
 
 def pack_entries(entries: Iterable[LogEntry]) -> bytes:
@@ -47,16 +47,25 @@ def _merge_pieces(entries: Iterable[LogEntry]) -> Iterator[list[Any]]:
     waiting: list[Any] | None = None
     for entry in entries:
         event = orjson.loads(entry.payload)
-        if waiting is not None and entry.kind in _PIECES and _key(entry.kind, event) == _key(*waiting[1:3]):
+        if (
+            waiting is not None
+            and entry.kind in _TEXT_EVENTS
+            and _merge_key(entry.kind, event) == _merge_key(*waiting[1:3])
+        ):
             text = waiting[2]["text"] + event["text"]
             waiting = [entry.seq, entry.kind, {**event, "text": text}, [*waiting[3], [entry.seq, len(text)]]]
             continue
         if waiting is not None:
             yield waiting
-        waiting = [entry.seq, entry.kind, event, [[entry.seq, len(event["text"])]] if entry.kind in _PIECES else []]
+        waiting = [
+            entry.seq,
+            entry.kind,
+            event,
+            [[entry.seq, len(event["text"])]] if entry.kind in _TEXT_EVENTS else [],
+        ]
     if waiting is not None:
         yield waiting
 
 
-def _key(kind: str, event: dict[str, Any]) -> tuple[Any, ...]:
+def _merge_key(kind: str, event: dict[str, Any]) -> tuple[Any, ...]:
     return kind, event.get("rollout_id"), event.get("turn")

@@ -62,7 +62,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             if not log.seqs or entry.seq > log.seqs[-1]:
                 log.entries.append(LogEntry(entry.seq, entry.kind, _compact_copy(entry.payload)))
                 log.seqs.append(entry.seq)
-                self._grow(log, len(entry.payload))
+                self._add_size(log, len(entry.payload))
         self._signals.notify(request_id)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
@@ -70,7 +70,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         log = self._logs.get(request_id)
         if log is not None and attachment.sha256 not in log.files:
             log.files[attachment.sha256] = attachment
-            self._grow(log, len(attachment.data))
+            self._add_size(log, len(attachment.data))
 
     async def close(self, meta: RunMeta) -> bool:
         """Close the log and give up its lease; `retention_s` begins now."""
@@ -181,7 +181,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         """Wake all readers; the logs stay until the process ends."""
         self._signals.notify_all()
 
-    def _grow(self, log: _Log, size: int) -> None:
+    def _add_size(self, log: _Log, size: int) -> None:
         log.size += size
         self._size += size
 

@@ -167,7 +167,7 @@ class RedisRunStore(RedisCases):
         parts = (self._key(id_, part) for part in ("meta", "log", "files", "saved"))
         keys = (self._leases_key(meta.tenant), self._all_leases_key, *parts, self._ended_key)
         closed = bool(await self._run_script(CLOSE, keys, (id_, self._retention_s, self._owner, self._packed_after_s)))
-        await self._ring(b"w", id_)
+        await self._notify_gateways(b"w", id_)
         return closed
 
     @_retry_until_answered
@@ -214,7 +214,7 @@ class RedisRunStore(RedisCases):
             if not await self.is_open(request_id):  # asked last: closing takes the lease away
                 return None
             last = await self._redis.xrevrange(self._key(request_id, "log"), count=1)
-        return _seq(cast(bytes, last[0][0])) if last else 0
+        return _seq_of(cast(bytes, last[0][0])) if last else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
         """None when the request has no file of this hash, or its files have expired."""
@@ -235,7 +235,7 @@ class RedisRunStore(RedisCases):
                 await self._redis.delete(self._key(request_id, part))
         if meta.claim:
             await self.release(meta.claim, request_id)
-        await self._ring(b"w", request_id)
+        await self._notify_gateways(b"w", request_id)
         return True
 
     async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
@@ -274,7 +274,7 @@ class RedisRunStore(RedisCases):
         if await self.is_open(request_id):
             with _as_store_errors():
                 await self._redis.set(self._key(request_id, "cancel"), b"1", ex=self._running_s)
-            await self._ring(b"c", request_id)
+            await self._notify_gateways(b"c", request_id)
 
     async def cancels(self) -> AsyncIterator[str]:
         """What gateways publish; what is missed while the connection is lost, `renew` finds by its flag."""
@@ -294,7 +294,7 @@ class RedisRunStore(RedisCases):
                 pipe.exists(self._key(request_id, "log"))
                 closed, rows, there = await pipe.execute()
             if closed is None or there:
-                return Page([_entry(row) for row in rows], final=closed != b"0")
+                return Page([_log_entry(row) for row in rows], final=closed != b"0")
             if (value := await self._redis.get(self._key(request_id, "packed"))) is None:
                 raise LogLost
             return Page(unpack_entries(cast(bytes, value), after=position, most=PAGE), final=True)
@@ -338,21 +338,21 @@ class RedisRunStore(RedisCases):
         """Pack the logs of requests that ended `packed_after_s` ago; whatever is past its time expires by itself."""
         while due := await self._run_script(DUE, (self._ended_key,), (_PACKED_AT_ONCE,)):
             for request_id in due:
-                await self._pack(request_id.decode())
+                await self._pack_log(request_id.decode())
 
-    async def _pack(self, request_id: str) -> None:
+    async def _pack_log(self, request_id: str) -> None:
         meta, log, value = (self._key(request_id, part) for part in ("meta", "log", "packed"))
         with _as_store_errors():
             rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._redis.xrange(log, min="1-0"))
         if rows:
-            await self._run_script(PACK, (meta, log, value), (pack_entries(_entry(row) for row in rows),))
+            await self._run_script(PACK, (meta, log, value), (pack_entries(_log_entry(row) for row in rows),))
 
     async def aclose(self) -> None:
         """Stop listening, wake all readers and close the connections."""
         await self._channel.aclose()
         await self._redis.aclose()
 
-    async def _ring(self, kind: bytes, request_id: str) -> None:
+    async def _notify_gateways(self, kind: bytes, request_id: str) -> None:
         with _as_store_errors():
             await self._channel.notify(kind, request_id)
 
@@ -390,10 +390,10 @@ class RedisRunStore(RedisCases):
         return f"{self._prefix}:claim:{key}"
 
 
-def _seq(entry_id: bytes) -> int:
+def _seq_of(entry_id: bytes) -> int:
     return int(entry_id.partition(b"-")[0])
 
 
-def _entry(row: tuple[bytes, dict[bytes, bytes]]) -> LogEntry:
+def _log_entry(row: tuple[bytes, dict[bytes, bytes]]) -> LogEntry:
     entry_id, fields = row
-    return LogEntry(_seq(entry_id), fields[b"kind"].decode(), fields[b"payload"])
+    return LogEntry(_seq_of(entry_id), fields[b"kind"].decode(), fields[b"payload"])

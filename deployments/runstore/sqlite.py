@@ -52,8 +52,8 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS reminders (request_id TEXT PRIMARY KEY, due REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, claim TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
-_MOST_PAGES = 4_294_967_294  # SQLite's own limit: sqlite.org/limits.html
-_RELEASE = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
+_MAX_PAGES = 4_294_967_294  # SQLite's own limit: sqlite.org/limits.html
+_RELEASE_CLAIM = "DELETE FROM claims WHERE key = ? AND claim ->> 'request_id' = ?"
 
 
 class SQLiteRunStore(SQLiteCases, SingleGateway):
@@ -63,7 +63,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         SingleGateway.__init__(self)
         self._path = path
         self._retention_s = retention_s
-        self._wall = wall
+        self._wall_clock = wall
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="runstore")
         self._lock: IO[bytes] | None = None
         self._db: sqlite3.Connection | None = None
@@ -74,7 +74,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         """
         if not self._admit(meta, lease_s, max_open):
             return False
-        now = self._wall()
+        now = self._wall_clock()
         if not await self._run_in_thread(lambda db: _open_run(db, meta, now)):
             self._leases.pop(meta.request_id, None)
             raise KeyTaken
@@ -100,7 +100,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def close(self, meta: RunMeta) -> bool:
         """Mark the log as closed and give up its lease; the retention begins now."""
-        row = (self._wall(), meta.request_id)
+        row = (self._wall_clock(), meta.request_id)
         await self._write("UPDATE runs SET closed = 1, touched = ? WHERE request_id = ?", [row])
         self._forget(meta.request_id)
         return True
@@ -148,25 +148,25 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
         """One transaction; the claim outlives restarts, until its time by the wall clock."""
-        now = self._wall()
-        return await self._run_in_thread(lambda db: _claim(db, key, claim, now, now + self._retention_s))
+        now = self._wall_clock()
+        return await self._run_in_thread(lambda db: _claim_key(db, key, claim, now, now + self._retention_s))
 
     async def release(self, key: str, request_id: str) -> None:
         """Delete the key if the request holds it."""
-        await self._write(_RELEASE, [(key, request_id)])
+        await self._write(_RELEASE_CLAIM, [(key, request_id)])
 
     async def set_reminder(self, request_id: str, after_s: float | None) -> None:
         """A row with the time by the wall clock, so that it outlives restarts."""
         await self._write("DELETE FROM reminders WHERE request_id = ?", [(request_id,)])
         if after_s is not None:
-            row = (request_id, self._wall() + after_s, request_id)
+            row = (request_id, self._wall_clock() + after_s, request_id)
             await self._write(
                 "INSERT INTO reminders SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE request_id = ?)", [row]
             )
 
     async def reminders(self, *, again_s: float) -> Sequence[str]:
         """One transaction finds and puts off those that are due."""
-        now = self._wall()
+        now = self._wall_clock()
         return await self._run_in_thread(lambda db: _due_reminders(db, now, now + again_s))
 
     async def ping(self) -> None:
@@ -177,7 +177,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def purge(self) -> None:
         """Erase runs without a lease that are past their retention, and claims that are past their time."""
-        now = self._wall()
+        now = self._wall_clock()
         old = await self._run_in_thread(
             lambda db: db.execute(
                 f"SELECT request_id FROM runs WHERE touched < ? AND NOT {IS_KEPT}", (now - self._retention_s, now)
@@ -194,7 +194,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
         def limit(db: sqlite3.Connection) -> None:
             (pages,) = db.execute("PRAGMA page_count").fetchone()
-            db.execute(f"PRAGMA max_page_count = {_MOST_PAGES if more is None else pages + more}")
+            db.execute(f"PRAGMA max_page_count = {_MAX_PAGES if more is None else pages + more}")
 
         await self._run_in_thread(limit)
 
@@ -317,7 +317,7 @@ def _open_run(db: sqlite3.Connection, meta: RunMeta, now: float) -> bool:
     return True
 
 
-def _claim(
+def _claim_key(
     db: sqlite3.Connection, key: str, claim: IdempotencyClaim, now: float, until: float
 ) -> IdempotencyClaim | None:
     with db:
@@ -332,5 +332,5 @@ def _erase_run(db: sqlite3.Connection, meta: RunMeta) -> None:
     with db:
         for table in ("events", "files", "runs", "kept", "reminders"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
-        db.execute(_RELEASE, (meta.claim, meta.request_id))
+        db.execute(_RELEASE_CLAIM, (meta.claim, meta.request_id))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -26,7 +26,7 @@ IS_KEPT: Final = "EXISTS (SELECT 1 FROM kept WHERE kept.request_id = runs.reques
 class SQLiteCases(ABC):
     """The part of `SQLiteRunStore` that keeps cases; times are Unix seconds."""
 
-    _wall: Callable[[], float]
+    _wall_clock: Callable[[], float]
 
     @abstractmethod
     async def _run_in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -34,12 +34,12 @@ class SQLiteCases(ABC):
 
     async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
         """One transaction: the row changes when the version follows, and the requests are kept with it."""
-        now = self._wall()
+        now = self._wall_clock()
         return await self._run_in_thread(lambda db: _save_case(db, record, now, now + keep_s))
 
     async def case(self, case_id: str) -> CaseRecord | None:
         """None also when its time is over. Raises StoreUnavailable when this release cannot read the row."""
-        now = self._wall()
+        now = self._wall_clock()
         row = await self._run_in_thread(
             lambda db: db.execute("SELECT record FROM cases WHERE case_id = ? AND until > ?", (case_id, now)).fetchone()
         )
@@ -47,7 +47,7 @@ class SQLiteCases(ABC):
 
     async def cases(self, tenant: str) -> Sequence[CaseRecord]:
         """Those whose time is not over."""
-        now = self._wall()
+        now = self._wall_clock()
         rows = await self._run_in_thread(
             lambda db: db.execute("SELECT record FROM cases WHERE tenant = ? AND until > ?", (tenant, now)).fetchall()
         )
@@ -58,7 +58,7 @@ class SQLiteCases(ABC):
         return await self._run_in_thread(lambda db: _erase_case(db, case_id))
 
     async def _purge_cases(self) -> None:
-        now = self._wall()
+        now = self._wall_clock()
 
         def purge(db: sqlite3.Connection) -> None:
             with db:

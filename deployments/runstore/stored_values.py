@@ -15,12 +15,12 @@ from tts.domain.events import Event, parse_event
 from tts.domain.value import Value
 
 V = TypeVar("V", bound=Value)
-_KINDS = frozenset(model.model_fields["type"].default for model in get_args(get_args(Event)[0]))
+_EVENT_KINDS = frozenset(model.model_fields["type"].default for model in get_args(get_args(Event)[0]))
 
 
 def event_of(entry: LogEntry) -> Event | None:
     """None for a kind of event that this release does not know. Raises StoreUnavailable for one it cannot read."""
-    if entry.kind not in _KINDS:
+    if entry.kind not in _EVENT_KINDS:
         return None
     try:
         return parse_event(entry.payload)

@@ -17,9 +17,9 @@ from deployments.runstore.run_meta import RunMeta
 from tts.aio import run_to_end
 from tts.ports.toolbox import Attachment
 
-_REFERENCE = b"blob:"
-_MINUTE = "%Y%m%dT%H%M"
-_MOST_KNOWN = 10_000
+_REFERENCE_PREFIX = b"blob:"
+_MINUTE_S = "%Y%m%dT%H%M"
+_MAX_KNOWN_FOLDERS = 10_000
 
 
 class RunStoreWithBlobs:
@@ -31,7 +31,7 @@ class RunStoreWithBlobs:
         self._store = store
         self._blobs = blobs
         self._retention_s = retention_s
-        self._wall = wall
+        self._wall_clock = wall
         self.shared = store.shared
         self._folders: dict[str, str] = {}
 
@@ -48,7 +48,7 @@ class RunStoreWithBlobs:
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         """Put the bytes away, then their reference into the store. Of a request erased meanwhile nothing stays."""
-        folder = await self._folder(request_id)
+        folder = await self._find_folder(request_id)
         if folder is not None:  # to its end: what is written after an erasure would stay
             await run_to_end(self._put_attachment(request_id, folder, attachment), name=f"attach to {request_id}")
 
@@ -88,15 +88,15 @@ class RunStoreWithBlobs:
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
         """The file behind its reference; as it is where it was attached without a blob store."""
         found = await self._store.file(request_id, sha256)
-        if found is None or not found.data.startswith(_REFERENCE):
+        if found is None or not found.data.startswith(_REFERENCE_PREFIX):
             return found
-        folder = found.data.removeprefix(_REFERENCE).decode()
+        folder = found.data.removeprefix(_REFERENCE_PREFIX).decode()
         data = await self._blobs.get(f"{folder}/{sha256}")
         return None if data is None else found.model_copy(update={"data": data})
 
     async def erase(self, request_id: str) -> bool:
         """Remove the bytes, then all that the store knows."""
-        if (folder := await self._folder(request_id)) is not None:
+        if (folder := await self._find_folder(request_id)) is not None:
             await self._blobs.remove(folder)
         self._folders.pop(request_id, None)
         return await self._store.erase(request_id)
@@ -164,7 +164,7 @@ class RunStoreWithBlobs:
     async def ping(self) -> None:
         """Both must be well: a blob is written and removed, too."""
         await self._store.ping()
-        probe = f"{self._minute_text(self._wall())}/probe"
+        probe = f"{self._minute_text(self._wall_clock())}/probe"
         await self._blobs.put(f"{probe}/0", bytes(4096))
         await self._blobs.remove(probe)
 
@@ -174,7 +174,7 @@ class RunStoreWithBlobs:
         A request is not looked for before its retention is over, so that each is asked for about once.
         """
         await self._store.purge()
-        past = self._minute_text(self._wall() - self._retention_s)
+        past = self._minute_text(self._wall_clock() - self._retention_s)
         for minute in sorted(await self._blobs.names()):
             if minute >= past:
                 return
@@ -191,12 +191,12 @@ class RunStoreWithBlobs:
 
     async def _put_attachment(self, request_id: str, folder: str, attachment: Attachment) -> None:
         await self._blobs.put(f"{folder}/{attachment.sha256}", attachment.data)
-        reference = attachment.model_copy(update={"data": _REFERENCE + folder.encode()})
+        reference = attachment.model_copy(update={"data": _REFERENCE_PREFIX + folder.encode()})
         await self._store.attach(request_id, reference)
         if await self._store.meta(request_id) is None:
             await self._blobs.remove(folder)
 
-    async def _folder(self, request_id: str) -> str | None:
+    async def _find_folder(self, request_id: str) -> str | None:
         """Where the bytes of a request lie; None when the request is not known."""
         if (known := self._folders.get(request_id)) is not None:
             return known
@@ -209,11 +209,11 @@ class RunStoreWithBlobs:
         except ValueError:
             began = 0.0
         folder = f"{self._minute_text(began)}/{meta.request_id}"
-        if len(self._folders) >= _MOST_KNOWN:
+        if len(self._folders) >= _MAX_KNOWN_FOLDERS:
             self._folders.pop(next(iter(self._folders)))
         self._folders[meta.request_id] = folder
         return folder
 
     @staticmethod
     def _minute_text(at: float) -> str:
-        return datetime.fromtimestamp(at, UTC).strftime(_MINUTE)
+        return datetime.fromtimestamp(at, UTC).strftime(_MINUTE_S)

@@ -6,11 +6,11 @@ import asyncio
 
 from deployments.runstore import RunStore, StoreUnavailable
 
-_EVERY_S = 5.0  # anybody may ask for readiness, and trying writes
+_PROBE_PERIOD_S = 5.0  # anybody may ask for readiness, and trying writes
 
 
 class StoreProbe:
-    """Writes a row and deletes it. What came of it counts for `_EVERY_S`."""
+    """Writes a row and deletes it. What came of it counts for `_PROBE_PERIOD_S`."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -33,7 +33,7 @@ class StoreProbe:
             self._failure = error
         else:
             self._failure = None
-        self._due_at = self._now() + _EVERY_S
+        self._due_at = self._now() + _PROBE_PERIOD_S
 
     @staticmethod
     def _now() -> float:

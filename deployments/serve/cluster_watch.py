@@ -16,7 +16,7 @@ import ray
 from deployments.seam.ray import raylet_socket
 from tts.errors import FatalError
 
-_CONNECT_S = 2.0
+_CONNECT_TIMEOUT_S = 2.0
 _RAYLET_GRACE_S = 3.0  # a dead raylet does not come back under its old socket
 _GCS_GRACE_S = 12.0  # a restarted control process with a store of its own may be back by then
 
@@ -55,13 +55,13 @@ class ClusterWatch:
                 )
 
     def _gcs_answers(self) -> bool:
-        with contextlib.suppress(OSError), socket.create_connection(self.gcs, timeout=_CONNECT_S):
+        with contextlib.suppress(OSError), socket.create_connection(self.gcs, timeout=_CONNECT_TIMEOUT_S):
             return True
         return False
 
     def _raylet_answers(self) -> bool:
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(_CONNECT_S)
+            probe.settimeout(_CONNECT_TIMEOUT_S)
             probe.connect(self.raylet_socket.removeprefix("unix://"))
             return True
         return False

@@ -19,7 +19,7 @@ from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES
 
 _PATIENCE_S = 5.0
-_GATEWAY = "Gateway"
+_GATEWAY_DEPLOYMENT = "Gateway"
 _log = logging.getLogger("geotts.gateway")
 
 
@@ -29,8 +29,10 @@ def to_all_replicas(workers: Mapping[str, DeploymentHandle[Any]]) -> Spread:
 
     async def spread(orders: Orders) -> bool:
         """Whether all replicas that run have heard them. Newer orders that one of them knows hold here, too."""
-        if _GATEWAY not in handles:  # the first time: its own application is not there while it is made
-            handles[_GATEWAY] = serve.get_deployment_handle(_GATEWAY, serve.get_replica_context().app_name)
+        if _GATEWAY_DEPLOYMENT not in handles:  # the first time: its own application is not there while it is made
+            handles[_GATEWAY_DEPLOYMENT] = serve.get_deployment_handle(
+                _GATEWAY_DEPLOYMENT, serve.get_replica_context().app_name
+            )
         any_reply = True
         for name, handle in handles.items():
             try:

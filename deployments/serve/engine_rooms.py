@@ -17,7 +17,7 @@ from tts.rollout.group_size import Room
 PERIOD_S = 2.0
 _FREE_TOKENS = "free_kv_tokens"
 _FREE_SLOTS = "free_slots"
-_STEPS = 32  # of a KV cache: smaller changes are not reported, so that idle replicas cost no messages
+_KV_CACHE_STEPS = 32  # of a KV cache: smaller changes are not reported, so that idle replicas cost no messages
 
 
 class _KnownRooms:
@@ -31,7 +31,7 @@ def report_of(model: ModelClient, engine: Engine, *, rollouts: int, promised_tok
     """
     report: dict[str, int] = {}
     if isinstance(model, EngineCapacity) and model.kv_tokens is not None:
-        step = max(1, model.kv_tokens // _STEPS)
+        step = max(1, model.kv_tokens // _KV_CACHE_STEPS)
         free = max(0, model.kv_tokens - max(model.kv_used_tokens, promised_tokens))
         report[_FREE_TOKENS] = free // step * step
     if engine.slots is not None:

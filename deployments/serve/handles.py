@@ -147,9 +147,9 @@ class PhotoRefs:
 
     def refs_of(self, photos: Sequence[Photo]) -> list[Any]:
         """In the same order: the photo itself up to 128 KiB, an object reference above that."""
-        return [photo if len(photo.data) <= _INLINE_BYTES else self._ref(photo) for photo in photos]
+        return [photo if len(photo.data) <= _INLINE_BYTES else self._ref_of(photo) for photo in photos]
 
-    def _ref(self, photo: Photo) -> Any:
+    def _ref_of(self, photo: Photo) -> Any:
         ref = self._refs.get(photo)
         if ref is None:
             ref = self._refs[photo] = ray.put(photo)
@@ -233,16 +233,16 @@ class RemoteRollouts:
         self._refs = refs
         self._group_size = group_size
         self._replicas = replicas
-        self._by_photo = by_photo
+        self._routes_by_photo = by_photo
         self._keeps_requests_whole = whole
-        self._placing = GroupPlacing(most=group_size, by_photo=by_photo)
+        self._group_placing = GroupPlacing(most=group_size, by_photo=by_photo)
 
     def group_size(self, group: GroupRequest) -> int:
         """By the room of the engines where they tell it. Else the configured size, all, or an equal share for each
         replica, rounded up.
         """
         n = len(group.tasks)
-        if (size := self._placing.size(group)) is not None:
+        if (size := self._group_placing.size(group)) is not None:
             return size
         return self._group_size or (n if self._keeps_requests_whole else -(-n // self._replicas))
 
@@ -253,11 +253,11 @@ class RemoteRollouts:
     async def _run_once(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         if group.may_begin is not None:
             await group.may_begin()
-        with self._placing.place(group) as placed:
-            session = session_of(group.photos[0].sha256 if self._by_photo else "", placed.replica)
+        with self._group_placing.place(group) as placed:
+            session = session_of(group.photos[0].sha256 if self._routes_by_photo else "", placed.replica)
             handle = self._handle.options(session_id=session) if session else self._handle
             without_photos = replace(group, photos=(), kv_tokens=placed.tokens, may_begin=None, when_sent=None)
-            seen = self._placing.expected.follow(len(group.photos))
+            seen = self._group_placing.expected.follow(len(group.photos))
             photos = self._refs.refs_of(group.photos)
             async with closing(remote_batches(group.context.id, handle.run, without_photos, photos)) as batches:
                 if group.when_sent is not None:

@@ -19,8 +19,9 @@ from tts.errors import GivenAway, ReplicaLost
 
 SILENT_S = 10.0
 """Five beats. A replica whose loop is blocked for so long is lost for the request, too."""
-_EARLIER = 0.9  # of the silence: a reader reckons from when it got something, the sender from when it sent that
-_STOOD_STILL_S = 1.0  # so late is a timer in a process that was stopped, or had no processor
+# a reader counts from when it got something, the sender from when it sent that
+_SENDER_SILENCE_SHARE = 0.9
+_MAX_TIMER_DELAY_S = 1.0  # so late is a timer in a process that was stopped, or had no processor
 T = TypeVar("T")
 
 
@@ -66,7 +67,7 @@ class LastSent:
 
     def _check_awake(self) -> float:
         now = time.monotonic()
-        if now - self._sent_at > _EARLIER * SILENT_S:
+        if now - self._sent_at > _SENDER_SILENCE_SHARE * SILENT_S:
             raise GivenAway(
                 f"this replica stood still for {now - self._sent_at:.0f} s, and its work was given to another"
             )
@@ -83,7 +84,7 @@ async def _limit_silence(silent_s: float) -> AsyncIterator[None]:
         timers[:] = [loop.call_later(silent_s, expire, loop.time() + silent_s)]
 
     def expire(due: float) -> None:
-        if loop.time() - due > _STOOD_STILL_S:
+        if loop.time() - due > _MAX_TIMER_DELAY_S:
             wait()
         else:
             limit.reschedule(loop.time())
@@ -105,7 +106,7 @@ async def _first_item(response: Any, items: AsyncIterator[Any], silent_s: float)
             await asyncio.wait([first], timeout=silent_s)
             if first.done():
                 return first.result()
-            if assigned and now() - due <= _STOOD_STILL_S:
+            if assigned and now() - due <= _MAX_TIMER_DELAY_S:
                 raise _silence_error(silent_s)
     finally:
         await cancel_and_wait(first)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tts.errors import FatalError
 
-_RELEASE_S = 15.0  # a killed replica's process is gone, and its socket with it, well within this
+_RELEASE_TIMEOUT_S = 15.0  # a killed replica's process is gone, and its socket with it, well within this
 
 
 def prepare_environment() -> None:
@@ -71,7 +71,7 @@ def wait_for_ingress_port(host: str) -> None:
     low, high = (int(os.environ.get(f"RAY_SERVE_DIRECT_INGRESS_{end}_HTTP_PORT", "0")) for end in ("MIN", "MAX"))
     if high - low != 1:
         return
-    give_up = time.monotonic() + _RELEASE_S
+    give_up = time.monotonic() + _RELEASE_TIMEOUT_S
     while reason := bind_problem(host, low):
         if time.monotonic() > give_up:
             raise FatalError(f"port {low} of {host} is taken ({reason}): stop what uses it, or set gateway.port")

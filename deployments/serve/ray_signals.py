@@ -27,7 +27,7 @@ def keep_signal_handlers() -> Iterator[None]:
 
     Outside the main thread no handler can be set, by Ray neither, so only the one in C++ is kept out.
     """
-    later = _LaterSignals()
+    later = _DeferredSignals()
     try:
         with without_signal_handlers(later.begin):
             yield
@@ -35,7 +35,7 @@ def keep_signal_handlers() -> Iterator[None]:
         later.end()
 
 
-class _LaterSignals:
+class _DeferredSignals:
     """Notes the signals between `begin` and `end`, and hands them to their handlers then."""
 
     def __init__(self) -> None:

@@ -54,13 +54,13 @@ def start_ray(address: str | None, *, log_to_driver: bool) -> None:
             _join_cluster(address, log_to_driver=log_to_driver)
         else:
             prepare_token()
-            _start_patiently(log_to_driver=log_to_driver)
+            _start_with_retry(log_to_driver=log_to_driver)
     except KeyboardInterrupt as interrupt:
         forget_failed_start(interrupt)
         raise
 
 
-def _start_patiently(*, log_to_driver: bool) -> None:
+def _start_with_retry(*, log_to_driver: bool) -> None:
     what = "starting Ray (is there memory and processor time to spare?)"
     try:
         with boundary(FatalError, what):

@@ -14,8 +14,8 @@ from tts.egress.records import EgressRecord
 from tts.errors import GeoTTSError
 from tts.toolkit.broker.stats import BrokerSnapshot
 
-_ERASING_S = 8.0
-_ASKING_S = 1.5
+_ERASE_TIMEOUT_S = 8.0
+_ASK_TIMEOUT_S = 1.5
 
 
 class RemoteBrokers:
@@ -33,7 +33,7 @@ class RemoteBrokers:
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Asks all replicas. NotErased also when one does not answer within 8 s."""
         try:
-            await remote_all(self._handle, "forget", request_id, tuple(photos), within_s=_ERASING_S)
+            await remote_all(self._handle, "forget", request_id, tuple(photos), within_s=_ERASE_TIMEOUT_S)
         except NotErased:
             raise
         except GeoTTSError as error:
@@ -45,14 +45,14 @@ class RemoteBrokers:
         """The replica that lends it has it; the route bounds how many are asked for at once."""
         if not self._config.serves_regions:
             return None
-        parts: list[bytes | None] = await remote_all(self._handle, "region", name, to, within_s=_ASKING_S)
+        parts: list[bytes | None] = await remote_all(self._handle, "region", name, to, within_s=_ASK_TIMEOUT_S)
         return next((data for data in parts if data is not None), None)
 
     async def purge(self) -> None:
         """Asks all replicas. Raises GeoTTSError when one does not answer within 8 s."""
-        await remote_all(self._handle, "purge", within_s=_ERASING_S)
+        await remote_all(self._handle, "purge", within_s=_ERASE_TIMEOUT_S)
 
     async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
         """Asks all replicas. Raises GeoTTSError when one does not answer within 1.5 s."""
-        parts: list[Mapping[str, BrokerSnapshot]] = await remote_all(self._handle, "snapshots", within_s=_ASKING_S)
+        parts: list[Mapping[str, BrokerSnapshot]] = await remote_all(self._handle, "snapshots", within_s=_ASK_TIMEOUT_S)
         return {name: snapshot for part in parts for name, snapshot in part.items()}

@@ -20,8 +20,9 @@ from tts.ports.rollout_groups import GroupRequest
 from tts.rollout.expected_size import ExpectedSize
 from tts.rollout.group_size import RolloutSize, Room, group_size
 
-_UNREPORTED_S = 1.5 * PERIOD_S  # after so long a replica's own report has a group in it
-_LOST_S = 15.0  # Serve has replaced a dead replica by then, or its health check has found that a silent one works
+_REPORT_DELAY_S = 1.5 * PERIOD_S  # after so long a replica's own report has a group in it
+# Serve has replaced a dead replica by then, or its health check has found that a silent one works
+_LOST_REPLICA_S = 15.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +60,7 @@ class GroupPlacing:
         clock: seconds that never go back.
         """
         self._max_rollouts = most
-        self._by_photo = by_photo
+        self._routes_by_photo = by_photo
         self._rooms = rooms
         self._clock = clock
         self._placements: set[_Placement] = set()
@@ -94,9 +95,9 @@ class GroupPlacing:
     def _remaining_room(self) -> dict[str, Room]:
         """The rooms, less what was sent there and is not reported yet."""
         now = self._clock()
-        self._lost_at = {name: at for name, at in self._lost_at.items() if at > now - _LOST_S}
+        self._lost_at = {name: at for name, at in self._lost_at.items() if at > now - _LOST_REPLICA_S}
         rooms = {name: room for name, room in self._rooms().items() if name not in self._lost_at}
-        since = now - _UNREPORTED_S
+        since = now - _REPORT_DELAY_S
         for placement in self._placements:
             if placement.at > since and (room := rooms.get(placement.replica)) is not None:
                 rooms[placement.replica] = replace(
@@ -117,7 +118,7 @@ class GroupPlacing:
         if group.warm and (known := [name for name in fitting if name in here]):
             return known[0]
         apart = [name for name in fitting if name not in here]
-        if self._by_photo:
+        if self._routes_by_photo:
             homes = rendezvous(group.photos[0].sha256, {name: name for name in rooms})[:DEFAULT_SPREAD]
             if near := [name for name in homes if name in apart]:
                 return str(near[0])

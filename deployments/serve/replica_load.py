@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tts.domain.events import RolloutFinished, Text, TurnFinished
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
 
-_REQUESTS = 1024  # whose prompts are remembered as read
+_MAX_REMEMBERED_REQUESTS = 1024  # whose prompts are remembered as read
 
 
 class ReplicaLoad:
@@ -53,7 +53,7 @@ class ReplicaLoad:
         """Note that the engine has the prompt of a request."""
         self._requests_read[request_id] = None
         self._requests_read.move_to_end(request_id)
-        if len(self._requests_read) > _REQUESTS:
+        if len(self._requests_read) > _MAX_REMEMBERED_REQUESTS:
             self._requests_read.popitem(last=False)
 
 

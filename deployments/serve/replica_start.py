@@ -9,11 +9,11 @@ from deployments.seam.ray import install_listeners
 from tts.telemetry import configure_telemetry
 
 # Python looks for garbage at 700, so in about every request, for 0.3 ms; nearly all of it goes by its counts anyway
-_YOUNG_OBJECTS = 10_000
+_GC_THRESHOLD = 10_000
 
 
 def prepare_replica(args: AppArgs, name: str) -> None:
     """Call first in the constructor of a deployment: Serve opens the replica's own port after it."""
     configure_telemetry(args.telemetry, name)
-    gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(_GC_THRESHOLD, *gc.get_threshold()[1:])
     install_listeners()

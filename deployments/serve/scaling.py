@@ -16,7 +16,7 @@ from tts.ports.model_client import ModelClient
 POLICY = "deployments.serve.scaling:RolloutScaling"
 GENERATIONS = "generations"
 KV_USE = "kv_use"
-_KV_HIGH = 0.85
+_MAX_KV_SHARE = 0.85
 _CALL_WEIGHT = 4.0  # generations that a call which still waits in a queue stands for
 
 
@@ -67,6 +67,6 @@ class RolloutScaling:
         if not metrics and ctx.total_num_requests > 0:
             wanted = max(wanted, ctx.current_num_replicas)  # a new replica has not reported yet
         use = list(metrics.get(KV_USE, {}).values())
-        if use and sum(use) / len(use) > _KV_HIGH:
+        if use and sum(use) / len(use) > _MAX_KV_SHARE:
             wanted = max(wanted, ctx.current_num_replicas + 1)
         return wanted, {}

@@ -15,7 +15,7 @@ from deployments.sizing.size_from_name import shape_by_name
 from tts.errors import ConfigError
 from tts.profiles import Profile
 
-_PATHS = ("/", "./", "../", "~")
+_PATH_PREFIXES = ("/", "./", "../", "~")
 
 
 def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
@@ -30,7 +30,7 @@ def shape_of(model: str, profile: Profile | None = None) -> ModelShape:
         ConfigError: when nothing is known of it, or its config.json lacks something.
     """
     folder = Path(model).expanduser()
-    if (folder / "config.json").is_file() or model.startswith(_PATHS):
+    if (folder / "config.json").is_file() or model.startswith(_PATH_PREFIXES):
         return shape_in(folder)
     if (cached := downloaded_folder(model)) is not None:
         return shape_in(cached)

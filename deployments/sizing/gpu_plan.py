@@ -23,10 +23,10 @@ _MEMORY_SHARE = 0.9  # vLLM's own default of gpu_memory_utilization
 # GB a GPU for activations, CUDA graphs and the vision encoder's largest picture. Hand-set on 2026-11-23: vLLM reports 2
 # to 4 GB for 7B to 30B models with 2 megapixels; to be measured once a GPU is there.
 _RESERVE_GB = 4.0
-_MOST_RUNNING = 64
-_LEAST_REQUESTS = 2
+_MAX_RUNNING = 64
+_MIN_REQUESTS = 2
 _QUERIES_AT_ONCE = 2
-_WIDTHS = (1, 2, 4, 8)
+_TENSOR_PARALLEL_WIDTHS = (1, 2, 4, 8)
 
 
 class Gpus(Value):
@@ -90,17 +90,17 @@ def plan_gpus(shape: ModelShape, gpus: Gpus, *, context_tokens: int, n_parallel:
         ConfigError: when no replica would hold two requests of the context; it says what would fit.
     """
     loaded = shape.in_fp8() if fp8 else shape
-    plans = [_make_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _widths(shape, gpus)]
-    possible = [plan for plan in plans if plan.requests >= _LEAST_REQUESTS]
+    plans = [_make_plan(loaded, gpus, width, context_tokens, fp8=fp8) for width in _possible_widths(shape, gpus)]
+    possible = [plan for plan in plans if plan.requests >= _MIN_REQUESTS]
     if not possible:
         raise ConfigError(_refusal_text(shape, gpus, context_tokens, fp8=fp8))
     roomy = [plan for plan in possible if plan.requests >= _QUERIES_AT_ONCE * n_parallel]
     return roomy[0] if roomy else possible[-1]
 
 
-def _widths(shape: ModelShape, gpus: Gpus) -> list[int]:
+def _possible_widths(shape: ModelShape, gpus: Gpus) -> list[int]:
     """Over how many GPUs a replica may be spread, the fewest first."""
-    return [width for width in _WIDTHS if width <= gpus.count and shape.divides_among(width)]
+    return [width for width in _TENSOR_PARALLEL_WIDTHS if width <= gpus.count and shape.divides_among(width)]
 
 
 def _make_plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *, fp8: bool) -> GpuPlan:
@@ -114,7 +114,7 @@ def _make_plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *
         context_tokens=context_tokens,
         kv_gb=max(0.0, round(kv_gb, 1)),
         requests=requests,
-        max_running=min(_MOST_RUNNING, max(1, requests)),
+        max_running=min(_MAX_RUNNING, max(1, requests)),
         weights=f"{shape.weights_gb:g} GB of weights, {shape.estimate}" if shape.estimate else "",
     )
 
@@ -122,10 +122,10 @@ def _make_plan(shape: ModelShape, gpus: Gpus, width: int, context_tokens: int, *
 def _refusal_text(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> str:
     """Why it does not fit, and the changes that would make it fit, the least first."""
     ways: list[str] = []
-    widest = max(_widths(shape, gpus))
-    if not fp8 and _make_plan(shape.in_fp8(), gpus, widest, context_tokens, fp8=True).requests >= _LEAST_REQUESTS:
+    widest = max(_possible_widths(shape, gpus))
+    if not fp8 and _make_plan(shape.in_fp8(), gpus, widest, context_tokens, fp8=True).requests >= _MIN_REQUESTS:
         ways.append(f"FP8 weights on {_count_text(widest, 'GPU')} (--fp8)")
-    room = _make_plan(shape, gpus, widest, 1, fp8=fp8).requests // _LEAST_REQUESTS
+    room = _make_plan(shape, gpus, widest, 1, fp8=fp8).requests // _MIN_REQUESTS
     if room >= 2048:
         ways.append(f"a context of {room // 1024 * 1024} tokens (engine.max_model_len)")
     ways += _larger_gpu_choices(shape, gpus, context_tokens, fp8=fp8)
@@ -140,7 +140,7 @@ def _refusal_text(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bo
 
 def _ruled_out_widths(shape: ModelShape, gpus: Gpus) -> str:
     """Which widths the heads rule out on these GPUs, and why; empty for none."""
-    out = [str(width) for width in _WIDTHS if width <= gpus.count and not shape.divides_among(width)]
+    out = [str(width) for width in _TENSOR_PARALLEL_WIDTHS if width <= gpus.count and not shape.divides_among(width)]
     if not out:
         return ""
     heads = f"{shape.heads} attention heads with " if shape.heads else ""
@@ -149,12 +149,12 @@ def _ruled_out_widths(shape: ModelShape, gpus: Gpus) -> str:
 
 def _larger_gpu_choices(shape: ModelShape, gpus: Gpus, context_tokens: int, *, fp8: bool) -> Iterator[str]:
     """The fewest further GPUs that hold it, and those that hold it in FP8 when they are fewer."""
-    fewest = max(_WIDTHS) + 1
+    fewest = max(_TENSOR_PARALLEL_WIDTHS) + 1
     for quantised in (True,) if fp8 else (False, True):
         loaded = shape.in_fp8() if quantised else shape
-        for width in (w for w in _WIDTHS if gpus.count < w < fewest and shape.divides_among(w)):
+        for width in (w for w in _TENSOR_PARALLEL_WIDTHS if gpus.count < w < fewest and shape.divides_among(w)):
             more = Gpus(count=width, memory_gb=gpus.memory_gb)
-            if _make_plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _LEAST_REQUESTS:
+            if _make_plan(loaded, more, width, context_tokens, fp8=quantised).requests >= _MIN_REQUESTS:
                 with_fp8 = "" if quantised == fp8 else " and --fp8"
                 yield f"{width} such GPUs (tensor parallel {width}){with_fp8}"
                 fewest = width

@@ -9,11 +9,11 @@ from pathlib import Path
 from deployments.sizing.model_shape import ModelShape
 from tts.errors import ConfigError
 
-_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+_BYTES_BY_DTYPE = {"float32": 4, "bfloat16": 2, "float16": 2}
 RESERVE_YOURSELF = (
     "reserve GPUs yourself, without --gpus (--set deployments.rollout.num_gpus=2 --set engine.tensor_parallel=2)"
 )
-_INDEX = "model.safetensors.index.json"
+_INDEX_FILE = "model.safetensors.index.json"
 
 
 def shape_in(folder: Path) -> ModelShape:
@@ -32,7 +32,7 @@ def shape_in(folder: Path) -> ModelShape:
             kv_heads=int(text.get("num_key_value_heads") or heads),
             head_dim=int(text.get("head_dim") or text["hidden_size"] // heads),
             heads=heads,
-            kv_bytes=min(2, _BYTES.get(str(text.get("dtype") or text.get("torch_dtype")), 2)),
+            kv_bytes=min(2, _BYTES_BY_DTYPE.get(str(text.get("dtype") or text.get("torch_dtype")), 2)),
         )
     except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
         raise ConfigError(f"{folder / 'config.json'} does not say how large the model is: {error!r}") from error
@@ -48,7 +48,7 @@ def downloaded_folder(model: str) -> Path | None:
     main = home / "refs" / "main"
     revisions = [main.read_text().strip()] if main.is_file() else sorted(path.name for path in home.glob("snapshots/*"))
     for folder in (home / "snapshots" / revision for revision in revisions):
-        weights = (folder / _INDEX).is_file() or (folder / "model.safetensors").is_file()
+        weights = (folder / _INDEX_FILE).is_file() or (folder / "model.safetensors").is_file()
         if weights and (folder / "config.json").is_file():
             return folder
     return None
@@ -62,7 +62,7 @@ def _hub_folder() -> Path:
 
 
 def _weights_gb(folder: Path) -> float:
-    index = folder / _INDEX
+    index = folder / _INDEX_FILE
     if index.is_file():
         return float(json.loads(index.read_text())["metadata"]["total_size"]) / 1e9
     total = sum(path.stat().st_size for path in folder.glob("*.safetensors"))

@@ -18,7 +18,7 @@ _USUAL_CONTEXT = 32768
 _FOLLOWED_CHUNKS_PER_S = (
     8500  # of a gateway core until events are 50 ms late: `geotts bench tokens`, docs/measurements.md
 )
-_SHORTEST_S = 0.005  # without coalescing, an engine sends a piece for every token
+_MIN_CHUNK_PERIOD_S = 0.005  # without coalescing, an engine sends a piece for every token
 
 
 def reserves_nothing(args: AppArgs) -> bool:
@@ -94,7 +94,7 @@ def _gateway_line(args: AppArgs, plan: GpuPlan | None) -> str:
     """How many rollouts the gateways can pass on, text as it comes, beside how many the engine can run."""
     gateway = args.deployments.gateway
     gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
-    each = int(_FOLLOWED_CHUNKS_PER_S * max(args.coalesce_s, _SHORTEST_S))
+    each = int(_FOLLOWED_CHUNKS_PER_S * max(args.coalesce_s, _MIN_CHUNK_PERIOD_S))
     line = f"{gateways}, for some {gateways * each} rollouts at once whose text is followed"
     running = plan.replicas * plan.max_running if plan is not None else 0
     if running > gateways * each:

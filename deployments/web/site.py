@@ -17,8 +17,8 @@ from tts.package_files import SAMPLES
 
 PAGE: Final = "index.html"
 SAMPLE: Final = "sample.jpg"
-_PACKAGE: Final = "xstatic.pkg.leaflet"
-_PACKAGE_FILES: Final = ("leaflet.js", "leaflet.css")
+_LEAFLET_PACKAGE: Final = "xstatic.pkg.leaflet"
+_LEAFLET_FILES: Final = ("leaflet.js", "leaflet.css")
 
 
 def page_policy(image_origins: tuple[str, ...] = ()) -> str:
@@ -43,7 +43,7 @@ def page_policy(image_origins: tuple[str, ...] = ()) -> str:
 
 
 POLICY: Final = page_policy()
-_TYPES: Final = {
+_CONTENT_TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -63,7 +63,7 @@ class StaticFile:
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> StaticFile:
         """Its type follows the suffix of `name`."""
-        return cls(data, _TYPES[PurePosixPath(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+        return cls(data, _CONTENT_TYPES[PurePosixPath(name).suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
 
     def headers(self) -> dict[str, str]:
         """Asked for again every time, sent again only when it changed."""
@@ -84,9 +84,9 @@ def package_file(name: str) -> StaticFile | None:
     other name."""
     if name == SAMPLE:
         return StaticFile.from_bytes(name, (SAMPLES / "town-sign-latin.jpg").read_bytes())
-    if name not in _PACKAGE_FILES:
+    if name not in _LEAFLET_FILES:
         return None
-    data = importlib.resources.files(_PACKAGE).joinpath("data", name).read_bytes()
+    data = importlib.resources.files(_LEAFLET_PACKAGE).joinpath("data", name).read_bytes()
     return StaticFile.from_bytes(name, data)
 
 

@@ -16,7 +16,7 @@ from tts.geodata.maps.outlines import Outlines
 from tts.geodata.store import DataStore
 
 _log = logging.getLogger(__name__)
-_AREAS = frozenset({Level.COUNTRY, Level.REGION})
+_AREA_LEVELS = frozenset({Level.COUNTRY, Level.REGION})
 
 
 def answer_outlines(answer: Answer | None, data_dir: str | None) -> AnswerOutlines:
@@ -24,13 +24,15 @@ def answer_outlines(answer: Answer | None, data_dir: str | None) -> AnswerOutlin
     is not built. Blocks for some seconds with the first country of a process."""
     if answer is None:
         return NO_OUTLINES
-    claimed = [(_codes(place), place.region) for place in answer.check.places] if answer.check is not None else []
-    known = (answer.country_code,) if answer.country_code and answer.level in _AREAS else ()
+    claimed = (
+        [(_country_codes(place), place.region) for place in answer.check.places] if answer.check is not None else []
+    )
+    known = (answer.country_code,) if answer.country_code and answer.level in _AREA_LEVELS else ()
     nothing = AnswerOutlines((None,) * len(claimed))
     if not known and not any(codes for codes, _ in claimed):
         return nothing
     try:
-        outlines = _outlines(data_dir)
+        outlines = _load_outlines(data_dir)
     except DataError as error:
         _log.warning("no outlines of countries: %s", error)
         return nothing
@@ -40,11 +42,11 @@ def answer_outlines(answer: Answer | None, data_dir: str | None) -> AnswerOutlin
     )
 
 
-def _codes(place: CheckedPlace) -> tuple[str, ...]:
+def _country_codes(place: CheckedPlace) -> tuple[str, ...]:
     return tuple(code for area in place.areas if isinstance(area, Countries) for code in area.codes)
 
 
 @lru_cache(maxsize=2)
-def _outlines(data_dir: str | None) -> Outlines:
+def _load_outlines(data_dir: str | None) -> Outlines:
     cartographer = DataStore(data_dir).cartographer()
     return Outlines(cartographer.shapes, cartographer.gazetteer, countries.Countries())

@@ -64,17 +64,17 @@ class MixtureRollouts:
 
     async def run(self, group: GroupRequest) -> AsyncIterator[Sequence[RolloutItem]]:
         """Batches of all models as they come; each rollout says of which it is."""
-        deal = _Deal(group, self._shares)
+        assignment = _RolloutAssignment(group, self._shares)
         async with GrowingMerge[tuple[str, Sequence[RolloutItem]]]() as merged:
-            for name, tasks in deal.first().items():
-                merged.add(self._run_member(name, deal.part(tasks)))
+            for name, tasks in assignment.first().items():
+                merged.add(self._run_member(name, assignment.part(tasks)))
             while batches := await merged.take():
                 for name, batch in batches:
-                    forwarded, moved = deal.observe(name, batch)
+                    forwarded, moved = assignment.observe(name, batch)
                     if forwarded:
                         yield forwarded
                     for other, task in moved:
-                        merged.add(self._run_member(other, deal.part([task])))
+                        merged.add(self._run_member(other, assignment.part([task])))
 
     async def _run_member(self, name: str, group: GroupRequest) -> AsyncIterator[tuple[str, Sequence[RolloutItem]]]:
         member = self._members[name]
@@ -83,7 +83,7 @@ class MixtureRollouts:
             yield name, batch
 
 
-class _Deal:
+class _RolloutAssignment:
     """Which model has which rollout of a group, which models did not answer to it, and what they used."""
 
     def __init__(self, group: GroupRequest, shares: dict[str, float]) -> None:

@@ -171,10 +171,10 @@ def make_locator(args: AppArgs, perception: Perception) -> Locator:
     method = args.routing_method
     if method == "fixed":
         return FixedLocator(routing.fixed_score)
-    predictor = _predictor(args)
+    predictor = _load_depth_predictor(args)
     cues = CuesLocator(perception, predictor)
     if method in ("visual", "leader") and routing.segmentation_model:
-        return VisualLocator(Segmenter(routing.segmentation_model, _device(args)), cues, predictor)
+        return VisualLocator(Segmenter(routing.segmentation_model, _segmentation_device(args)), cues, predictor)
     return cues
 
 
@@ -182,15 +182,15 @@ def asking_locator(args: AppArgs, looking: Locator, model: ModelClient) -> Locat
     """With method `probe` the engine of the rollouts is asked too: the one that is loaded already."""
     if args.routing_method != "probe":
         return looking
-    return ProbeLocator(model, looking, _predictor(args))
+    return ProbeLocator(model, looking, _load_depth_predictor(args))
 
 
-def _predictor(args: AppArgs) -> DepthPredictor | None:
+def _load_depth_predictor(args: AppArgs) -> DepthPredictor | None:
     file = args.routing.depth_calibration
     return load_predictor(Path(file)) if file else None
 
 
-def _device(args: AppArgs) -> str:
+def _segmentation_device(args: AppArgs) -> str:
     """The GPU that the deployment of the segmentation model was given, if it was given one."""
     return "cuda" if args.deployments.locatability.num_gpus > 0 else "cpu"
 
@@ -303,10 +303,10 @@ def _weighing_verifier(
     if model is None:
         raise ConfigError("verifier.kind is model, but there is no engine for it")
     asking = questioner if config.may_ask else None
-    return ModelVerifier(model, consensus, _fill_in_thinks(config, args), trajectory_texts(args), asking)
+    return ModelVerifier(model, consensus, _verifier_config(config, args), trajectory_texts(args), asking)
 
 
-def _fill_in_thinks(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
+def _verifier_config(config: VerifierConfig, args: AppArgs) -> VerifierConfig:
     """The configuration with whether the verifier's model thinks, which its name says where nobody else does."""
     if config.thinks is not None:
         return config

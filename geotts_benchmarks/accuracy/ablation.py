@@ -32,8 +32,8 @@ from tts.perception.sign_reader import SignReader
 
 _THRESHOLDS_KM = TABLE_KM[1:]
 _MEASURES = (*(f"acc_{km:.0f}" for km in _THRESHOLDS_KM), "country", "abstained")
-_COUNTRY = len(_MEASURES) - 2
-_ABSTAINED = len(_MEASURES) - 1
+_COUNTRY_COLUMN = len(_MEASURES) - 2
+_ABSTAINED_COLUMN = len(_MEASURES) - 1
 
 
 @click.command()
@@ -71,7 +71,7 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     from everything in points, with its paired 95 % interval: value, low, high. With the scenes that the samples were
     `drawn` from, their lines are taken as they are, and nothing is read."""
     store, countries = DataStore(args.data_dir), Countries()
-    reader = _reader(store, RULES)
+    reader = _make_reader(store, RULES)
     if drawn is None:
         signs = SignReader()
         print_progress(f"reading {len(samples)} photos")
@@ -81,7 +81,9 @@ def ablate(args: AppArgs, samples: Sequence[Sample], drawn: Sequence[Scene] | No
     names = PlaceNames(countries)
     kinds = frozenset(ClueKind)
     readers = {"nothing": reader}
-    readers |= {rule.value: _reader(store, RULES - {rule}) for rule in Rule} | {"all": _reader(store, frozenset())}
+    readers |= {rule.value: _make_reader(store, RULES - {rule}) for rule in Rule} | {
+        "all": _make_reader(store, frozenset())
+    }
     everything = _outcomes(reader, read, names)
 
     def compare(reader: ClueReader, without: frozenset[ClueKind] = frozenset()) -> Result:
@@ -118,7 +120,7 @@ class _PhotoTexts:
     beside: dict[str, tuple[str, ...]]
 
 
-def _reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
+def _make_reader(store: DataStore, rules: frozenset[Rule]) -> ClueReader:
     return ClueReader(store.gazetteer(), store.lexicon(), Countries(), rules)
 
 
@@ -150,12 +152,12 @@ def _outcomes(
         belief = reader.weigher.weigh(leads.clues, leads.mentions)
         point, _ = belief.best_point()
         if not is_worth_a_point(belief, leads):
-            row[_ABSTAINED] = 1.0
+            row[_ABSTAINED_COLUMN] = 1.0
             continue
         away = distance_km(point, sample.truth.point)
         row[: len(_THRESHOLDS_KM)] = [away < max(km, sample.truth.slack_km) for km in _THRESHOLDS_KM]
         here = reader.countries.country_at(point)
-        row[_COUNTRY] = here is not None and here.code == (
+        row[_COUNTRY_COLUMN] = here is not None and here.code == (
             sample.truth.country_code or names.country_code(sample.truth.country)
         )
     return rows

@@ -54,7 +54,7 @@ def _cover_by_photo(records: Sequence[Record]) -> Floats:
     """For each photo with a radius, the share of its runs whose 90 % radius holds the true place."""
     held: dict[str, list[bool]] = defaultdict(list)
     for record in records:
-        if (inside := _within_p90(record)) is not None:
+        if (inside := _is_within_p90(record)) is not None:
             held[record.sample].append(inside)
     return np.array([np.mean(of_photo) for of_photo in held.values()], dtype=np.float64)
 
@@ -65,7 +65,7 @@ def _error_km(record: Record) -> float:
     return math.inf if point is None else distance_km(point, record.truth.point)
 
 
-def _within_p90(record: Record) -> bool | None:
+def _is_within_p90(record: Record) -> bool | None:
     """None without a radius."""
     if record.answer is None or record.answer.radius_km is None:
         return None

@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SPLITS = {"text": ("text",), "notext": ("notext",), "all": ()}
 
 
-def _numbers(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+def _parse_numbers(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
     """`1,8` → (1, 8), each between 1 and 32."""
     try:
         numbers = tuple(int(part) for part in value.split(","))
@@ -50,7 +50,7 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str) -> 
 def rollout_counts(located: str) -> Callable[[F], F]:
     """The option `--n`. `located` says of what each number is."""
     text = f"Rollouts for each {located}: numbers, separated by commas."
-    return click.option("--n", "ns", default="1,8", show_default=True, callback=_numbers, help=text)
+    return click.option("--n", "ns", default="1,8", show_default=True, callback=_parse_numbers, help=text)
 
 
 @click.command()

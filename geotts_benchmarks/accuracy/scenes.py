@@ -78,36 +78,36 @@ def measure_scenes(
         "near": not maker.street,
         "by_n": by_n(args, runs),
         "by_n_towns": by_n(args, towns),
-        **_recalls(most),
+        **_country_recalls(most),
         **draw_agreement(most),
         "not_drawn": maker.shelf.missing,
     }
 
 
-def _recalls(records: Sequence[Record]) -> Result:
+def _country_recalls(records: Sequence[Record]) -> Result:
     """Recall where the words of a scene allow one country only, and beside it where they would fit others as well."""
     determined = [record for record in records if "determined" in record.tags]
     open_ = [record for record in records if "undetermined" in record.tags]
     return {
-        "country_recall": _recall(determined),
-        "country_recall_undetermined": _recall(open_),
-        "country_recall_all": _recall(records),
+        "country_recall": _country_recall(determined),
+        "country_recall_undetermined": _country_recall(open_),
+        "country_recall_all": _country_recall(records),
         "undetermined_share": round(100.0 * len(open_) / max(1, len(records)), 1),
-        "per_script": _recall_by(determined, "script:"),
-        "per_clue": _recall_by(determined, "clue:"),
+        "per_script": _country_recall_by_tag(determined, "script:"),
+        "per_clue": _country_recall_by_tag(determined, "clue:"),
     }
 
 
-def _recall_by(records: Sequence[Record], prefix: str) -> dict[str, float]:
+def _country_recall_by_tag(records: Sequence[Record], prefix: str) -> dict[str, float]:
     groups: dict[str, list[Record]] = {}
     for record in records:
         for tag in record.tags:
             if tag.startswith(prefix):
                 groups.setdefault(tag.removeprefix(prefix), []).append(record)
-    return {name: _recall(group) for name, group in sorted(groups.items())}
+    return {name: _country_recall(group) for name, group in sorted(groups.items())}
 
 
-def _recall(records: Sequence[Record]) -> float:
+def _country_recall(records: Sequence[Record]) -> float:
     """Share of right countries; a broken request is no answer and counts as a miss here."""
     names = PlaceNames(Countries())
     return round(100.0 * sum(right_country(record, names) for record in records) / len(records), 2) if records else 0.0

@@ -35,13 +35,13 @@ from tts.config import RoutingConfig, ScriptedEngine
 from tts.geodata.store import DataStore
 
 _ENGINE_S = 0.2
-_CALLERS = 4
+_N_CALLERS = 4
 _GRACE_S = 5.0  # after the gateway's own time limit: 15 s for what has to send a head in 10 s
 _IDLE_CLIENTS = 20
 _DNS_KEYS = 4  # photos of one key are fetched `gateway.max_fetches` at once
 # kind → connections, or connections a second
-_COUNTS = {"headers": 16, "slowloris": 5000, "dns": 30, "bodies": 64, "connects": 1000}
-_QUICK_COUNTS = {"headers": 8, "slowloris": 1000, "dns": 30, "bodies": 64, "connects": 300}
+_ATTACKER_COUNTS = {"headers": 16, "slowloris": 5000, "dns": 30, "bodies": 64, "connects": 1000}
+_QUICK_ATTACKER_COUNTS = {"headers": 8, "slowloris": 1000, "dns": 30, "bodies": 64, "connects": 300}
 
 
 @click.command()
@@ -71,11 +71,11 @@ def command(seconds: float, quick: bool) -> None:
 
 def measure(seconds: float, *, quick: bool) -> Result:
     """The figures of all attacks, each of `seconds` on the null listener and on the service, and of failing stores."""
-    counts = _QUICK_COUNTS if quick else _COUNTS
+    counts = _QUICK_ATTACKER_COUNTS if quick else _ATTACKER_COUNTS
     null = _harm_null_listener(counts, seconds)
     with tempfile.TemporaryDirectory() as folder:
         keys = Keys.create(Path(folder) / "keys")
-        attacked = _harm_service(_gateway(keys, quick=quick), keys, counts, seconds)
+        attacked = _harm_service(_gateway_config(keys, quick=quick), keys, counts, seconds)
     stores = asyncio.run(failing_stores.measure(4 if quick else 10, quick=quick))
     restart = {} if quick else {"restart_extra_s": restart_extra_s()}
     return {
@@ -134,7 +134,7 @@ class Keys:
         return self.unlimited if kind == "dns" else (self.limited,)
 
 
-def _gateway(keys: Keys, *, quick: bool) -> GatewayConfig:
+def _gateway_config(keys: Keys, *, quick: bool) -> GatewayConfig:
     access = AccessConfig(mode="keys", keys_file=str(keys.path))
     if not quick:
         return GatewayConfig(port=free_port(), access=access)
@@ -149,7 +149,7 @@ def closed_within_s(gateway: GatewayConfig) -> Mapping[str, float]:
         "dns": gateway.fetch_timeout_s,
         "bodies": max(gateway.body_window_s, heads),  # what comes of a body that was refused has the time of a head
     }
-    return {kind: limits.get(kind, heads) + _GRACE_S for kind in _COUNTS}
+    return {kind: limits.get(kind, heads) + _GRACE_S for kind in _ATTACKER_COUNTS}
 
 
 def _harm_null_listener(counts: dict[str, int], seconds: float) -> Harm:
@@ -160,7 +160,9 @@ def _harm_null_listener(counts: dict[str, int], seconds: float) -> Harm:
             _wait_for(port)
             for kind, count in counts.items():
                 attack = Attack(kind, count, seconds + 1.0)
-                harm.add(attack, under_attack(port, attack, lambda: _calls(port, "none", time.monotonic() + seconds)))
+                harm.add(
+                    attack, under_attack(port, attack, lambda: _time_calls(port, "none", time.monotonic() + seconds))
+                )
         finally:
             listener.terminate()
     return harm
@@ -177,7 +179,7 @@ def _harm_service(gateway: GatewayConfig, keys: Keys, counts: dict[str, int], se
     with SilentNames() as names, serve_configuration(args) as service:
 
         def calls(for_s: float) -> list[float]:
-            return _calls(port, keys.caller, time.monotonic() + for_s)
+            return _time_calls(port, keys.caller, time.monotonic() + for_s)
 
         calls(2.0)
         calm = _p95_ms(calls(max(2.0, seconds / 2)))
@@ -223,7 +225,7 @@ def restart_extra_s() -> float:
     return round(ready[1] - ready[0], 2)
 
 
-def _calls(port: int, key: str, until: float) -> list[float]:
+def _time_calls(port: int, key: str, until: float) -> list[float]:
     """Seconds of each call by callers side by side; one that fails counts as long as a caller waits."""
     form = httpx.Request(
         "POST", "http://x/locate", files={"image": plain_photo(320, 240)}, data={"n_parallel": "1", "depth": "direct"}
@@ -246,8 +248,8 @@ def _calls(port: int, key: str, until: float) -> list[float]:
                 time.sleep(0.1)
         return walls
 
-    with ThreadPoolExecutor(_CALLERS) as pool:
-        return [wall for walls in pool.map(caller, range(_CALLERS)) for wall in walls]
+    with ThreadPoolExecutor(_N_CALLERS) as pool:
+        return [wall for walls in pool.map(caller, range(_N_CALLERS)) for wall in walls]
 
 
 def _p95_ms(walls: list[float]) -> float:

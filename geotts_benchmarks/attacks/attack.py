@@ -22,8 +22,8 @@ from geotts_benchmarks.harness import Result
 ATTACKERS = "geotts_benchmarks.attacks.attackers"
 _OPEN_STATES = ("ESTABLISHED", "CLOSE_WAIT")
 _POLL_S = 0.5
-_ENOUGH_SHARE = 0.95  # of what is announced
-_ENOUGH_PER_S = 0.9
+_MIN_COUNT_SHARE = 0.95  # of what is announced
+_MIN_RATE_SHARE = 0.9
 _HOLDING_KINDS = ("slowloris", "bodies")  # kinds that are as strong as the connections they hold
 T = TypeVar("T")
 
@@ -59,19 +59,19 @@ class AttackOutcome(Generic[T]):
             return [f"{where}: the attackers ended early"]
         if attack.kind == "connects":
             per_s = self.strength["per_s"]
-            return [f"{where}: only {per_s:g} connects a second"] if per_s < _ENOUGH_PER_S * attack.count else []
+            return [f"{where}: only {per_s:g} connects a second"] if per_s < _MIN_RATE_SHARE * attack.count else []
         problems = []
-        if self.strength["attackers"] < _ENOUGH_SHARE * attack.count:
+        if self.strength["attackers"] < _MIN_COUNT_SHARE * attack.count:
             problems.append(f"{where}: only {self.strength['attackers']} attackers were ever connected")
         admitted = attack.count if most is None else min(attack.count, most)
-        if attack.kind in _HOLDING_KINDS and self.strength["held"] < _ENOUGH_SHARE * admitted:
+        if attack.kind in _HOLDING_KINDS and self.strength["held"] < _MIN_COUNT_SHARE * admitted:
             problems.append(f"{where}: only {self.strength['held']} connections were held at once")
         return problems
 
 
 def under_attack(port: int, attack: Attack, during: Callable[[], T]) -> AttackOutcome[T]:
     """Run `during` from a second after the attack has started. Then see what the server closes."""
-    with _attackers(port, attack) as attackers:
+    with _start_attackers(port, attack) as attackers:
         time.sleep(1.0)
         found = during()
         assert attackers.stdout is not None
@@ -98,7 +98,7 @@ def _open_connections(port: int, within_s: float) -> tuple[int, float | None]:
 
 
 @contextmanager
-def _attackers(port: int, attack: Attack) -> Iterator[subprocess.Popen[bytes]]:
+def _start_attackers(port: int, attack: Attack) -> Iterator[subprocess.Popen[bytes]]:
     numbers = [str(port), str(attack.count), str(attack.seconds)]
     command = [sys.executable, "-m", ATTACKERS, attack.kind, *numbers, *attack.keys]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as attackers:

@@ -23,10 +23,10 @@ import click
 import orjson
 
 ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 27))
-_PIECE = 64 * 1024
-_OTHER_FILES = 64
-_AGAIN_S = 0.5
-_LONGEST_S = 900
+_CHUNK_BYTES = 64 * 1024
+_SPARE_FILES = 64
+_RECONNECT_PAUSE_S = 0.5
+_MAX_ATTACK_S = 900
 Attack = Callable[["Target", int], Awaitable[None]]
 
 
@@ -46,7 +46,7 @@ class Connection:
         """Read what comes, for so long. Whether the server closed."""
         try:
             async with asyncio.timeout(seconds):
-                while await self._reader.read(_PIECE):
+                while await self._reader.read(_CHUNK_BYTES):
                     pass
         except TimeoutError:
             return False
@@ -64,17 +64,17 @@ class Target:
         self._port = port
         self._keys = keys
         self._seconds = seconds
-        self._until = time.monotonic() + seconds
-        self._connected: set[int] = set()
-        self._held = 0
-        self._most_held = 0
-        self._opened = 0
-        self._failed = 0
+        self._ends_at = time.monotonic() + seconds
+        self._connected_attackers: set[int] = set()
+        self._n_held = 0
+        self._max_held = 0
+        self._n_opened = 0
+        self._n_failed = 0
 
     @property
     def is_over(self) -> bool:
         """Whether the time of the attack is over: nobody connects again."""
-        return time.monotonic() > self._until
+        return time.monotonic() > self._ends_at
 
     async def connect(self, number: int) -> Connection:
         """Connect from the address of attacker `number` and count it. Raises OSError, which counts as failed."""
@@ -82,16 +82,16 @@ class Target:
             source = (_address(number), 0)
             connection = Connection(*await asyncio.open_connection("127.0.0.1", self._port, local_addr=source))
         except OSError:
-            self._failed += 1
+            self._n_failed += 1
             raise
-        self._count(number)
-        self._held += 1
-        self._most_held = max(self._most_held, self._held)
+        self._count_connection(number)
+        self._n_held += 1
+        self._max_held = max(self._max_held, self._n_held)
         return connection
 
     def disconnect(self, connection: Connection) -> None:
         """Close a connection and count it as held no longer."""
-        self._held -= 1
+        self._n_held -= 1
         connection.close()
 
     async def touch(self, number: int) -> None:
@@ -103,9 +103,9 @@ class Target:
                 one.bind((_address(number), 0))
                 await asyncio.get_running_loop().sock_connect(one, ("127.0.0.1", self._port))
             except OSError:
-                self._failed += 1
+                self._n_failed += 1
                 return
-        self._count(number)
+        self._count_connection(number)
 
     def head(self, number: int, *fields: str) -> bytes:
         """Request line and header fields of `POST /locate` with a key; the empty line that ends them is missing."""
@@ -116,15 +116,15 @@ class Target:
     def connection_counts(self) -> dict[str, float]:
         """How many `attackers` were ever connected, connections `held` at once, connects a second, failed connects."""
         return {
-            "attackers": len(self._connected),
-            "held": self._most_held,
-            "per_s": round(self._opened / self._seconds, 1),
-            "failed": self._failed,
+            "attackers": len(self._connected_attackers),
+            "held": self._max_held,
+            "per_s": round(self._n_opened / self._seconds, 1),
+            "failed": self._n_failed,
         }
 
-    def _count(self, number: int) -> None:
-        self._connected.add(number)
-        self._opened += 1
+    def _count_connection(self, number: int) -> None:
+        self._connected_attackers.add(number)
+        self._n_opened += 1
 
 
 def _address(number: int) -> str:
@@ -141,8 +141,8 @@ async def slowloris(target: Target, number: int, connection: Connection) -> None
 async def headers(target: Target, number: int, connection: Connection) -> None:
     """One header field without an end, a mebibyte a second."""
     await connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
-    while not await connection.closed_within(_PIECE / 2**20):
-        await connection.send(b"a" * _PIECE)
+    while not await connection.closed_within(_CHUNK_BYTES / 2**20):
+        await connection.send(b"a" * _CHUNK_BYTES)
 
 
 async def dns(target: Target, number: int, connection: Connection) -> None:
@@ -150,7 +150,7 @@ async def dns(target: Target, number: int, connection: Connection) -> None:
     body = f'{{"image": {{"url": "http://a{number}-{time.monotonic_ns()}.silent.invalid/a.jpg"}}}}'.encode()
     fields = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close")
     await connection.send(target.head(number, *fields) + b"\r\n" + body)
-    await connection.closed_within(_LONGEST_S)
+    await connection.closed_within(_MAX_ATTACK_S)
 
 
 async def bodies(target: Target, number: int, connection: Connection) -> None:
@@ -172,7 +172,7 @@ async def _repeat_attack(
                     await attack(target, number, connection)
             finally:
                 target.disconnect(connection)
-        await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(_RECONNECT_PAUSE_S)
 
 
 async def connects(target: Target, number: int) -> None:
@@ -204,14 +204,14 @@ async def _report(target: Target, seconds: float) -> None:
 
 async def _run_attackers(kind: str, port: int, count: int, seconds: float, keys: Sequence[str]) -> None:
     target = Target(port, seconds, keys)
-    async with asyncio.timeout(_LONGEST_S):
+    async with asyncio.timeout(_MAX_ATTACK_S):
         await asyncio.gather(_report(target, seconds), *(ATTACKS[kind](target, number) for number in range(count)))
 
 
 def allow_files(count: int) -> None:
     """Raise the limit of open files for so many connections, as far as it may be."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count + _OTHER_FILES
+    wanted = count + _SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

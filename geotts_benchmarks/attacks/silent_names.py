@@ -29,14 +29,14 @@ class SilentNames:
     """The processes have to be Python, and of an environment without a `sitecustomize` of its own."""
 
     def __enter__(self) -> Self:
-        self._before = os.environ.get("PYTHONPATH", "")
+        self._python_path_before = os.environ.get("PYTHONPATH", "")
         self._folder = tempfile.TemporaryDirectory()
         (Path(self._folder.name) / "sitecustomize.py").write_text(_SILENT_NAMES)
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [self._folder.name, self._before]))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [self._folder.name, self._python_path_before]))
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.environ["PYTHONPATH"] = self._before
+        os.environ["PYTHONPATH"] = self._python_path_before
         self._folder.cleanup()
 
     def lookup_count(self) -> int:

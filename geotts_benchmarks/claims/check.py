@@ -272,7 +272,9 @@ async def _check_scenes(args: AppArgs, maker: SceneMaker, count: int, n: int, *,
             row = _claim_row(verifier, asked, verdict, number, case, place)
             if false is not None and case is false[0]:
                 suggestions -= 1
-                row = replace(row, gain_points=await _gain(ports, recorder, verifier, row, photo, options, case, place))
+                row = replace(
+                    row, gain_points=await _measure_gain(ports, recorder, verifier, row, photo, options, case, place)
+                )
             seen.checked.append(row)
         if number % 10 == 9:
             print_progress(f"{number + 1} scenes, {len(seen.checked)} claims")
@@ -304,7 +306,7 @@ def _weighed_case(weighing: Weighing, number: int, case: ClaimCase) -> WeighedCa
     return WeighedCase(number, case, one.mass, one.bayes_factor)
 
 
-async def _gain(
+async def _measure_gain(
     ports: Ports,
     recorder: Recorder,
     verifier: ClaimVerifier,

@@ -11,8 +11,8 @@ from geotts_benchmarks.claims.scene_claims import ClaimCase
 from tts.domain.geo import Floats
 from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
-_RIDGE = 1.0
-_STEPS = 50
+_RIDGE_WEIGHT = 1.0
+_MAX_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
     x = np.array([[1.0, log_odds(case.mass)] for case in cases])
     y = np.array([case.case.true for case in cases], dtype=np.float64)
     weights = np.zeros(x.shape[1])
-    ridge = _RIDGE * np.eye(x.shape[1])
+    ridge = _RIDGE_WEIGHT * np.eye(x.shape[1])
     ridge[0, 0] = 0.0
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         p = 1.0 / (1.0 + np.exp(-x @ weights))
         slope = x.T @ (y - p) - ridge @ weights
         weights = weights + np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]) + ridge, slope)

@@ -114,12 +114,12 @@ def _figures(rows: Sequence[ContinueComparison]) -> Result:
     return {
         "runs": len(rows),
         "different_answers": sum(not row.same for row in rows),
-        "continue_calls": _share(rows),
-        **{f"continue_calls_{kind}": _share([row for row in rows if row.addition == kind]) for kind in kinds},
+        "continue_calls": _share_percent(rows),
+        **{f"continue_calls_{kind}": _share_percent([row for row in rows if row.addition == kind]) for kind in kinds},
     }
 
 
-def _share(rows: Sequence[ContinueComparison]) -> float | None:
+def _share_percent(rows: Sequence[ContinueComparison]) -> float | None:
     """Percent."""
     fresh = sum(row.fresh for row in rows)
     return round(100.0 * sum(row.continued for row in rows) / fresh, 1) if fresh else None

@@ -48,9 +48,9 @@ from tts.routing.depth_router import DepthRouter
 from tts.routing.locatability import FixedLocator
 from tts.verify.verifiers.fallback import fallback_verdict
 
-_HOME = LatLon(lat=48.2, lon=16.37)
+_REFERENCE_POINT = LatLon(lat=48.2, lon=16.37)
 _TICK_S = 0.5
-_CLASSIC_KM = 25.0
+_RIGHT_KM = 25.0
 
 
 @click.command()
@@ -117,7 +117,7 @@ class _TimedRollouts:
     """Rollouts that take given times (in ticks) and agree, mostly; they believe something from the start."""
 
     def __init__(self, took: Sequence[float], seed: int) -> None:
-        self._ticks = took
+        self._durations_ticks = took
         self._rng = random.Random(seed)
 
     def group_size(self, group: GroupRequest) -> int:
@@ -127,10 +127,10 @@ class _TimedRollouts:
         for task in group.tasks:
             i = task.rollout_id
             off_km = self._rng.choice((2.0, 5.0, 9.0, 3000.0))
-            point = destination(_HOME, bearing_deg=self._rng.uniform(0, 360), distance_km=off_km)
+            point = destination(_REFERENCE_POINT, bearing_deg=self._rng.uniform(0, 360), distance_km=off_km)
             belief = Hypothesis(point=point)
             yield [RolloutStarted(rollout_id=i), Hypothesised(rollout_id=i, turn=0, hypothesis=belief)]
-            await asyncio.sleep(self._ticks[i % len(self._ticks)] * _TICK_S)
+            await asyncio.sleep(self._durations_ticks[i % len(self._durations_ticks)] * _TICK_S)
             yield [RolloutFinished(rollout_id=i, stop_reason=StopReason.ANSWERED, answer=belief)]
 
 
@@ -201,8 +201,8 @@ async def _measure_auto(samples: Sequence[Sample]) -> Result:
             kinds += [kind] if (kind := rollouts_of([one.source for one in answer.rollouts])) is not None else []
             calls[depth] += answer.usage.tool_calls
             point, truth = answer.point, sample.truth
-            hits[depth] += point is not None and distance_km(point, truth.point) < max(_CLASSIC_KM, truth.slack_km)
-        print_progress(f"{depth}: {hits[depth]} of {len(samples)} within {_CLASSIC_KM:g} km, {calls[depth]} tool calls")
+            hits[depth] += point is not None and distance_km(point, truth.point) < max(_RIGHT_KM, truth.slack_km)
+        print_progress(f"{depth}: {hits[depth]} of {len(samples)} within {_RIGHT_KM:g} km, {calls[depth]} tool calls")
     return {
         "kind_of_n": {"photos": kinds_in_words(kinds)},
         "auto_tool_share": round(calls[Depth.AUTO] / max(1, calls[Depth.DEEP]), 3),

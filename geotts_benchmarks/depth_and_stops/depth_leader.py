@@ -41,8 +41,8 @@ _TURNS = 4
 _RIGHT_KM = 10.0
 _RADIUS_KM = 25.0
 _RIGHT_SHARE = 0.6  # of the rollouts on a photo without an explicit cue
-_EXPLICIT = "The sign reads the name of the town."
-_IMPLICIT = "Palms, warm light and brick houses, no text."
+_EXPLICIT_TEXT = "The sign reads the name of the town."
+_IMPLICIT_TEXT = "Palms, warm light and brick houses, no text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ async def leader_figures(world: World, photos: int) -> Result:
         deep = [await _run(script, verifier, n, careful=False) for script in scripts]
         careful = [await _run(script, verifier, n, careful=True) for script in scripts]
         hits = [[_is_right(run, script) for run, script in zip(runs, scripts, strict=True)] for runs in (deep, careful)]
-        saved = 1.0 - sum(map(_turns, careful)) / sum(map(_turns, deep))
+        saved = 1.0 - sum(map(_count_turns, careful)) / sum(map(_count_turns, deep))
         lost = sum(before and not after for before, after in zip(*hits, strict=True))
         wrong_scripts = [_photo_script(rng, n, explicit=True, misled=True) for _ in range(max(1, photos // 4))]
         wrong = [await _run(script, verifier, n, careful=True) for script in wrong_scripts]
@@ -95,7 +95,7 @@ def _photo_script(rng: random.Random, n: int, *, explicit: bool, misled: bool = 
         away_km = rng.uniform(0.0, 5.0) if right else rng.uniform(800.0, 5000.0)
         point = destination(truth, bearing_deg=rng.uniform(0, 360), distance_km=away_km)
         call = ScriptedCall(name=SEARCH, arguments={"query": "the town"})
-        texts = [_EXPLICIT if explicit else _IMPLICIT, *["Let me look further."] * (_TURNS - 2)]
+        texts = [_EXPLICIT_TEXT if explicit else _IMPLICIT_TEXT, *["Let me look further."] * (_TURNS - 2)]
         turns += [ScriptedTurn(rollout=i, turn=t, text=text, calls=(call,)) for t, text in enumerate(texts)]
         answer = json.dumps({"lat": point.lat, "lon": point.lon})
         turns.append(ScriptedTurn(rollout=i, turn=_TURNS - 1, text=answer))
@@ -119,7 +119,7 @@ async def _run(script: _PhotoScript, verifier: ConsensusVerifier, n: int, *, car
     return run
 
 
-def _turns(run: Run) -> int:
+def _count_turns(run: Run) -> int:
     return sum(trajectory.usage.turns for trajectory in run.trajectories)
 
 

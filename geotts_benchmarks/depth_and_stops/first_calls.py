@@ -43,7 +43,7 @@ from tts.verify.verifiers.consensus import ConsensusVerifier
 
 _N = 8
 _SCENE_SEED = 21  # development scenes; the shipped calibrations are fitted on those of seeds 11 and 12
-_WAYS = (False, True)
+_DIVERSE_VALUES = (False, True)
 
 
 def measure_first_calls(world: World, *, quick: bool) -> Result:
@@ -60,8 +60,8 @@ def measure_first_calls(world: World, *, quick: bool) -> Result:
 async def _measure_scripted(world: World, count: int) -> Result:
     verifier, rng = ConsensusVerifier(world, shipped_calibration("openai")), random.Random(49)
     streets = [Street.draw(rng) for _ in range(count)]
-    runs = [[await _run_of(street, verifier, diverse=diverse) for street in streets] for diverse in _WAYS]
-    hits = [[_hits(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
+    runs = [[await _run_of(street, verifier, diverse=diverse) for street in streets] for diverse in _DIVERSE_VALUES]
+    hits = [[_hit_share(run, street) for run, street in zip(part, streets, strict=True)] for part in runs]
     return _compare_ways("scripted", runs, hits)
 
 
@@ -81,7 +81,7 @@ async def _run_of(street: Street, verifier: ConsensusVerifier, *, diverse: bool)
     return run
 
 
-def _hits(run: Run, street: Street) -> float:
+def _hit_share(run: Run, street: Street) -> float:
     point = run.answer.point if run.answer is not None else None
     return _share_of_thresholds(None if point is None else distance_km(point, street.truth), 0.0)
 
@@ -89,7 +89,7 @@ def _hits(run: Run, street: Street) -> float:
 async def _measure_embedded(count: int) -> Result:
     samples = SceneMaker(seed=_SCENE_SEED, split="dev", street=True).samples(count)
     runs, hits = [], []
-    for diverse in _WAYS:
+    for diverse in _DIVERSE_VALUES:
         asked = {"diverse_first_calls": diverse}
         records = (await locate_all(AppArgs(), samples, (_N,), "first-calls", None, asked))[_N]
         runs.append([record.run or Run() for record in records])
@@ -112,7 +112,7 @@ def _share_of_thresholds(error_km: float | None, slack_km: float) -> float:
 
 def _compare_ways(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Sequence[float]]) -> Result:
     counts = [_count_calls(part) for part in runs]
-    shared = [_in_percent(bootstrap_ratio(*each)) for each in counts]
+    shared = [_to_percent(bootstrap_ratio(*each)) for each in counts]
     accuracy = [100.0 * np.array(part, dtype=np.float64) for part in hits]
     difference = paired_difference(accuracy[0], accuracy[1])
     print_progress(f"{engine}: {shared[0]} % of the first calls shared, {shared[1]} % with different first calls")
@@ -120,7 +120,7 @@ def _compare_ways(engine: str, runs: Sequence[Sequence[Run]], hits: Sequence[Seq
         "photos": len(hits[0]),
         "shared_without": _round_interval(shared[0]),
         "shared_with": _round_interval(shared[1]),
-        "shared_difference": _round_interval(_in_percent(paired_ratio_difference(*counts))),
+        "shared_difference": _round_interval(_to_percent(paired_ratio_difference(*counts))),
         "calls_without": round(float(counts[0][1].mean()), 2),
         "calls_with": round(float(counts[1][1].mean()), 2),
         "calls_difference": _round_interval(paired_difference(counts[0][1], counts[1][1])),
@@ -136,7 +136,7 @@ def _count_calls(runs: Sequence[Run]) -> tuple[Floats, Floats]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _in_percent(share: Interval) -> Interval:
+def _to_percent(share: Interval) -> Interval:
     return Interval(value=100.0 * share.value, low=100.0 * share.low, high=100.0 * share.high)
 
 

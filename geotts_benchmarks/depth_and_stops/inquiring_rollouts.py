@@ -21,10 +21,10 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.ports.model_client import Delta, ModelRequest
 
-_KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
+_SIGN_KINDS = ("telephone number", "street name", "poster", "registration plate", "logo", "plaque", "menu", "timetable")
 _SIGN_PLACES = ("on the shop sign", "above the door", "at the tram stop")
-_THINGS = tuple(f"the {kind} {where}" for where in _SIGN_PLACES for kind in _KINDS)
-_FALLS_BY = 0.7  # each thing catches the eye this much less than the one before
+_THINGS = tuple(f"the {kind} {where}" for where in _SIGN_PLACES for kind in _SIGN_KINDS)
+_ATTENTION_FACTOR = 0.7  # each thing catches the eye this much less than the one before
 _TELLING_SHARE = 0.3  # chance that a thing tells the place
 _RIGHT_GUESS_SHARE = 0.3  # chance that a guess is right
 _LINES_WANTED = re.compile(r"write (\d+) lines of enquiry")
@@ -86,7 +86,7 @@ class Enquirer:
             return things[0]
         taken = _TAKEN_LINE.findall(prompt)
         left = [thing for thing in things if thing not in asked and thing not in taken]
-        return rng.choices(left, [_FALLS_BY ** things.index(thing) for thing in left])[0]
+        return rng.choices(left, [_ATTENTION_FACTOR ** things.index(thing) for thing in left])[0]
 
     def _answer_text(self, rng: random.Random, asked: Sequence[str]) -> str:
         right = bool(self._street.decisive_things & set(asked)) or rng.random() < _RIGHT_GUESS_SHARE

@@ -60,12 +60,12 @@ def recorded_photos(folder: Path) -> list[RecordedPhoto]:
             _stated_answer(table[index], f"{file}, {index}") for file, table in zip(files, tables, strict=True)
         )
         if truth is not None:
-            cues = (_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
+            cues = (_read_cues(table[index], answer) for table, answer in zip(tables, answers, strict=True))
             photos.append(RecordedPhoto(truth, answers, tuple(cues)))
     return photos
 
 
-def _cues(row: dict[str, object], answer: Hypothesis | None) -> Cues:
+def _read_cues(row: dict[str, object], answer: Hypothesis | None) -> Cues:
     """What the text says it goes by, as the `generic` dialect reads it; a recorded answer is one turn."""
     level = Level.NONE if answer is None else Level.CITY
     return DIALECTS["generic"].cues(str(row.get("solution_str", ""))).model_copy(update={"level": level})

@@ -37,10 +37,10 @@ class SearchingRollouts:
 
 class _Search:
     def __init__(self, found: str) -> None:
-        self._found = found
+        self._result_text = found
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         return (ToolSchema(name=SEARCH, description="Find places.", parameters={"type": "object"}),)
 
     async def call(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
-        return success_outcome(call, Observation(self._found), elapsed_s=0.0, retrieved_at="")
+        return success_outcome(call, Observation(self._result_text), elapsed_s=0.0, retrieved_at="")

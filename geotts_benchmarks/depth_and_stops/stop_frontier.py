@@ -80,15 +80,15 @@ def frontier(
     centres = cache(TownCentres(world.gazetteer))
     found: dict[float, list[Point]] = {}
     for target in TARGETS_KM:
-        orders = _orders(photos, shuffles)
-        found[target], standings = [], _Standings(target, centres)
+        orders = _draw_orders(photos, shuffles)
+        found[target], standings = [], _VoteCounts(target, centres)
         for name in policies:
             simulate = (
                 _learning_simulation(name, target, standings, table)
                 if name.startswith("loss")
                 else _fixed_simulation(name, target, centres)
             )
-            found[target].append(_point(name, simulate, orders, target, world, shuffles))
+            found[target].append(_measure_point(name, simulate, orders, target, world, shuffles))
         for point in found[target]:
             print_progress(
                 f"{target:5.0f} km {point.policy:10} saved {point.saved:5.1f} % loss {point.interval} "
@@ -115,19 +115,21 @@ def _fixed_simulation(name: str, target: float, centres: TownGuess) -> StopSimul
     return simulate
 
 
-def _learning_simulation(name: str, target: float, standings: _Standings, table: StopTable) -> StopSimulation:
+def _learning_simulation(name: str, target: float, standings: _VoteCounts, table: StopTable) -> StopSimulation:
     """A policy that learns from one request for the next."""
     points = StopPolicy.parse(name).loss_points
 
     def simulate(orders: Sequence[Order]) -> Iterator[frozenset[int]]:
         experience = StopExperience(table)
         for photo, order in orders:
-            yield _used_by_rule(LossRule(experience, target, points), standings, photo, order)
+            yield _ids_used_by_rule(LossRule(experience, target, points), standings, photo, order)
 
     return simulate
 
 
-def _used_by_rule(rule: LossRule, standings: _Standings, photo: RecordedPhoto, order: Sequence[int]) -> frozenset[int]:
+def _ids_used_by_rule(
+    rule: LossRule, standings: _VoteCounts, photo: RecordedPhoto, order: Sequence[int]
+) -> frozenset[int]:
     """As the watch asks it: each time a rollout has ended, and at the end, so that it learns."""
     for count in range(1, len(order) + 1):
         ended = frozenset(order[:count])
@@ -136,7 +138,7 @@ def _used_by_rule(rule: LossRule, standings: _Standings, photo: RecordedPhoto, o
     return frozenset(order)
 
 
-class _Standings:
+class _VoteCounts:
     """How the votes stand at one wanted radius; each set of rollouts is looked at once."""
 
     def __init__(self, target: float, centres: TownGuess) -> None:
@@ -158,7 +160,7 @@ def _watch(name: str, target: float, guesses: TownGuess) -> ConsensusWatch:
     return ConsensusWatch(policy, target, guesses, led=name.startswith("careful"))
 
 
-def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[list[Order]]:
+def _draw_orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[list[Order]]:
     """For each shuffle, rollouts of every photo in the order in which they end: log-normal latencies, alike for all
     systems. The photos come in random order as well."""
     rng, sequence = random.Random(5), random.Random(6)
@@ -172,17 +174,17 @@ def _orders(photos: Sequence[RecordedPhoto], shuffles: int) -> list[list[Order]]
     return orders
 
 
-def _point(
+def _measure_point(
     name: str, simulate: StopSimulation, shuffles: Sequence[Sequence[Order]], target: float, world: World, count: int
 ) -> Point:
     saved = of_three = 0.0
     lost: defaultdict[int, float] = defaultdict(float)
     for orders in shuffles:
         for (photo, order), used in zip(orders, simulate(orders), strict=True):
-            hit = _hit(photo, used, target, world)
+            hit = _is_hit(photo, used, target, world)
             saved += 1.0 - len(used) / len(order)
-            lost[id(photo)] += (_hit(photo, frozenset(order), target, world) - hit) / count
-            of_three += hit - _hit(photo, frozenset(order[:3]), target, world)
+            lost[id(photo)] += (_is_hit(photo, frozenset(order), target, world) - hit) / count
+            of_three += hit - _is_hit(photo, frozenset(order[:3]), target, world)
     scale = 100.0 / (count * len(lost))
     interval = bootstrap_mean(100.0 * np.array([*lost.values()]))
     return Point(name, round(scale * saved, 2), round(interval.value, 2), round(scale * of_three, 2), interval)
@@ -225,14 +227,14 @@ def _ids_used_after_leader(
     return frozenset(order)
 
 
-def _hit(photo: RecordedPhoto, rollouts: frozenset[int], target: float, world: World) -> bool:
+def _is_hit(photo: RecordedPhoto, rollouts: frozenset[int], target: float, world: World) -> bool:
     error = photo.error_km(rollouts, world)
     return error is not None and error < target
 
 
 def draw(found: dict[float, list[Point]], path: Path) -> None:
     """The frontiers side by side as SVG: saved to the right, lost downwards."""
-    panels = [_panel(target, points, 40 + 300 * i) for i, (target, points) in enumerate(found.items())]
+    panels = [_panel_svg(target, points, 40 + 300 * i) for i, (target, points) in enumerate(found.items())]
     width = 40 + 300 * len(found)
     path.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 300" font-family="sans-serif" font-size="10">'
@@ -240,7 +242,7 @@ def draw(found: dict[float, list[Point]], path: Path) -> None:
     )
 
 
-def _panel(target: float, points: Sequence[Point], left: int) -> str:
+def _panel_svg(target: float, points: Sequence[Point], left: int) -> str:
     def at(point: Point) -> tuple[float, float]:
         return left + 3.4 * min(75.0, point.saved), 40 + 22 * max(-0.5, min(9.0, point.loss))
 

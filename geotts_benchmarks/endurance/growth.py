@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_DRAWS = 400
-_BLOCKS = 10  # samples that follow each other are alike, so whole stretches of them are drawn
-_TAIL = 2.5
+_N_DRAWS = 400
+_N_BLOCKS = 10  # samples that follow each other are alike, so whole stretches of them are drawn
+_TAIL_PERCENT = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ def growth(at_s: Sequence[float], values: Sequence[float], *, seed: int = 0) -> 
         return Growth(0.0, 0.0, 0.0)
     line = start + slope * (x - x[0])
     rng = np.random.default_rng(seed)
-    slopes = [_slope(x, line + _redraw_blocks(y - line, rng)) for _ in range(_DRAWS)]
+    slopes = [_slope(x, line + _redraw_blocks(y - line, rng)) for _ in range(_N_DRAWS)]
     to_percent = 100.0 * float(x[-1] - x[0]) / start
-    low, high = np.percentile(slopes, [_TAIL, 100 - _TAIL])
+    low, high = np.percentile(slopes, [_TAIL_PERCENT, 100 - _TAIL_PERCENT])
     return Growth(round(slope * to_percent, 2), round(float(low) * to_percent, 2), round(float(high) * to_percent, 2))
 
 
@@ -53,6 +53,6 @@ def _slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 
 def _redraw_blocks(residuals: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    size = max(1, len(residuals) // _BLOCKS)
+    size = max(1, len(residuals) // _N_BLOCKS)
     starts = rng.integers(0, len(residuals) - size + 1, -(-len(residuals) // size))
     return np.concatenate([residuals[i : i + size] for i in starts])[: len(residuals)]

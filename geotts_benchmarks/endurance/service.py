@@ -19,9 +19,9 @@ from geotts_benchmarks.harness import free_port, gone_is_fine
 from geotts_benchmarks.machines.ray_nodes import stop_family, tool
 from tts.errors import FatalError
 
-_START_S = 300.0
-_REPLICA = re.compile(r"ServeReplica:geotts:(\w+)")
-_TASKS = re.compile(r"^geotts_tasks (\S+)$", re.MULTILINE)
+_START_TIMEOUT_S = 300.0
+_REPLICA_TITLE = re.compile(r"ServeReplica:geotts:(\w+)")
+_TASKS_METRIC = re.compile(r"^geotts_tasks (\S+)$", re.MULTILINE)
 
 
 class OwnService:
@@ -54,13 +54,13 @@ class OwnService:
         handles = 0
         for process in psutil.Process(self._process.pid).children(recursive=True):
             with gone_is_fine():
-                kind = _REPLICA.search(" ".join(process.cmdline()))
+                kind = _REPLICA_TITLE.search(" ".join(process.cmdline()))
                 memory[kind[1].lower() if kind else "ray"] += process.memory_full_info().pss / 1e6
                 handles += process.num_fds()
         started = time.perf_counter()
         self._http.get(f"{self.url}/healthz").raise_for_status()
         lag_ms = (time.perf_counter() - started) * 1e3
-        tasks = _TASKS.search(self._http.get(f"{self.url}/metrics").text)
+        tasks = _TASKS_METRIC.search(self._http.get(f"{self.url}/metrics").text)
         stored = sum(path.stat().st_size for path in self._folder.glob("runs.sqlite*"))
         by_kind = {f"memory_{kind}_mb": total for kind, total in sorted(memory.items())}
         return {
@@ -96,7 +96,7 @@ def own_service(folder: Path, args: Mapping[str, Any]) -> Iterator[OwnService]:
 
 
 def _wait_until_ready(url: str, process: subprocess.Popen[Any], log: Path) -> None:
-    give_up = time.monotonic() + _START_S
+    give_up = time.monotonic() + _START_TIMEOUT_S
     while True:
         try:
             if httpx.get(f"{url}/readyz", timeout=5).is_success:

@@ -24,8 +24,8 @@ from geotts_benchmarks.endurance.traffic import Traffic
 from geotts_benchmarks.harness import Result, median, percentile, print_progress, report
 from tts.package_files import sample_photos
 
-_SHARE = 0.7
-_EVERY_S = 10.0
+_RATE_SHARE = 0.7
+_SAMPLE_PERIOD_S = 10.0
 _WARM_MINUTES = 10.0
 _WARM_SHARE = 2 / 3
 _FLAT_OUT_S = 20.0
@@ -54,13 +54,13 @@ def measure(minutes: float) -> Result:
     """Start both services, calibrate the load, keep it up for `minutes`, and return the figures."""
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         services = {
-            engine: stack.enter_context(own_service(Path(name) / engine, _args(settings)))
+            engine: stack.enter_context(own_service(Path(name) / engine, _make_args(settings)))
             for engine, settings in _ENGINES.items()
         }
         return asyncio.run(_run(services, minutes))
 
 
-def _args(engine: dict[str, Any]) -> dict[str, Any]:
+def _make_args(engine: dict[str, Any]) -> dict[str, Any]:
     return {"engine": engine, "gateway": {"retention_s": _RETENTION_S}}
 
 
@@ -76,7 +76,7 @@ async def _run(services: dict[str, OwnService], minutes: float) -> Result:
     )
     async with AsyncExitStack() as stack:
         for engine, one in traffic.items():
-            await stack.enter_async_context(one.steady(_SHARE * rates[engine]))
+            await stack.enter_async_context(one.steady(_RATE_SHARE * rates[engine]))
         samples = await _watch(services, minutes)
     warm_s = 60 * min(_WARM_MINUTES, _WARM_SHARE * minutes)
     return {
@@ -96,8 +96,8 @@ async def _watch(services: dict[str, OwnService], minutes: float) -> dict[str, l
     """A sample of each service every ten seconds; `at_s` since the beginning."""
     samples: dict[str, list[dict[str, float]]] = {engine: [] for engine in services}
     started = time.monotonic()
-    for number in range(math.ceil(60 * minutes / _EVERY_S)):
-        await asyncio.sleep(max(0.0, started + (number + 1) * _EVERY_S - time.monotonic()))
+    for number in range(math.ceil(60 * minutes / _SAMPLE_PERIOD_S)):
+        await asyncio.sleep(max(0.0, started + (number + 1) * _SAMPLE_PERIOD_S - time.monotonic()))
         for engine, service in services.items():
             at_s = time.monotonic() - started
             samples[engine].append({"at_s": at_s, **await asyncio.to_thread(service.sample)})
@@ -122,7 +122,7 @@ def _figures(traffic: Traffic, rate: float, samples: Sequence[dict[str, float]],
     found: Result = {
         "requests": traffic.done.total() + traffic.failures.total(),
         "failed": traffic.failures.total(),
-        "per_s": round(_SHARE * rate, 2),
+        "per_s": round(_RATE_SHARE * rate, 2),
         "loop_lag_p50_ms": round(median(lags), 1),
         "loop_lag_p95_ms": round(percentile(lags, 0.95), 1),
         "done": dict(traffic.done),

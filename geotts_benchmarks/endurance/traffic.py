@@ -16,7 +16,7 @@ from geotts_client.events import Accepted, Answered
 from geotts_client.options import LocateOptions
 from tts.aio import cancel_and_wait, spawn
 
-_SHARES = {"read": 0.70, "cancelled": 0.10, "resumed": 0.10, "erased": 0.05, "refused": 0.05}
+_SHARE_BY_KIND = {"read": 0.70, "cancelled": 0.10, "resumed": 0.10, "erased": 0.05, "refused": 0.05}
 _DEADLINE_S = 60.0
 
 
@@ -56,7 +56,7 @@ class Traffic:
                 await asyncio.gather(*under_way)
 
     async def _send(self, client: Client, per_s: float, under_way: set[asyncio.Task[None]]) -> None:
-        kinds, weights = list(_SHARES), list(_SHARES.values())
+        kinds, weights = list(_SHARE_BY_KIND), list(_SHARE_BY_KIND.values())
         while True:
             await asyncio.sleep(self.rng.expovariate(per_s))
             task = spawn(self._send_one(client, self.rng.choices(kinds, weights)[0]), name="request")

@@ -30,7 +30,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 
 _AT_ONCE = 8
-_STREAMS = 200
+_N_STREAMS = 200
 
 
 @click.command()
@@ -166,7 +166,7 @@ async def _resumed_share(url: str, photo: bytes, cuts: int) -> float:
 async def _count_whole_streams(url: str, photo: bytes) -> int:
     """How many of 200 streams that are open at once come to their end whole."""
     async with client() as http:
-        streams = (locate(http, url, photo, n_parallel=1, depth="deep", seed=i) for i in range(_STREAMS))
+        streams = (locate(http, url, photo, n_parallel=1, depth="deep", seed=i) for i in range(_N_STREAMS))
         found = await asyncio.gather(*streams)
     for failure in {located.failure for located in found if located.failure}:
         print_progress(failure)

@@ -116,7 +116,7 @@ class _Sender:
         await self._post("/v1/chat/completions", content=content, headers={"Content-Type": "application/json"})
 
     async def _send_path(self) -> None:
-        await self._send(self._pick(_METHODS), self._pick(_PATHS), headers=self._abused_headers())
+        await self._send(self._pick(_METHODS), self._pick(_PATHS), headers=self._fuzzed_headers())
 
     async def _send_raw(self) -> None:
         """A body that comes slowly, is cut, or is not as long as it says."""
@@ -132,7 +132,7 @@ class _Sender:
         self._report(await _exchange(self._address, written, waits=waits), str(written))
 
     async def _post(self, path: str = "/locate", **body: Any) -> None:
-        headers = {**self._abused_headers(), **body.pop("headers", {})}
+        headers = {**self._fuzzed_headers(), **body.pop("headers", {})}
         await self._send("POST", path, headers=headers, **body)
 
     async def _send(self, method: str, path: str, **how: Any) -> None:
@@ -142,7 +142,7 @@ class _Sender:
             status = 0
         self._report(status, f"{method} {path} {how}")
 
-    def _abused_headers(self) -> dict[str, str]:
+    def _fuzzed_headers(self) -> dict[str, str]:
         if self._random.random() < 0.6:
             return {}
         return dict(self._random.choice(_HEADERS) for _ in range(self._random.randint(1, 3)))

@@ -27,7 +27,7 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.ports.rollout_groups import GroupRequest, RolloutItem
 
-_EVENTS = 200
+_N_EVENTS = 200
 _STALL_CHARS = 40_000
 _FORBIDDEN_HOSTS = """
     127.0.0.1 127.1 127.0.0.1:80 0.0.0.0 0 localhost localhost. [::1] [::] 10.0.0.1 10.255.255.255 172.16.0.1
@@ -84,14 +84,14 @@ def chatty_gateway(args: AppArgs, events: int, text: str) -> Gateway:
 
 async def merge_ms(args: AppArgs, *, rollouts: int = 8) -> float:
     """Milliseconds an event from eight rollouts takes through pipeline, log and frame."""
-    gateway = chatty_gateway(args, _EVENTS, "a few words of reasoning ")
+    gateway = chatty_gateway(args, _N_EVENTS, "a few words of reasoning ")
     options = LocateOptions(n_parallel=rollouts, depth=Depth.DEEP)
     started = time.perf_counter()
     request = await gateway.start([plain_photo(64, 64)], options)
     frames = [sse_frame(e.seq, e.kind, e.payload) async for e in gateway.follow(request.request_id) if e is not None]
     seconds = time.perf_counter() - started
     await gateway.aclose()
-    assert len(frames) >= rollouts * _EVENTS
+    assert len(frames) >= rollouts * _N_EVENTS
     return seconds * 1e3 / len(frames)
 
 
@@ -107,7 +107,7 @@ async def stalled_reader(args: AppArgs, *, stall_s: float) -> tuple[float, bool]
 
 async def _read_late(host: str, port: int, stall_s: float) -> tuple[int, bool]:
     """Bytes allocated while a client waits `stall_s` before it reads its stream, and whether the stream was whole."""
-    body, kind = _form(plain_photo(64, 64))
+    body, kind = _multipart_form(plain_photo(64, 64))
     head = (
         f"POST /locate HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\nConnection: close\r\n"
         f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -135,7 +135,7 @@ async def _read_late(host: str, port: int, stall_s: float) -> tuple[int, bool]:
     return grown, report.count(b'"type":"rollout_finished"') == 4 and b'"type":"done"' in report
 
 
-def _form(photo: bytes) -> tuple[bytes, str]:
+def _multipart_form(photo: bytes) -> tuple[bytes, str]:
     request = httpx.Request("POST", "http://x", files={"image": photo}, data={"n_parallel": "4", "depth": "deep"})
     return request.read(), request.headers["content-type"]
 

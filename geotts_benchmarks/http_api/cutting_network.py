@@ -15,7 +15,7 @@ class CuttingTransport(httpx.AsyncBaseTransport):
         self._inner = httpx.AsyncHTTPTransport()
         self._urls = [httpx.URL(url) for url in urls]
         self._random = random.Random(seed)
-        self._longest = longest
+        self._max_bytes = longest
         self._requests = 0
         self.cuts_left = cuts
 
@@ -28,7 +28,7 @@ class CuttingTransport(httpx.AsyncBaseTransport):
         if self.cuts_left > 0 and reply.headers.get("content-type", "").startswith("text/event-stream"):
             self.cuts_left -= 1
             assert isinstance(reply.stream, httpx.AsyncByteStream)
-            reply.stream = _CutStream(reply.stream, self._random.randint(1, self._longest))
+            reply.stream = _CutStream(reply.stream, self._random.randint(1, self._max_bytes))
         return reply
 
     async def aclose(self) -> None:

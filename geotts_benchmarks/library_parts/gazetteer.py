@@ -27,11 +27,11 @@ from tts.geodata.build import build_gazetteer
 from tts.geodata.gazetteer import Gazetteer
 from tts.geodata.names import normalise
 
-_LIMIT = 5
-_SHORTEST = 4  # letters of a name that is misspelt at all
+_MAX_RESULTS = 5
+_MIN_LETTERS = 4  # letters of a name that is misspelt at all
 _TWO_EDITS_FROM = 8  # letters of a name that can be recognised after two edits
 _TWO_EDITS = 0.33
-_FRESH = 5  # processes whose first query is timed
+_N_FRESH_PROCESSES = 5  # processes whose first query is timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ def measure(count: int, seed: int) -> Result:
 
 def ask(folder: Path, asked: Sequence[Query]) -> Result:
     """Times in ms over the misspelt names, shares found by kind, and what the first query of a process takes."""
-    first = [_first_query_ms(folder, query.text) for query in asked[:_FRESH]]
+    first = [_first_query_ms(folder, query.text) for query in asked[:_N_FRESH_PROCESSES]]
     gazetteer = Gazetteer(folder)
     took, busy = list[float](), list[float]()
     found: dict[str, list[bool]] = {}
     for query in asked:
         started, worked = time.perf_counter(), time.process_time()
-        matches = gazetteer.search(query.text, limit=_LIMIT)
+        matches = gazetteer.search(query.text, limit=_MAX_RESULTS)
         if query.edits:
             took.append((time.perf_counter() - started) * 1000.0)
             busy.append((time.process_time() - worked) * 1000.0)
@@ -122,7 +122,7 @@ def queries(count: int, seed: int) -> Iterator[Query]:
     for _ in range(count // 2):
         row = _draw_row(rng, rows, weights)
         yield Query(row["name"], row["name"], f"gn:{row['geonameid']}", "exact")
-        others = sorted(name for name in row["alternatenames"] if len(name) >= _SHORTEST and name != row["name"])
+        others = sorted(name for name in row["alternatenames"] if len(name) >= _MIN_LETTERS and name != row["name"])
         if others:
             yield Query(rng.choice(others), row["name"], f"gn:{row['geonameid']}", "alternate")
 
@@ -130,7 +130,7 @@ def queries(count: int, seed: int) -> Iterator[Query]:
 def misspell(name: str, edits: int, rng: random.Random) -> str:
     """The name after slips of the pen: letters left out, put in, mistaken or swapped. Empty where it is too short."""
     letters = sorted({char for char in name.lower() if char.isalpha()} | set("aeinrst"))
-    query = name if len(name) >= _SHORTEST else ""
+    query = name if len(name) >= _MIN_LETTERS else ""
     for _ in range(edits if query else 0):
         query = _misspell(query, letters, rng)
     return query
@@ -165,5 +165,5 @@ def _first_query_ms(folder: Path, text: str) -> float:
 def child(folder: str, text: str) -> None:
     """What `_first_query_ms` runs: milliseconds on stdout."""
     started = time.perf_counter()
-    Gazetteer(Path(folder)).search(text, limit=_LIMIT)
+    Gazetteer(Path(folder)).search(text, limit=_MAX_RESULTS)
     click.echo((time.perf_counter() - started) * 1000.0)

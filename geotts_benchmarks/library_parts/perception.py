@@ -16,16 +16,16 @@ from geotts_benchmarks.harness import DEFAULT_PHOTOS, Result, median, percentile
 from tts.domain.photo_cleaning import load_photo
 from tts.perception.sign_reader import SignReader
 
-_QUICK = 16
+_QUICK_COUNT = 16
 
 
 @click.command()
 @click.option("--photos", type=click.Path(path_type=Path), default=DEFAULT_PHOTOS, show_default=True)
-@click.option("--quick", is_flag=True, help=f"Use {_QUICK} photos, at equal distances in the list.")
+@click.option("--quick", is_flag=True, help=f"Use {_QUICK_COUNT} photos, at equal distances in the list.")
 def command(photos: Path, quick: bool) -> None:
     """Read every photo once, in its clean copy. Photos with text and without text have separate figures."""
     labels = photo_labels(photos)
-    chosen = labels[:: max(1, len(labels) // _QUICK)] if quick else labels
+    chosen = labels[:: max(1, len(labels) // _QUICK_COUNT)] if quick else labels
     report("perception", lambda: measure([(photos / row["file"], bool(row["has_legible_text"])) for row in chosen]))
 
 

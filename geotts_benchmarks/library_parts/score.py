@@ -27,8 +27,8 @@ from tts.eval.runs.runner import RunSetup, progress_of, run_samples
 from tts.eval.sample import Sample, Truth, sample_id
 from tts.eval.score import score_file
 
-_ROWS = 60_000
-_SAMPLES = 4_000
+_N_ROWS = 60_000
+_N_SAMPLES = 4_000
 _WORDS = ("the", "sign", "reads", "{maybe}", "architecture", "suggests", "a", "town")
 _SETUP = RunSetup("bench", LocateOptions(seed=1))
 
@@ -48,16 +48,16 @@ def measure(kills: int) -> Result:
     """Rows scored a second, and what a run file holds after `kills` killed processes and one that ended."""
     with tempfile.TemporaryDirectory(prefix="geotts-bench-") as temporary:
         folder = Path(temporary)
-        walls, busy = _rates(folder / "log.jsonl")
+        walls, busy = _measure_rates(folder / "log.jsonl")
         rates = {"rows_per_s": round(median(walls)), "rows_per_cpu_s": round(median(busy))}
         return {**rates, **_kill_and_resume(folder / "run.jsonl", kills)}
 
 
-def _rates(path: Path) -> tuple[list[float], list[float]]:
+def _measure_rates(path: Path) -> tuple[list[float], list[float]]:
     """Rows a second, and a second of processor time, of `score_file`, over logs of the published form (1 kB a row)."""
     rng = random.Random(3)
     with path.open("wb") as file:
-        for index in range(_ROWS):
+        for index in range(_N_ROWS):
             file.write(_log_row(rng, index))
     walls, busy = [], []
     for _ in range(5):
@@ -65,7 +65,7 @@ def _rates(path: Path) -> tuple[list[float], list[float]]:
         scored = score_file(path)
         walls.append(scored.n / (time.perf_counter() - started))
         busy.append(scored.n / (time.process_time() - worked))
-    print_progress(f"{_ROWS} rows: {', '.join(f'{rate:,.0f}' for rate in walls)} rows/s; {scored.unparsed} unparsed")
+    print_progress(f"{_N_ROWS} rows: {', '.join(f'{rate:,.0f}' for rate in walls)} rows/s; {scored.unparsed} unparsed")
     return walls, busy
 
 
@@ -88,7 +88,7 @@ def _kill_and_resume(path: Path, kills: int) -> Result:
     rng = random.Random(11)
     killed = torn = 0
     while killed < kills:
-        child = _start(path)
+        child = _start_child(path)
         assert child.stdout is not None
         child.stdout.readline()
         time.sleep(rng.uniform(0.0, 0.12))
@@ -99,15 +99,15 @@ def _kill_and_resume(path: Path, kills: int) -> Result:
             torn += _cut_last_line(path, rng)
         done = len(progress_of(path, _SETUP).done)
         if killed % 10 == 0:
-            print_progress(f"{killed} kills, {torn} torn lines, {done} of {_SAMPLES} samples on disk")
-        if done >= _SAMPLES * 0.9:
+            print_progress(f"{killed} kills, {torn} torn lines, {done} of {_N_SAMPLES} samples on disk")
+        if done >= _N_SAMPLES * 0.9:
             path.unlink()  # start over, so that every kill hits a run under way
-    last = _start(path)
+    last = _start_child(path)
     assert last.stdout is not None
     last.stdout.read()
     last.stdout.close()
     found = Counter(orjson.loads(line)["sample"] for _, line in lines_of(path))
-    wanted = {sample.id for sample in _samples()}
+    wanted = {sample.id for sample in _make_samples()}
     exact = last.wait() == 0 and found.keys() == wanted and set(found.values()) == {1}
     repeated = sum(count - 1 for count in found.values())
     return {
@@ -119,7 +119,7 @@ def _kill_and_resume(path: Path, kills: int) -> Result:
     }
 
 
-def _start(path: Path) -> subprocess.Popen[bytes]:
+def _start_child(path: Path) -> subprocess.Popen[bytes]:
     program = "import sys; from geotts_benchmarks.library_parts.score import child; child(sys.argv[1])"
     return subprocess.Popen(
         [sys.executable, "-c", program, str(path)],
@@ -139,24 +139,24 @@ def _cut_last_line(path: Path, rng: random.Random) -> int:
 
 def child(path: str) -> None:
     """The process that is killed: the real runner and journal around a solver that answers at once."""
-    asyncio.run(_child(Path(path)))
+    asyncio.run(_run_child(Path(path)))
 
 
-async def _child(path: Path) -> None:
+async def _run_child(path: Path) -> None:
     with Journal(path) as journal:
         done = progress_of(path, _SETUP).done
-        todo = [sample for sample in _samples() if sample.id not in done]
+        todo = [sample for sample in _make_samples() if sample.id not in done]
         sys.stdout.write(json.dumps({"left": len(todo)}) + "\n")
         sys.stdout.flush()
-        async for _ in run_samples(todo, _no_answer, journal, _SETUP, concurrency=4):
+        async for _ in run_samples(todo, _run_without_answer, journal, _SETUP, concurrency=4):
             pass
 
 
-async def _no_answer(request_id: str, photo: bytes, options: LocateOptions) -> Run:
+async def _run_without_answer(request_id: str, photo: bytes, options: LocateOptions) -> Run:
     await asyncio.sleep(0)
     raise GeoTTSError("made to fail, so that nothing but the journal is measured")
 
 
-def _samples() -> list[Sample]:
+def _make_samples() -> list[Sample]:
     truth = Truth(point=LatLon(lat=0.0, lon=0.0))
-    return [Sample(sample_id("bench", str(i), 1), lambda: b"", truth, (), str(i)) for i in range(_SAMPLES)]
+    return [Sample(sample_id("bench", str(i), 1), lambda: b"", truth, (), str(i)) for i in range(_N_SAMPLES)]

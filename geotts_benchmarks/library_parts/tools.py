@@ -33,8 +33,8 @@ from tts.toolkit.broker.open_store import open_store
 Call = Callable[[ToolCall, ToolContext], Awaitable[ToolOutcome]]
 
 _ROLLOUTS = 8
-_CALLS = 40
-_OVERLAP = 0.6
+_CALLS_PER_ROLLOUT = 40
+_SHARED_SHARE = 0.6
 _SERVER_DELAY_S = 0.02
 _REPLICAS = 2
 
@@ -59,7 +59,7 @@ def measure(*, repeats: int, kills: int, serve: bool) -> Result:
         if serve and shutil.which("redis-server") is None:
             print_progress("redis-server is not installed: two replicas are not measured")
         elif serve:
-            with _redis(folder) as url:
+            with _redis_server(folder) as url:
                 result.update(_measure_on_serve(url, repeats))
             ratios.append(result["ratio_redis"])
     return {"provider_calls_over_distinct": max(ratios, key=lambda ratio: abs(ratio - 1.0)), **result}
@@ -67,9 +67,9 @@ def measure(*, repeats: int, kills: int, serve: bool) -> Result:
 
 async def _measure_in_process(folder: Path, repeats: int) -> Result:
     async with _counting_server() as (port, asked):
-        tooling = make_tooling(_args(port, f"sqlite:///{folder}/c.sqlite"), {})
+        tooling = make_tooling(_make_args(port, f"sqlite:///{folder}/c.sqlite"), {})
         ratio = await _call_ratio(tooling.toolbox.call, asked)
-        call, context = _call("cached"), _context("cached")
+        call, context = _search_call("cached"), _context("cached")
         await tooling.toolbox.call(call, context)
         single = [await _cached_call_s(tooling.toolbox.call, call, context) for _ in range(repeats)]
         started = time.perf_counter()
@@ -88,7 +88,7 @@ def _measure_on_serve(redis_url: str, repeats: int) -> Result:
     with (
         asyncio.Runner() as runner,
         _server_process(port) as asked_url,
-        served_tools(_args(port, redis_url)) as handle,
+        served_tools(_make_args(port, redis_url)) as handle,
     ):
 
         async def measure_replicas() -> Result:
@@ -97,12 +97,12 @@ def _measure_on_serve(redis_url: str, repeats: int) -> Result:
                 return outcome
 
             distinct = await _run_rollouts(through)
-            call, context = _call("cached"), _context("cached")
+            call, context = _search_call("cached"), _context("cached")
             for _ in range(4 * _REPLICAS):
                 await through(call, context)
             single = [await _cached_call_s(through, call, context) for _ in range(max(100, repeats // 4))]
             return {
-                "ratio_redis": round((await _count(asked_url)) / (distinct + 1), 4),
+                "ratio_redis": round((await _fetch_count(asked_url)) / (distinct + 1), 4),
                 "cached_serve_p50_ms": round(1000 * median(single), 3),
             }
 
@@ -117,17 +117,17 @@ async def _call_ratio(call: Call, asked: list[str]) -> float:
 async def _run_rollouts(call: Call) -> int:
     """The rollouts side by side, each call after the other; returns how many distinct calls they made."""
     draw = random.Random(7)
-    shared = [f"shared place {i}" for i in range(int(_CALLS * _OVERLAP))]
+    shared = [f"shared place {i}" for i in range(int(_CALLS_PER_ROLLOUT * _SHARED_SHARE))]
     plans = []
     for rollout in range(_ROLLOUTS):
-        own = [f"own place {rollout} {i}" for i in range(_CALLS - len(shared))]
+        own = [f"own place {rollout} {i}" for i in range(_CALLS_PER_ROLLOUT - len(shared))]
         plans.append([*shared, *own])
         draw.shuffle(plans[-1])
 
     async def run(rollout: int) -> None:
         for i, query in enumerate(plans[rollout]):
             written = query.upper() if (rollout + i) % 2 else f"  {query} "
-            outcome = await call(_call(written), _context(f"loc_{rollout % 3}"))
+            outcome = await call(_search_call(written), _context(f"loc_{rollout % 3}"))
             if not outcome.result.ok:
                 raise click.ClickException(outcome.result.text)
 
@@ -135,7 +135,7 @@ async def _run_rollouts(call: Call) -> int:
     return len({query for plan in plans for query in plan})
 
 
-def _call(query: str) -> ToolCall:
+def _search_call(query: str) -> ToolCall:
     return ToolCall(id="b", name="web_search", arguments={"query": query})
 
 
@@ -152,7 +152,7 @@ async def _cached_call_s(call: Call, asked: ToolCall, context: ToolContext) -> f
     return elapsed_s
 
 
-def _args(port: int, cache: str) -> AppArgs:
+def _make_args(port: int, cache: str) -> AppArgs:
     settings = ProviderSettings(base_url=f"http://127.0.0.1:{port}", per_s=10_000, burst=10_000, max_running=64)
     return AppArgs(
         tools=ToolsConfig(providers=("offline", "searxng"), settings={"searxng": settings}, cache=cache),
@@ -207,7 +207,7 @@ def _server_process(port: int) -> Iterator[str]:
             process.terminate()
 
 
-async def _count(url: str) -> int:
+async def _fetch_count(url: str) -> int:
     client = SafeHttpClient(FetchLimits(allow_hosts=frozenset({url.split("/")[2]})))
     count: int = (await client.fetch(url)).json()["asked"]
     await client.aclose()
@@ -227,7 +227,7 @@ async def _wait_until_reachable(port: int) -> None:
 
 
 @contextmanager
-def _redis(folder: Path) -> Iterator[str]:
+def _redis_server(folder: Path) -> Iterator[str]:
     port = free_port()
     command_line = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command_line, stdout=subprocess.DEVNULL) as server:

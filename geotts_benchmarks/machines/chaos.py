@@ -31,13 +31,13 @@ from tts.errors import FatalError
 _CLIENTS = 8
 _DEADLINE_S = 90.0
 _PARALLEL = 2
-_WHOLE_S = 120.0
+_WHOLE_PATIENCE_S = 120.0
 _REDIS_MIB = 512
 _CACHE_MIB = 256
-_MOST_EXPLAINED = 20
+_MAX_EXPLAINED_CASES = 20
 _UNDECLARED_ENDS = ("failed", "unreachable", "hung")
-_LIBRARIES = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
-_NO_CLOCK = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
+_FAKETIME_LIBRARY = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
+_NO_FAKETIME_TEXT = "libfaketime was not found (Debian: apt install libfaketime; or --faketime)"
 
 
 @click.command()
@@ -93,15 +93,17 @@ def measure(seed: int, requests: int, minutes: float, faketime: Path | None) -> 
         return {
             **_figures(seen),
             "doubled": len(doubled),
-            "doubled_work": [explain_case(one, done, site.ray.folder, started_at) for one in doubled[:_MOST_EXPLAINED]],
+            "doubled_work": [
+                explain_case(one, done, site.ray.folder, started_at) for one in doubled[:_MAX_EXPLAINED_CASES]
+            ],
             "undeclared_ends": [
                 explained_end(one, done, site.ray.folder, started_at)
-                for one in [one for one in seen if one.outcome in _UNDECLARED_ENDS][:_MOST_EXPLAINED]
+                for one in [one for one in seen if one.outcome in _UNDECLARED_ENDS][:_MAX_EXPLAINED_CASES]
             ],
             "healthy_after_s": healthy_after_s,
             "faults": dict(sorted(Counter(fault.kind for fault in done).items())),
             "seed": seed,
-            **({} if clock else {"left_out": {"clock_step": _NO_CLOCK}}),
+            **({} if clock else {"left_out": {"clock_step": _NO_FAKETIME_TEXT}}),
         }
 
 
@@ -154,7 +156,7 @@ def _inject_fault(harms: Harms, fault: Fault, done: list[InjectedFault]) -> Iter
 def _time_until_whole(wait: Callable[[float], float]) -> float | None:
     """Seconds, or None when the service does not become whole by itself."""
     try:
-        return round(wait(_WHOLE_S), 1)
+        return round(wait(_WHOLE_PATIENCE_S), 1)
     except FatalError as error:
         print_progress(str(error))
         return None
@@ -162,9 +164,9 @@ def _time_until_whole(wait: Callable[[float], float]) -> float | None:
 
 def _false_clock(folder: Path, faketime: Path | None) -> tuple[Path | None, dict[str, Any] | None]:
     """The file that says how wrong the clock of the replicas is, and the environment in which they read it."""
-    library = faketime or next(Path("/usr/lib").glob(_LIBRARIES), None)
+    library = faketime or next(Path("/usr/lib").glob(_FAKETIME_LIBRARY), None)
     if library is None:
-        print_progress(_NO_CLOCK)
+        print_progress(_NO_FAKETIME_TEXT)
         return None, None
     clock = folder / "clock"
     write_no_step(clock)

@@ -100,7 +100,7 @@ async def _send_requests(
     """Requests of one client, one after the other, each with a seed and a hint of its own."""
     rng = random.Random(number)
     async with Client(addresses_of(url, number), api_key=os.environ.get("GEOTTS_API_KEY")) as client:
-        while not _STOPPING.is_set():
+        while not _STOP_EVENT.is_set():
             seed = rng.randrange(2**31)
             asked = options.model_copy(update={"seed": seed, "hint": f"client {number}, seed {seed}"})
             seen = await ask(client, photo, asked, within_s=deadline_s)
@@ -109,7 +109,7 @@ async def _send_requests(
             await asyncio.sleep(pause_s if seen.outcome == "answered" else _UNANSWERED_PAUSE_S)
 
 
-_STOPPING = asyncio.Event()
+_STOP_EVENT = asyncio.Event()
 
 
 async def _run(url: str, clients: int, deadline_s: float, parallel: int, pause_s: float) -> None:
@@ -119,7 +119,7 @@ async def _run(url: str, clients: int, deadline_s: float, parallel: int, pause_s
         spawn(_send_requests(url, i, photo, options, deadline_s, pause_s), name=f"client {i}") for i in range(clients)
     ]
     await asyncio.to_thread(sys.stdin.read)
-    _STOPPING.set()
+    _STOP_EVENT.set()
     await asyncio.gather(*asking)
 
 

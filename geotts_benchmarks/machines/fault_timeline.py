@@ -18,8 +18,9 @@ import orjson
 from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.doubled_work import DoubledWork
 
-_BEFORE_S = 30.0  # a fault before the first time may still be felt: leases and silence take 10 s, a start takes longer
-_MOST_LINES = 40
+# a fault before the first time may still be felt: leases and silence take 10 s, a start takes longer
+_EARLIER_FAULTS_S = 30.0
+_MAX_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _faults_around(faults: Iterable[InjectedFault], first: float, last: float, r
     return [
         f"{fault.kind} {fault.victim} {fault.started_at - run_began:.1f} to {fault.ended - run_began:.1f} s"
         for fault in faults
-        if fault.started_at <= last and fault.ended >= first - _BEFORE_S
+        if fault.started_at <= last and fault.ended >= first - _EARLIER_FAULTS_S
     ]
 
 
@@ -103,7 +104,7 @@ def _all_lines(logs: Path, wanted: Callable[[bytes], bool]) -> Iterator[Mapping[
 
 
 def _line_texts(log_lines: Iterable[Mapping[str, Any]], run_began: float) -> list[str]:
-    return [_line_text(line, run_began) for line in sorted(log_lines, key=_written_at)][:_MOST_LINES]
+    return [_line_text(line, run_began) for line in sorted(log_lines, key=_written_at)][:_MAX_LINES]
 
 
 def _written_at(line: Mapping[str, Any]) -> float:

@@ -15,7 +15,7 @@ from geotts_benchmarks.machines.clients import ClientRequest
 from geotts_benchmarks.machines.namespaces import Machine
 from geotts_benchmarks.machines.ray_nodes import stop_family
 
-_CLIENTS = "geotts_benchmarks.machines.clients"
+_CLIENTS_MODULE = "geotts_benchmarks.machines.clients"
 
 
 class SteadyLoad:
@@ -46,7 +46,7 @@ def steady_load(
     file = folder / "seen.jsonl"
     words = (f"--clients={clients}", f"--deadline-s={deadline_s}", f"--parallel={parallel}")
     with file.open("w") as out:
-        process = machine.start(sys.executable, "-m", _CLIENTS, url, *words, stdin=subprocess.PIPE, stdout=out)
+        process = machine.start(sys.executable, "-m", _CLIENTS_MODULE, url, *words, stdin=subprocess.PIPE, stdout=out)
     try:
         yield SteadyLoad(process, file)
     finally:

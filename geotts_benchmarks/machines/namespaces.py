@@ -53,16 +53,16 @@ class Machine:
 
     def disconnect(self) -> None:
         """Take the machine off the switch."""
-        _ip("-n", self.name, "link", "set", "eth0", "down")
+        _run_ip("-n", self.name, "link", "set", "eth0", "down")
 
     def reconnect(self) -> None:
         """Put the machine back on the switch."""
-        _ip("-n", self.name, "link", "set", "eth0", "up")
+        _run_ip("-n", self.name, "link", "set", "eth0", "up")
         _add_default_route(self.name)
 
     def processes(self) -> list[int]:
         """Ids of all processes on this machine."""
-        return [int(pid) for pid in _ip("netns", "pids", self.name).split()]
+        return [int(pid) for pid in _run_ip("netns", "pids", self.name).split()]
 
     def kill(self) -> None:
         """SIGKILL for all that runs on this machine, as when its power is cut, until nothing is left."""
@@ -100,8 +100,8 @@ def machines(
     tag = f"gt{os.getpid()}"
     with ExitStack() as stack:
         switch = _namespace(stack, f"{tag}s")
-        _ip("-n", switch, "link", "add", "br0", "type", "bridge")
-        _ip("-n", switch, "link", "set", "br0", "up")
+        _run_ip("-n", switch, "link", "add", "br0", "type", "bridge")
+        _run_ip("-n", switch, "link", "set", "br0", "up")
         made = []
         for number in range(1, count + 1):
             name, address = _namespace(stack, f"{tag}n{number}"), f"{_PREFIX}.{number}"
@@ -123,14 +123,14 @@ def missing_requirement() -> str:
     tried = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
     if tried.returncode:
         return f"network namespaces cannot be made here: {tried.stderr.strip()}"
-    _ip("netns", "delete", probe)
+    _run_ip("netns", "delete", probe)
     return ""
 
 
 def _namespace(stack: ExitStack, name: str) -> str:
-    _ip("netns", "add", name)
-    stack.callback(_ip, "netns", "delete", name)
-    _ip("-n", name, "link", "set", "lo", "up")
+    _run_ip("netns", "add", name)
+    stack.callback(_run_ip, "netns", "delete", name)
+    _run_ip("-n", name, "link", "set", "lo", "up")
     return name
 
 
@@ -143,16 +143,16 @@ def _folder_of_ray(stack: ExitStack) -> str:
 
 def _connect_to_switch(name: str, address: str, switch: str, port: str) -> None:
     """A cable from the machine to the switch."""
-    _ip("link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", port, "netns", switch)
-    _ip("-n", switch, "link", "set", port, "master", "br0", "up")
-    _ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
-    _ip("-n", name, "link", "set", "eth0", "up")
+    _run_ip("link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", port, "netns", switch)
+    _run_ip("-n", switch, "link", "set", port, "master", "br0", "up")
+    _run_ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
+    _run_ip("-n", name, "link", "set", "eth0", "up")
     _add_default_route(name)
 
 
 def _add_default_route(name: str) -> None:
     """A default route, by which programs learn their address."""
-    _ip("-n", name, "route", "replace", "default", "dev", "eth0")
+    _run_ip("-n", name, "route", "replace", "default", "dev", "eth0")
 
 
 def _write_hosts(stack: ExitStack, name: str, address: str, names: Mapping[str, str]) -> None:
@@ -163,5 +163,5 @@ def _write_hosts(stack: ExitStack, name: str, address: str, names: Mapping[str, 
     (folder / "hosts").write_text("".join(f"{address} {host}\n" for host, address in lines.items()))
 
 
-def _ip(*words: str) -> str:
+def _run_ip(*words: str) -> str:
     return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout

@@ -31,8 +31,8 @@ from tts.errors import FatalError
 _CLIENTS = 6
 _DEADLINE_S = 120.0
 _PARALLEL = 2
-_WHOLE_S = 240.0
-_CUT_S = 20.0
+_WHOLE_PATIENCE_S = 240.0
+_PARTITION_S = 20.0
 _SETTLE_S = 5.0
 
 
@@ -71,12 +71,12 @@ class _Run:
     problems: list[str] = field(default_factory=list)
 
     def measure(self) -> Result:
-        self._phase("calm", lambda: time.sleep(10.0 if self.quick else 30.0))
+        self._run_phase("calm", lambda: time.sleep(10.0 if self.quick else 30.0))
         if not self.quick:
-            self._phase("partition", self._partition)
-        self._phase("kill", self._kill)
-        self._phase("add", lambda: self.site.ray.start(self.site.worker))
-        self._phase("update", self._update)
+            self._run_phase("partition", self._partition)
+        self._run_phase("kill", self._kill)
+        self._run_phase("add", lambda: self.site.ray.start(self.site.worker))
+        self._run_phase("update", self._update)
         seen = self.load.finish(_DEADLINE_S + 30)
         usual_s = undisturbed_s(seen, self.phases[0])
         waits = extra_waits_s(seen, self.phases[1:], usual_s)
@@ -95,12 +95,12 @@ class _Run:
             "failures": sorted({f"{one.outcome} {one.detail}" for one in seen if one.outcome != "answered"})[:5],
         }
 
-    def _phase(self, name: str, action: Callable[[], object]) -> None:
+    def _run_phase(self, name: str, action: Callable[[], object]) -> None:
         """Do something, wait until the service is whole again, and a moment more."""
         started_at = time.monotonic()
         try:
             action()
-            whole_s = self.site.wait_until_whole(_WHOLE_S)
+            whole_s = self.site.wait_until_whole(_WHOLE_PATIENCE_S)
         except FatalError as error:
             self.problems.append(f"{name}: {error.detail.splitlines()[0]}")
             whole_s = time.monotonic() - started_at
@@ -110,7 +110,7 @@ class _Run:
 
     def _partition(self) -> None:
         self.site.worker.disconnect()
-        time.sleep(_CUT_S)
+        time.sleep(_PARTITION_S)
         self.site.worker.reconnect()
 
     def _kill(self) -> None:

@@ -20,11 +20,11 @@ from geotts_benchmarks.machines.namespaces import Machine
 from tts.errors import FatalError
 
 GCS_PORT = 6380  # 6379 is that of Redis
-_BIN = Path(sys.executable).parent
-_START_S = 120
+_BIN_FOLDER = Path(sys.executable).parent
+_START_TIMEOUT_S = 120
 _ATTEMPTS = 6  # Ray gives a node 30 s, which on a busy machine may be too short; a supervisor would start it again
 _POLL_S = 1.0
-_WORKERS = {
+_WORKER_ENVIRONMENT = {
     "RAY_prestart_worker_first_driver": "0",  # else a process for each logical processor, idle
     "RAY_worker_niceness": "0",  # at Ray's 15 they starve beside other programs
 }
@@ -32,7 +32,7 @@ _WORKERS = {
 
 def tool(name: str) -> str:
     """A command of the environment that this runs in, such as `serve` or `geotts`."""
-    return str(_BIN / name)
+    return str(_BIN_FOLDER / name)
 
 
 class RayCluster:
@@ -45,7 +45,7 @@ class RayCluster:
     ) -> None:
         self.folder = folder
         self._cwd = cwd
-        self._environment = {**_WORKERS, **environment}
+        self._environment = {**_WORKER_ENVIRONMENT, **environment}
         self._resources = (f"--num-cpus={num_cpus}", f"--num-gpus={num_gpus}")
         self._head: Machine | None = None
         self._started: list[subprocess.Popen[Any]] = []
@@ -60,7 +60,7 @@ class RayCluster:
         for attempt in range(_ATTEMPTS):
             process, log = self._spawn(machine, head=self._head in (None, machine))
             self._head = self._head or machine
-            give_up = time.monotonic() + _START_S
+            give_up = time.monotonic() + _START_TIMEOUT_S
             while process.poll() is None and time.monotonic() < give_up:
                 if self.nodes() > before:
                     return

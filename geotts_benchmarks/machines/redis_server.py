@@ -11,7 +11,7 @@ from geotts_benchmarks.machines.namespaces import Machine
 from geotts_benchmarks.machines.ray_nodes import stop_family
 from tts.errors import FatalError
 
-_START_S = 30.0
+_START_TIMEOUT_S = 30.0
 
 
 class RedisServer:
@@ -28,7 +28,7 @@ class RedisServer:
             "redis-server", "--save", "", "--appendonly", "yes", "--dir", self._folder, "--protected-mode", "no",
             "--auto-aof-rewrite-min-size", "8mb", stdout=subprocess.DEVNULL,
         )  # fmt: skip
-        give_up = time.monotonic() + _START_S
+        give_up = time.monotonic() + _START_TIMEOUT_S
         while self._machine.run("redis-cli", "ping").stdout.strip() != "PONG":
             if time.monotonic() > give_up:
                 raise FatalError("redis-server does not answer")

@@ -16,10 +16,10 @@ from geotts_benchmarks.machines.namespaces import Machine, machines, missing_req
 from geotts_benchmarks.machines.ray_nodes import RayCluster, ray_cluster
 from geotts_benchmarks.machines.redis_server import RedisServer
 
-_HEAD = "10.213.0.1"
-_WORKER = "10.213.0.2"
-URLS = f"http://{_HEAD}:8000,http://{_WORKER}:8000"
-_START_S = 300.0
+_HEAD_ADDRESS = "10.213.0.1"
+_WORKER_ADDRESS = "10.213.0.2"
+URLS = f"http://{_HEAD_ADDRESS}:8000,http://{_WORKER_ADDRESS}:8000"
+_START_TIMEOUT_S = 300.0
 _DEPLOYMENTS = ("gateway", "locatability", "rollout", "tools", "verifier")
 
 
@@ -85,7 +85,7 @@ def running_site(folder: Path, *, stores: Path | None = None, **changes: Any) ->
             tree["applications"][0]["runtime_env"] = runtime_env
         site = Site(head, worker, clients, ray, redis, folder, journal, tree)
         site.deploy(tree)
-        print_progress(f"the service is whole after {site.wait_until_whole(_START_S):.0f} s")
+        print_progress(f"the service is whole after {site.wait_until_whole(_START_TIMEOUT_S):.0f} s")
         yield site
 
 
@@ -102,11 +102,11 @@ def _service_args(journal: Path, *, gateway: Mapping[str, Any] | None = None, **
         "gateway": {
             "host": "0.0.0.0",
             "access": {"mode": "keys"},
-            "run_store": f"redis://{_HEAD}:6379/0",
+            "run_store": f"redis://{_HEAD_ADDRESS}:6379/0",
             **(gateway or {}),
         },
         "deployments": {name: twice for name in _DEPLOYMENTS},
-        "tools": {"cache": f"redis://{_HEAD}:6379/1"},
+        "tools": {"cache": f"redis://{_HEAD_ADDRESS}:6379/1"},
         "telemetry": {"logs": "json"},
         **sections,
     }

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_FILL = "filled"
-_PIECE = b"\0" * 65536
+_FILLER_NAME = "filled"
+_BLOCK = b"\0" * 65536
 
 
 class SmallDisk:
@@ -21,11 +21,11 @@ class SmallDisk:
 
     def fill(self) -> None:
         """Leave not one byte free."""
-        with (self.folder / _FILL).open("wb", buffering=0) as file:
-            size = len(_PIECE)
+        with (self.folder / _FILLER_NAME).open("wb", buffering=0) as file:
+            size = len(_BLOCK)
             while size:
                 try:
-                    file.write(_PIECE[:size])
+                    file.write(_BLOCK[:size])
                 except OSError as error:
                     if error.errno != errno.ENOSPC:
                         raise
@@ -33,7 +33,7 @@ class SmallDisk:
 
     def clear(self) -> None:
         """Give back what `fill` took."""
-        (self.folder / _FILL).unlink(missing_ok=True)
+        (self.folder / _FILLER_NAME).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from tts.eval.metrics.intervals import bootstrap_median
 from tts.inference.vllm.engine import VllmModel
 from tts.inference.vllm.seam import has_cuda, is_installed
 
-_SPARE = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer
+_SPARE_TURNS = {"last_turn": 0, "earlier": 1}  # turns that the limits allow after the answer
 
 
 @click.command()
@@ -58,8 +58,8 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
     """Groups without and with draws in turn, each about a photo of its own that is as long for the model."""
     sizes = iter((640 + wide, 480 + high) for wide in range(8) for high in range(8))
     made: list[GroupMeasurement] = []
-    ratios: dict[str, list[float]] = {case: [] for case in _SPARE}
-    walls: dict[str, list[float]] = {case: [] for case in ("without", *_SPARE)}
+    ratios: dict[str, list[float]] = {case: [] for case in _SPARE_TURNS}
+    walls: dict[str, list[float]] = {case: [] for case in ("without", *_SPARE_TURNS)}
 
     async def group(name: str, drawn: int, spare_turns: int) -> GroupMeasurement:
         photo = a_photo(*next(sizes))
@@ -71,7 +71,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
     for i in range(repeats):
         without = await group(f"without{i}", 1, 0)
         walls["without"].append(without.wall_s)
-        for case, spare in _SPARE.items():
+        for case, spare in _SPARE_TURNS.items():
             drawn = await group(f"{case}{i}", draws, spare)
             made.append(drawn)
             walls[case].append(drawn.wall_s)
@@ -82,9 +82,9 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
     return {
         "cached_share": round(cached / prompts, 4),
         "wall_ratio": round(median(ratios["last_turn"]), 4),
-        "wall_ratio_interval": _bounds(ratios["last_turn"]),
+        "wall_ratio_interval": _median_interval(ratios["last_turn"]),
         "wall_ratio_earlier": round(median(ratios["earlier"]), 4),
-        "wall_ratio_earlier_interval": _bounds(ratios["earlier"]),
+        "wall_ratio_earlier_interval": _median_interval(ratios["earlier"]),
         "wall_s": round(median(walls["last_turn"]), 3),
         "without_wall_s": round(median(walls["without"]), 3),
         "drawn_tokens": sum(usage.completion_tokens for one in made for usage in one.drawn),
@@ -98,7 +98,7 @@ async def compare(model: VllmModel, *, n: int, turns: int, tokens: int, draws: i
     }
 
 
-def _bounds(ratios: list[float]) -> list[float]:
+def _median_interval(ratios: list[float]) -> list[float]:
     """Of the 95 % interval of their median."""
     found = bootstrap_median(np.array(ratios))
     return [round(found.low, 4), round(found.high, 4)]

@@ -63,7 +63,7 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
         pictures, known = stats.pictures - before.pictures, stats.pictures_known - before.pictures_known
         usage = measured.usage
         rate = usage.completion_tokens / measured.wall_s
-        plain = await _plain_batch(model, n, usage.completion_tokens // n, a_photo(1296 + 32 * n, 960))
+        plain = await _measure_batch(model, n, usage.completion_tokens // n, a_photo(1296 + 32 * n, 960))
         by_n[str(n)] = {
             "answer_s": round(measured.wall_s, 3),
             "tokens_per_s": round(rate, 1),
@@ -79,7 +79,7 @@ async def _run(model: VllmModel, counts: list[int], turns: int, tokens: int) -> 
     return {"by_n": by_n, "turns": turns, "tokens_a_turn": tokens}
 
 
-async def _plain_batch(model: VllmModel, n: int, tokens: int, photo: Photo) -> float:
+async def _measure_batch(model: VllmModel, n: int, tokens: int, photo: Photo) -> float:
     """Tokens a second of N generations of the same photo begun at once, each as long as a whole rollout."""
     messages = GenericDialect().opening(Task(photos=(photo,)))
 

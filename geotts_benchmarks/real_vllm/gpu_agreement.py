@@ -33,15 +33,15 @@ from tts.inference.vllm.content_pictures import ContentPictures
 from tts.inference.vllm.seam import Generation, VllmSeam, has_cuda
 from tts.ports.model_client import ModelRequest, Sampling
 
-_TOP = 5
-_LEAST = 4
-_TEXTS = (
+_TOP_K = 5
+_MIN_OVERLAP = 4
+_PROMPT_TEXTS = (
     "Where was this photo taken?",
     "The sign says Rue de Rivoli. Which city is it?",
     "Name a country with right-hand traffic.",
     "Answer with coordinates only.",
 )
-_SIZES = ((512, 384), (640, 480), (320, 320), (800, 448))
+_PICTURE_SIZES = ((512, 384), (640, 480), (320, 320), (800, 448))
 
 
 @click.command()
@@ -55,7 +55,7 @@ def main(model: Path | None) -> None:
 
 def measure(model: Path | None) -> Result:
     """`overlap` by prompt, out of 5; `agrees` when none is below 4."""
-    with _checkpoint(model) as folder:
+    with _checkpoint_folder(model) as folder:
         options: dict[str, Any] = {"max_model_len": 4096} if has_cuda() else cpu_options()
         seam = VllmSeam(VllmEngine(model=str(folder), dtype="float32", max_running=4, **_without_max_running(options)))
         try:
@@ -63,9 +63,9 @@ def measure(model: Path | None) -> Result:
         finally:
             seam.close()
         reference = ReferenceModel(folder)
-        overlap = [len(set(top) & set(reference.likeliest(ids, picture, _TOP))) for ids, picture, top in prompts]
+        overlap = [len(set(top) & set(reference.likeliest(ids, picture, _TOP_K))) for ids, picture, top in prompts]
     print_progress(f"of the five likeliest first tokens agree: {overlap}")
-    return {"overlap": overlap, "least": min(overlap), "agrees": min(overlap) >= _LEAST, "device": _device()}
+    return {"overlap": overlap, "least": min(overlap), "agrees": min(overlap) >= _MIN_OVERLAP, "device": _device()}
 
 
 def _without_max_running(options: dict[str, Any]) -> dict[str, Any]:
@@ -77,13 +77,13 @@ def _device() -> str:
 
 
 @contextmanager
-def _checkpoint(model: Path | None) -> Iterator[Path]:
+def _checkpoint_folder(model: Path | None) -> Iterator[Path]:
     """The folder of a model; one with random weights on disk where none is given."""
     if model is not None:
         yield model
         return
     with tempfile.TemporaryDirectory() as name:
-        folder = write_checkpoint(Path(name), Shape.TINY_QWEN25_VL, "\n".join([*_TEXTS, *_opening_texts()]))
+        folder = write_checkpoint(Path(name), Shape.TINY_QWEN25_VL, "\n".join([*_PROMPT_TEXTS, *_opening_texts()]))
         write_random_weights(folder, seed=7)
         yield folder
 
@@ -93,9 +93,9 @@ def _opening_texts() -> list[str]:
 
 
 def _prompts() -> Iterator[tuple[tuple[Message, ...], Photo | None]]:
-    for text in _TEXTS:
+    for text in _PROMPT_TEXTS:
         yield (text_message("user", text),), None
-    for size in _SIZES:
+    for size in _PICTURE_SIZES:
         photo = a_photo(*size)
         yield tuple(GenericDialect().opening(Task(photos=(photo,)))), photo
 
@@ -108,7 +108,7 @@ async def _engine_side(seam: VllmSeam) -> list[tuple[list[int], Image.Image | No
             context=RequestContext(id=f"agree{number}", remaining_s=600.0),
             session_id=f"agree{number}/0",
             messages=messages,
-            sampling=Sampling(temperature=0.0, max_tokens=1, logprobs=_TOP),
+            sampling=Sampling(temperature=0.0, max_tokens=1, logprobs=_TOP_K),
             photos=() if photo is None else (photo,),
         )
         prompt = TokenPrompts(seam.tokenizer).prompt(request.session_id, request.messages, ())
@@ -123,7 +123,7 @@ async def _engine_side(seam: VllmSeam) -> list[tuple[list[int], Image.Image | No
             lora=None,
         )
         likeliest = [piece.likeliest[0] async for piece in seam.generate(generation) if piece.likeliest]
-        found.append((list(prompt.token_ids), pictures[0].image if pictures else None, likeliest[0][:_TOP]))
+        found.append((list(prompt.token_ids), pictures[0].image if pictures else None, likeliest[0][:_TOP_K]))
     return found
 
 

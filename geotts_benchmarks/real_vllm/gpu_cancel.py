@@ -26,7 +26,7 @@ from tts.inference.vllm.engine import VllmModel
 from tts.ports.model_client import ModelRequest, Sampling
 
 _CANCELLED_COUNT = 8
-_LONGEST_S = 10.0
+_MAX_WAIT_S = 10.0
 _POLL_S = 0.001
 _REMAINING_SHARE = 0.1  # of what they took: the generation that goes on takes a little more with each step
 
@@ -78,7 +78,7 @@ async def _steady_use(model: VllmModel) -> float:
 
 
 async def _time_until_below(model: VllmModel, share: float, since: float) -> float | None:
-    while time.perf_counter() - since < _LONGEST_S:
+    while time.perf_counter() - since < _MAX_WAIT_S:
         if model.kv_use <= share and model.running == 1:
             return round((time.perf_counter() - since) * 1e3, 1)
         await asyncio.sleep(_POLL_S)

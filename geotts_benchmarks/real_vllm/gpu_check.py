@@ -17,8 +17,8 @@ from geotts_benchmarks.all import last_object
 from geotts_benchmarks.harness import Result, print_progress, report
 from tts.inference.vllm.seam import has_cuda
 
-_REHEARSED_SLOWER = 3  # a CPU that others use, too
-_TINY = ("--shape", "tiny-qwen3-vl")
+_REHEARSAL_FACTOR = 3  # a CPU that others use, too
+_TINY_SHAPE = ("--shape", "tiny-qwen3-vl")
 _RUN_GEOTTS = "from deployments.cli import main; main()"
 
 
@@ -42,7 +42,7 @@ PARTS = (
     Part(
         "bench",
         ("-c", _RUN_GEOTTS, "bench", "gpu", "--n", "1,2,4,8,16"),
-        ("-c", _RUN_GEOTTS, "bench", "gpu", "--quick", "--n", "1,2,4", *_TINY),
+        ("-c", _RUN_GEOTTS, "bench", "gpu", "--quick", "--n", "1,2,4", *_TINY_SHAPE),
         460.0,
     ),
     Part(
@@ -54,7 +54,7 @@ PARTS = (
     Part(
         "cancel",
         ("-m", "geotts_benchmarks.real_vllm.gpu_cancel"),
-        ("-m", "geotts_benchmarks.real_vllm.gpu_cancel", "--repeats", "2", *_TINY),
+        ("-m", "geotts_benchmarks.real_vllm.gpu_cancel", "--repeats", "2", *_TINY_SHAPE),
         160.0,
     ),
     Part(
@@ -91,13 +91,13 @@ def run(*, rehearse: bool, only: tuple[str, ...] = ()) -> Result:
     print_progress("part        result")
     for name, result in found.items():
         print_progress(f"{name:<12}{failed.get(name) or _result_text(result)}")
-    return {"device": "rehearsed on a CPU" if rehearse else _gpu(), "failed": failed, **found}
+    return {"device": "rehearsed on a CPU" if rehearse else _gpu_names(), "failed": failed, **found}
 
 
 def _run(part: Part, *, rehearse: bool) -> tuple[Result, str]:
     command = [sys.executable, *(part.rehearsal if rehearse else part.command)]
     print_progress(f"{part.name}: {' '.join(command[1:])}")
-    limit_s = _REHEARSED_SLOWER * part.limit_s if rehearse else part.limit_s
+    limit_s = _REHEARSAL_FACTOR * part.limit_s if rehearse else part.limit_s
     started = time.monotonic()
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, timeout=limit_s, check=False)
@@ -127,7 +127,7 @@ def _result_text(result: Result) -> str:
     return ", ".join(f"{key} {value}" for key, value in result.items() if key not in left_out)
 
 
-def _gpu() -> str:
+def _gpu_names() -> str:
     """The names of the GPUs, as NVIDIA's driver reports them."""
     query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:

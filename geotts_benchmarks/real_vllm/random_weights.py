@@ -43,10 +43,10 @@ def write_checkpoint(folder: Path, shape: Shape, corpus: str) -> Path:
     vocabulary = 151_936 if shape is Shape.QWEN3_VL_4B else 2048
     ids = _write_tokenizer(folder, corpus, vocabulary)
     files = {
-        "config.json": _model(shape, ids, vocabulary),
+        "config.json": _model_config(shape, ids, vocabulary),
         "generation_config.json": {"eos_token_id": ids["<|im_end|>"], "pad_token_id": ids["<|endoftext|>"]},
-        "preprocessor_config.json": _pictures(shape),
-        "video_preprocessor_config.json": {**_pictures(shape), "video_processor_type": _video_processor(shape)},
+        "preprocessor_config.json": _picture_config(shape),
+        "video_preprocessor_config.json": {**_picture_config(shape), "video_processor_type": _video_processor(shape)},
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "eos_token": "<|im_end|>",
@@ -98,7 +98,7 @@ def _fill_vocabulary(tokenizer: str, size: int) -> str:
     return json.dumps(content)
 
 
-def _model(shape: Shape, ids: dict[str, int], vocabulary: int) -> dict[str, Any]:
+def _model_config(shape: Shape, ids: dict[str, int], vocabulary: int) -> dict[str, Any]:
     old = shape is Shape.TINY_QWEN25_VL
     common = {
         "dtype": "bfloat16",
@@ -208,7 +208,7 @@ _VISION_TINY_25: dict[str, Any] = {
 }
 
 
-def _pictures(shape: Shape) -> dict[str, Any]:
+def _picture_config(shape: Shape) -> dict[str, Any]:
     old = shape is Shape.TINY_QWEN25_VL
     side = 28 if old else 32
     return {

@@ -61,19 +61,19 @@ class Corpus:
             name = "verifier/example"
             shown = {"id": f"{system}/{SAMPLING}/{name}", "name": name, "value": example, "note": ""}
             return [*rows, shown] if example else rows
-        return _lines(self.folder / system / f"{file}.jsonl")
+        return _read_rows(self.folder / system / f"{file}.jsonl")
 
     def reader_rows(self) -> list[Row]:
         """Rows of `eval.jsonl`, which belong to no system."""
-        return _lines(self.folder / "eval.jsonl")
+        return _read_rows(self.folder / "eval.jsonl")
 
     def texts(self, system: str) -> Mapping[str, Any]:
         """`prompts.json` of a system: the texts that the project does not ship. Empty when there is none."""
-        return _object(self.folder / system / "prompts.json")
+        return _read_object(self.folder / system / "prompts.json")
 
     def other_file(self, system: str, name: str) -> Mapping[str, Any]:
         """Another JSON file of a system, such as `cache_schema`. Empty when there is none."""
-        return _object(self.folder / system / f"{name}.json")
+        return _read_object(self.folder / system / f"{name}.json")
 
 
 def sampling_rows(system: str, values: Mapping[str, Any]) -> list[Row]:
@@ -82,12 +82,12 @@ def sampling_rows(system: str, values: Mapping[str, Any]) -> list[Row]:
     return [
         {"id": f"{system}/{SAMPLING}/{section}/{name}", "name": f"{section}/{name}", "value": value, "note": note}
         for section, left_out in sections.items()
-        for name, value, note in _leaves(values.get(section, {}), "")
+        for name, value, note in _named_values(values.get(section, {}), "")
         if name not in left_out
     ]
 
 
-def _leaves(node: Mapping[str, Any], within: str) -> Iterator[tuple[str, Any, str]]:
+def _named_values(node: Mapping[str, Any], within: str) -> Iterator[tuple[str, Any, str]]:
     for key, value in node.items():
         name = f"{within}{key}"
         if key in ("note", "where"):
@@ -97,7 +97,7 @@ def _leaves(node: Mapping[str, Any], within: str) -> Iterator[tuple[str, Any, st
         elif not isinstance(value.get("value", {}), dict):
             yield name, value["value"], value.get("note", "")
         else:
-            yield from _leaves(value.get("value", value), f"{name}/")
+            yield from _named_values(value.get("value", value), f"{name}/")
 
 
 def open_corpus(folder: Path) -> Corpus:
@@ -108,13 +108,13 @@ def open_corpus(folder: Path) -> Corpus:
     return corpus
 
 
-def _lines(path: Path) -> list[Row]:
+def _read_rows(path: Path) -> list[Row]:
     if not path.is_file():
         return []
     return [orjson.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
 
 
-def _object(path: Path) -> Mapping[str, Any]:
+def _read_object(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
     found: Mapping[str, Any] = orjson.loads(path.read_bytes())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_BAD_FROM = 400
-_SERVER_FROM = 500
+_FIRST_ERROR_STATUS = 400
+_FIRST_SERVER_ERROR_STATUS = 500
 
 
 def http_failure(reply: Mapping[str, Any]) -> str | None:
@@ -15,7 +15,7 @@ def http_failure(reply: Mapping[str, Any]) -> str | None:
     The replies have neither a reason phrase nor an address; the corpus was made with these.
     """
     status = reply.get("status")
-    if not isinstance(status, int) or status < _BAD_FROM:
+    if not isinstance(status, int) or status < _FIRST_ERROR_STATUS:
         return None
-    side = "Client" if status < _SERVER_FROM else "Server"
+    side = "Client" if status < _FIRST_SERVER_ERROR_STATUS else "Server"
     return f"{status} {side} Error: made up for url: https://provider.test/"

@@ -27,7 +27,7 @@ from tts.ports.toolbox import Attachment, Toolbox
 from tts.rollout.agent import Agent
 
 _REMAINING_S = 60.0
-_WIDE = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)
+_WIDE_LIMITS = Limits(max_turns=64, max_tool_calls=256, max_tokens=2**20)
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ async def played_rollout(
     tokens_before: int = 0,
     earlier: Sequence[Message] = (),
     hide_photo_hosts: bool = False,
-    limits: Limits = _WIDE,
+    limits: Limits = _WIDE_LIMITS,
     n: int = 1,
 ) -> PlayedRollout:
     """Run until the rollout ends. `earlier` are messages after the prompt, of turns that count as taken."""

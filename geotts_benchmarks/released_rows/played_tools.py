@@ -19,8 +19,10 @@ from tts.toolkit.broker.cache_store import MemoryStore
 from tts.toolkit.toolbox import JoinedToolbox, LocalToolbox, failure_outcome
 
 _PROVIDERS: tuple[ProviderName, ...] = ("amap", "google", "serper", "tavily", "opencage")
-_KEYS = {f"{name}_API_KEY": "made-up-key-of-a-test" for name in ("AMAP", "GOOGLE_MAPS", "SERPER", "TAVILY", "OPENCAGE")}
-_QUICK = ProviderSettings(per_s=1000.0, burst=1000.0, retries=2)
+_MADE_UP_KEYS = {
+    f"{name}_API_KEY": "made-up-key-of-a-test" for name in ("AMAP", "GOOGLE_MAPS", "SERPER", "TAVILY", "OPENCAGE")
+}
+_FAST_SETTINGS = ProviderSettings(per_s=1000.0, burst=1000.0, retries=2)
 
 
 @asynccontextmanager
@@ -29,13 +31,13 @@ async def played_toolbox(
 ) -> AsyncIterator[Toolbox]:
     """The tools of a system beside the engine and behind the broker; without a transport the broker is not reached."""
     network = transport or PlayedTransport({"fails": "lost"})
-    config = ToolsConfig(providers=_PROVIDERS, settings=dict.fromkeys(_PROVIDERS, _QUICK))
+    config = ToolsConfig(providers=_PROVIDERS, settings=dict.fromkeys(_PROVIDERS, _FAST_SETTINGS))
     store, nowhere = MemoryStore(), _NoPlaces()
     catalog = build_catalog(
         config,
         OfflineProviders(nowhere, nowhere),
         store,
-        environment=_KEYS,
+        environment=_MADE_UP_KEYS,
         system=system,
         texts=texts,
         transport=network,

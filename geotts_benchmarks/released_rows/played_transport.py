@@ -15,7 +15,7 @@ from tts.errors import FetchError, FetchErrorKind
 from tts.net.secret import Credential
 from tts.net.transport import CREDENTIAL
 
-_FAILURES: Final = {"ReadTimeout": FetchErrorKind.TIMEOUT, "ConnectTimeout": FetchErrorKind.TIMEOUT}
+_KIND_BY_FAILURE: Final = {"ReadTimeout": FetchErrorKind.TIMEOUT, "ConnectTimeout": FetchErrorKind.TIMEOUT}
 
 
 class PlayedTransport(httpx.AsyncBaseTransport):
@@ -30,7 +30,7 @@ class PlayedTransport(httpx.AsyncBaseTransport):
         """The played reply, the same to every request. Raises FetchError where the provider `fails`."""
         self._record_request(request)
         if (failure := self._provider.get("fails")) is not None:
-            raise FetchError(str(failure), kind=_FAILURES.get(str(failure), FetchErrorKind.CONNECT))
+            raise FetchError(str(failure), kind=_KIND_BY_FAILURE.get(str(failure), FetchErrorKind.CONNECT))
         status = int(self._provider.get("status", 200))
         reply = self._provider.get("reply")
         if "picture" in self._provider or reply == "a picture":

@@ -21,22 +21,24 @@ from tts.rewards.released import (
 )
 
 _TOTALS = "eval/published_totals/"
-_KEPT_CHARS = 120  # what the corpus keeps of a name in these rows
+_MAX_NAME_CHARS = 120  # what the corpus keeps of a name in these rows
 
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compare what each reader makes of the row's text; a row of totals is read from the published file."""
     if str(row["id"]).startswith(_TOTALS):
-        return _totals(row)
+        return _compare_totals(row)
     text, truth = row["text"], row["truth"]
     made: dict[str, Any] = {
         "thinking_with_map": _reading_and_score(thinking_with_map_reward.read_answer(text), truth),
         "thinking_with_map_verifier": _reading_and_score(thinking_with_map_reward.read_verdict(text), truth),
-        "reverse_eval": _pair(reverse_reward.read_for_tables(text)),
-        "reverse_reward": _reward(text, truth),
+        "reverse_eval": _point_fields(reverse_reward.read_for_tables(text)),
+        "reverse_reward": _read_reward(text, truth),
         "geoagent": {
             "answer_for_geocoding": geoagent_answer.answer_for_geocoding(text),
-            "fields": [name[:_KEPT_CHARS] for name in geoagent_answer.names_in(geoagent_answer.answer_for_names(text))],
+            "fields": [
+                name[:_MAX_NAME_CHARS] for name in geoagent_answer.names_in(geoagent_answer.answer_for_names(text))
+            ],
         },
         "geovista_names_by_rule": levels(geovista_reward.names_by_rule(text, truth)),
     }
@@ -46,7 +48,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     return compare_pairs(**pairs)
 
 
-def _totals(row: Row) -> RowResult:
+def _compare_totals(row: Row) -> RowResult:
     """A whole file of published outputs, where the folder of logs has it."""
     path = DEFAULT_LOGS / Path(row["file"]).name
     if not path.is_file():
@@ -70,11 +72,11 @@ def _reading_and_score(reading: thinking_with_map_reward.Reading, truth: Row) ->
     return {**reading._asdict(), "score": thinking_with_map_reward.score(reading, truth).score}
 
 
-def _pair(found: tuple[float, float] | None) -> dict[str, float] | None:
+def _point_fields(found: tuple[float, float] | None) -> dict[str, float] | None:
     return None if found is None else {"lat": found[0], "lon": found[1]}
 
 
-def _reward(text: str, truth: Row) -> dict[str, Any]:
-    found: dict[str, Any] = _pair(reverse_reward.read_for_reward(text)) or {"lat": None, "lon": None}
+def _read_reward(text: str, truth: Row) -> dict[str, Any]:
+    found: dict[str, Any] = _point_fields(reverse_reward.read_for_reward(text)) or {"lat": None, "lon": None}
     true = f"{truth['lat']}, {truth['lon']}"
     return {**found, "score": reverse_reward.place(text, true).place}

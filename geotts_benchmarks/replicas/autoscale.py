@@ -17,7 +17,7 @@ from geotts_benchmarks.plain_photo import plain_photo
 from geotts_benchmarks.replicas.load import Load
 from tts.config import RoutingConfig, ScriptedEngine
 
-_MOST_REPLICAS = 3
+_MAX_REPLICAS = 3
 _CLIENTS = 6
 _UP_WITHIN_S = 150.0  # a replica takes a minute to start on a machine that is busy
 _DOWN_WITHIN_S = 150.0
@@ -39,7 +39,7 @@ def scaling_args(port: int) -> AppArgs:
     """Scripted rollouts of four turns of a second, one to three replicas, delays short enough to watch."""
     auto = AutoscaleConfig(
         min_replicas=1,
-        max_replicas=_MOST_REPLICAS,
+        max_replicas=_MAX_REPLICAS,
         target_ongoing=4,
         upscale_delay_s=0.5,
         downscale_delay_s=5.0,
@@ -68,11 +68,9 @@ async def step(url: str, hold_s: float) -> Result:
     async with client() as http:
         started = time.perf_counter()
         clients = await load.keep(http, _CLIENTS)
-        up_s = await _time_to_reach(_MOST_REPLICAS, counts, _UP_WITHIN_S)
+        up_s = await _time_to_reach(_MAX_REPLICAS, counts, _UP_WITHIN_S)
         print_progress(
-            f"{_MOST_REPLICAS} replicas after {up_s:.1f} s"
-            if up_s
-            else f"never {_MOST_REPLICAS} replicas: {counts[-1]}"
+            f"{_MAX_REPLICAS} replicas after {up_s:.1f} s" if up_s else f"never {_MAX_REPLICAS} replicas: {counts[-1]}"
         )
         until = time.perf_counter() + hold_s
         while time.perf_counter() < until:

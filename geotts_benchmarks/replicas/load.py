@@ -25,20 +25,20 @@ class Load:
     failures: list[str] = field(default_factory=list)
     resumed_at: list[float] = field(default_factory=list)
     lost_rollouts: int = 0
-    _stopping: bool = False
+    _is_stopping: bool = False
 
     async def keep(self, http: httpx.AsyncClient, clients: int) -> list[asyncio.Task[None]]:
         """Start `clients` clients; `finish` lets them end what they have begun."""
-        return [spawn(self._client(http, i), name=f"client {i}") for i in range(clients)]
+        return [spawn(self._run_client(http, i), name=f"client {i}") for i in range(clients)]
 
     async def finish(self, tasks: list[asyncio.Task[None]], *, within_s: float = 120.0) -> None:
         """Let the clients end their requests; one that takes longer than `within_s` is cancelled and is a failure."""
-        self._stopping = True
+        self._is_stopping = True
         _, late = await asyncio.wait(tasks, timeout=within_s)
         for task in late:
             self.failures.append("a client was not answered in time")
             await cancel_and_wait(task)
-        self._stopping = False
+        self._is_stopping = False
 
     async def send_request(self, http: httpx.AsyncClient, seed: int) -> bool:
         """One request; whether it was answered."""
@@ -53,9 +53,9 @@ class Load:
         self.answered.append(found)
         return True
 
-    async def _client(self, http: httpx.AsyncClient, number: int) -> None:
+    async def _run_client(self, http: httpx.AsyncClient, number: int) -> None:
         asked = 0
-        while not self._stopping:
+        while not self._is_stopping:
             await self.send_request(http, seed=number * 1000 + asked)
             asked += 1
 

@@ -12,12 +12,12 @@ from functools import lru_cache
 
 from ray import serve
 
-_ASKS = 12  # handle calls go to a random replica: a dozen reach each of a few
+_CALLS_PER_DEPLOYMENT = 12  # handle calls go to a random replica: a dozen reach each of a few
 _DEPLOYMENTS = {"Gateway", "Rollout", "Tools"}
 
 
 @lru_cache(maxsize=1)
-def _loop() -> asyncio.AbstractEventLoop:
+def _probe_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="probe", daemon=True).start()
     return loop
@@ -31,7 +31,7 @@ class Probe:
 
     async def running(self) -> int:
         """Requests, rollouts and tool calls in flight, summed over all replicas."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._count(), _loop()))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._count_running(), _probe_loop()))
 
     async def idle_within(self, seconds: float) -> bool:
         """Wait until nothing runs; False when something still does after `seconds`."""
@@ -42,10 +42,10 @@ class Probe:
             await asyncio.sleep(0.005)
         return True
 
-    async def _count(self) -> int:
+    async def _count_running(self) -> int:
         counts: dict[str, int] = {}
         there = serve.status().applications[self._app_name].deployments
         for name in sorted(_DEPLOYMENTS & set(there)):
             handle = serve.get_deployment_handle(name, self._app_name)
-            counts |= dict(await asyncio.gather(*(handle.running.remote() for _ in range(_ASKS))))
+            counts |= dict(await asyncio.gather(*(handle.running.remote() for _ in range(_CALLS_PER_DEPLOYMENT))))
         return sum(counts.values())

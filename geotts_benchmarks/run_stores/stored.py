@@ -31,8 +31,8 @@ from tts.errors import FatalError
 from tts.package_files import sample_photos
 
 _RETENTION_S = 3600.0
-_A_DAY_S = 86_400
-_PER_S = 50  # requests a second that must be affordable for a day
+_DAY_S = 86_400
+_REQUESTS_PER_S = 50  # requests a second that must be affordable for a day
 
 
 @click.command()
@@ -55,8 +55,8 @@ async def measure(count: int, tokens: int) -> Result:
         found[name] = await _measure_store(count, tokens, blobs=name == "in_blobs")
         print_progress(f"{name}: {found[name]}")
     kept_kib = found["in_blobs"]["packed_kib"]
-    found["redis_gb_a_day"] = round(kept_kib * 1024 * _PER_S * _A_DAY_S / 1e9, 1)
-    found["blob_gb_a_day"] = round(found["in_blobs"]["blob_kib"] * 1024 * _PER_S * _A_DAY_S / 1e9, 1)
+    found["redis_gb_a_day"] = round(kept_kib * 1024 * _REQUESTS_PER_S * _DAY_S / 1e9, 1)
+    found["blob_gb_a_day"] = round(found["in_blobs"]["blob_kib"] * 1024 * _REQUESTS_PER_S * _DAY_S / 1e9, 1)
     return found
 
 

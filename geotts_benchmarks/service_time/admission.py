@@ -25,7 +25,7 @@ from tts.domain.photo import Photo, PhotoLimits
 from tts.domain.photo_cleaning import load_small_photo
 from tts.errors import FatalError
 
-_WORTHWHILE = 1.15  # times as many photos a second, from which a decoder of our own is worth its code
+_WORTHWHILE_GAIN = 1.15  # times as many photos a second, from which a decoder of our own is worth its code
 Decode = Callable[[bytes], Awaitable[Photo | None]]
 
 
@@ -59,10 +59,13 @@ def command(turns: int, photos: int, at_once: int, quick: bool) -> None:
 async def measure(turns: int, photos: int, at_once: int) -> Result:
     """Figures of both decoders; `worthwhile_turns` counts turns in which the own process is 15 % faster or more."""
     photo = plain_photo()
-    async with _own_process() as own, _pool() as pool:
+    async with _own_process() as own, _process_pool() as pool:
         rows = []
         for number in range(turns):
-            row = {name: await _turn(decode, photo, photos, at_once) for name, decode in (("own", own), ("pool", pool))}
+            row = {
+                name: await _measure_turn(decode, photo, photos, at_once)
+                for name, decode in (("own", own), ("pool", pool))
+            }
             rows.append(row)
             print_progress(
                 f"turn {number + 1}: " + ", ".join(f"{name} {turn.photos_s:.0f}/s" for name, turn in row.items())
@@ -72,7 +75,7 @@ async def measure(turns: int, photos: int, at_once: int) -> Result:
         **{f"{name}_photos_s": round(median([row[name].photos_s for row in rows]), 1) for name in ("own", "pool")},
         **{f"{name}_gateway_ms": round(median([row[name].own_ms for row in rows]), 3) for name in ("own", "pool")},
         "gains": [round(gain, 3) for gain in gains],
-        "worthwhile_turns": sum(gain >= _WORTHWHILE for gain in gains),
+        "worthwhile_turns": sum(gain >= _WORTHWHILE_GAIN for gain in gains),
         "turns": turns,
         "photos": photos,
         "at_once": at_once,
@@ -92,7 +95,7 @@ async def _own_process() -> AsyncIterator[Decode]:
 
 
 @asynccontextmanager
-async def _pool() -> AsyncIterator[Decode]:
+async def _process_pool() -> AsyncIterator[Decode]:
     """One process that is started anew and empties its environment."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_empty_environment) as pool:
         decode = partial(load_small_photo, limits=PhotoLimits())
@@ -104,7 +107,7 @@ def _empty_environment() -> None:
     os.environ.clear()
 
 
-async def _turn(decode: Decode, photo: bytes, photos: int, at_once: int) -> Turn:
+async def _measure_turn(decode: Decode, photo: bytes, photos: int, at_once: int) -> Turn:
     waiting = iter(range(photos))
 
     async def client() -> None:

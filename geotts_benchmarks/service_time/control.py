@@ -40,7 +40,7 @@ _ENGINE_S = 0.2
 _MODEL = "fake"
 _WARM_REQUESTS = 4
 _CLIENTS = (1, 8)
-_REPLICA = "ServeReplica:geotts:"
+_REPLICA_TITLE = "ServeReplica:geotts:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +106,34 @@ def measure(n: int, repeats: int, others: Sequence[OtherServer]) -> Result:
     photo = plain_photo(640, 480)
     found: Result = {"n": n, "photo_bytes": len(photo)}
     for colocate in (True, False):
-        with serve_configuration(_args(_ENGINE_S, colocate=colocate)) as service:
-            replicas = _replicas()
+        with serve_configuration(_make_args(_ENGINE_S, colocate=colocate)) as service:
+            replicas = _replica_processes()
             before_s = _cpu_s(replicas)
-            added = _measure_added(service.url, _locate(photo, n), repeats, "geotts" if colocate else "geotts, apart")
+            added = _measure_added(
+                service.url, _locate_requests(photo, n), repeats, "geotts" if colocate else "geotts, apart"
+            )
             added["cpu_ms"] = round((_cpu_s(replicas) - before_s) / _count_requests(repeats) * 1e3, 2)
-        with serve_configuration(_args(0.0, colocate=colocate)) as service:
-            rps = _requests_per_s(service.url, _locate(photo, n), repeats)
+        with serve_configuration(_make_args(0.0, colocate=colocate)) as service:
+            rps = _requests_per_s(service.url, _locate_requests(photo, n), repeats)
         figures = {**added, "rps_zero": round(rps, 1)}
         print_progress(f"{'colocated' if colocate else 'apart'}: {figures['rps_zero']} requests a second")
         found |= figures if colocate else {"apart": figures}
-    with serve_configuration(_args(_ENGINE_S, colocate=True, method="leader")) as service:
-        found["leader"] = _measure_added(service.url, _locate(photo, n), repeats, "geotts, the first rollout leads")
+    with serve_configuration(_make_args(_ENGINE_S, colocate=True, method="leader")) as service:
+        found["leader"] = _measure_added(
+            service.url, _locate_requests(photo, n), repeats, "geotts, the first rollout leads"
+        )
     found["leader"]["auto"] = measure_led(n, repeats, _ENGINE_S)
     with serve_application(lambda: bare(_ENGINE_S), GatewayConfig(port=free_port())) as service:
-        floor = _measure_added(service.url, _locate(photo, n), repeats, "Serve alone")
+        floor = _measure_added(service.url, _locate_requests(photo, n), repeats, "Serve alone")
     found["least"] = {**floor, "photo_ms": round(photo_ms(photo), 2)}
     print_progress(f"a clean copy of the photo: {found['least']['photo_ms']} ms")
-    beside = {other.name: _measure_added(other.url, _chat(other, photo, n), repeats, other.name) for other in others}
+    beside = {
+        other.name: _measure_added(other.url, _chat_requests(other, photo, n), repeats, other.name) for other in others
+    }
     return {**found, "beside": beside}
 
 
-def _args(turn_s: float, *, colocate: bool, method: Literal["fixed", "leader"] = "fixed") -> AppArgs:
+def _make_args(turn_s: float, *, colocate: bool, method: Literal["fixed", "leader"] = "fixed") -> AppArgs:
     return AppArgs(
         colocate=colocate,
         engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=turn_s, tool=None, sees_pictures=True),
@@ -136,7 +142,7 @@ def _args(turn_s: float, *, colocate: bool, method: Literal["fixed", "leader"] =
     )
 
 
-def _locate(photo: bytes, n: int) -> Make:
+def _locate_requests(photo: bytes, n: int) -> Make:
     def make(i: int) -> Post:
         data = {"n_parallel": str(n), "depth": "standard", "seed": str(i), "include": "none"}
         form = httpx.Request("POST", "http://service/locate", files={"image": photo}, data=data)
@@ -145,7 +151,7 @@ def _locate(photo: bytes, n: int) -> Make:
     return make
 
 
-def _chat(server: OtherServer, photo: bytes, n: int) -> Make:
+def _chat_requests(server: OtherServer, photo: bytes, n: int) -> Make:
     image = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"}}
 
     def make(i: int) -> Post:
@@ -161,9 +167,9 @@ def _chat(server: OtherServer, photo: bytes, n: int) -> Make:
 def _measure_added(url: str, make: Make, repeats: int, name: str) -> Result:
     """Median milliseconds on top of the engine's, at one client and at eight."""
     result: Result = {}
-    _walls(url, make, 1, _WARM_REQUESTS)
+    _wall_times_s(url, make, 1, _WARM_REQUESTS)
     for clients in _CLIENTS:
-        walls = _walls(url, make, clients, repeats)
+        walls = _wall_times_s(url, make, clients, repeats)
         result[f"added_p50_ms_{clients}"] = round((median(walls) - _ENGINE_S) * 1e3, 2)
         print_progress(f"{name}: {clients} clients, {result[f'added_p50_ms_{clients}']} ms added")
     return result
@@ -174,12 +180,12 @@ def _count_requests(repeats: int) -> int:
     return _WARM_REQUESTS + sum(_CLIENTS) * repeats
 
 
-def _replicas() -> list[psutil.Process]:
+def _replica_processes() -> list[psutil.Process]:
     """The replicas of the service that this process has started."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with gone_is_fine():
-            found += [process] if any(_REPLICA in part for part in process.cmdline()) else []
+            found += [process] if any(_REPLICA_TITLE in part for part in process.cmdline()) else []
     return found
 
 
@@ -194,23 +200,23 @@ def _cpu_s(processes: Sequence[psutil.Process]) -> float:
 
 
 def _requests_per_s(url: str, make: Make, repeats: int) -> float:
-    _walls(url, make, 8, 3)
+    _wall_times_s(url, make, 8, 3)
     started = time.perf_counter()
-    walls = _walls(url, make, 16, repeats)
+    walls = _wall_times_s(url, make, 16, repeats)
     return len(walls) / (time.perf_counter() - started)
 
 
-def _walls(url: str, make: Make, clients: int, repeats: int) -> list[float]:
+def _wall_times_s(url: str, make: Make, clients: int, repeats: int) -> list[float]:
     """Seconds from the first byte sent to the last received, of clients side by side, each on one connection.
 
     A plain client in a thread: what an asynchronous one does between bytes would count as the server's.
     """
     with ThreadPoolExecutor(clients) as pool:
-        parts = pool.map(lambda number: _walls_of_one_client(url, make, number * repeats, repeats), range(clients))
+        parts = pool.map(lambda number: _client_wall_times_s(url, make, number * repeats, repeats), range(clients))
         return [wall for part in parts for wall in part]
 
 
-def _walls_of_one_client(url: str, make: Make, first: int, repeats: int) -> list[float]:
+def _client_wall_times_s(url: str, make: Make, first: int, repeats: int) -> list[float]:
     at = urlsplit(url)
     walls = []
     with closing(HTTPConnection(at.hostname or "", at.port, timeout=60.0)) as connection:

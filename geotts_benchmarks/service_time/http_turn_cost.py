@@ -54,7 +54,7 @@ async def _measure(port: int, busy: Connection, repeats: int) -> float:
     found = []
     for i in range(repeats + 1):
         started = time.perf_counter()
-        await _rollout(agent, photo, i)
+        await _run_rollout(agent, photo, i)
         wall = time.perf_counter() - started
         own = sum(busy.recv() for _ in range(_CALLS + 1))
         found.append(1000.0 * (wall - own) / (_CALLS + 1))
@@ -62,7 +62,7 @@ async def _measure(port: int, busy: Connection, repeats: int) -> float:
     return round(median(found[1:]), 3)  # the first opens the connection
 
 
-async def _rollout(agent: Agent, photo: Photo, seed: int) -> None:
+async def _run_rollout(agent: Agent, photo: Photo, seed: int) -> None:
     group = GroupRequest(
         context=RequestContext(id=f"bench{seed}", remaining_s=60.0),
         photos=(photo,),
@@ -84,21 +84,21 @@ def _noop_tool() -> FunctionTool[Arguments]:
 
 
 def _serve(times: Connection) -> None:
-    asyncio.run(_endpoint(times))
+    asyncio.run(_serve_endpoint(times))
 
 
-async def _endpoint(times: Connection) -> None:
+async def _serve_endpoint(times: Connection) -> None:
     """Streams words at a fixed pace, then a call, or the answer; sends how long each reply took."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while head := await _head(reader):
+        while head := await _read_head(reader):
             length = next((int(line.split(b":")[1]) for line in head if line.lower().startswith(b"content-length")), 0)
             if not length:  # the client asks what the endpoint is
                 writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
                 continue
             body = json.loads(await reader.readexactly(length))
             started = time.perf_counter()
-            await _reply(writer, sum(message["role"] == "assistant" for message in body["messages"]))
+            await _send_reply(writer, sum(message["role"] == "assistant" for message in body["messages"]))
             times.send(time.perf_counter() - started)
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
@@ -106,28 +106,28 @@ async def _endpoint(times: Connection) -> None:
     await server.serve_forever()
 
 
-async def _head(reader: asyncio.StreamReader) -> list[bytes]:
+async def _read_head(reader: asyncio.StreamReader) -> list[bytes]:
     try:
         return (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
     except (asyncio.IncompleteReadError, ConnectionError):
         return []
 
 
-async def _reply(writer: asyncio.StreamWriter, turn: int) -> None:
+async def _send_reply(writer: asyncio.StreamWriter, turn: int) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
     for _ in range(_TOKENS):
         await asyncio.sleep(_TOKEN_S)
-        _send(writer, {"delta": {"content": "word "}})
+        _send_chunk(writer, {"delta": {"content": "word "}})
     if turn < _CALLS:
         call = {"index": 0, "id": f"x{turn}", "function": {"name": "look", "arguments": "{}"}}
-        _send(writer, {"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"})
+        _send_chunk(writer, {"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"})
     else:
-        _send(writer, {"delta": {"content": _ANSWER}, "finish_reason": "stop"})
+        _send_chunk(writer, {"delta": {"content": _ANSWER}, "finish_reason": "stop"})
     done = b"data: [DONE]\n\n"
     writer.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(done), done))
     await writer.drain()
 
 
-def _send(writer: asyncio.StreamWriter, choice: dict[str, object]) -> None:
+def _send_chunk(writer: asyncio.StreamWriter, choice: dict[str, object]) -> None:
     data = b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"
     writer.write(b"%x\r\n%s\r\n" % (len(data), data))

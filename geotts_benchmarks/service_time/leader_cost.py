@@ -84,7 +84,7 @@ def measure_led(n: int, repeats: int, engine_s: float) -> Result:
 
 async def _measure(n: int, repeats: int, engine_s: float) -> Result:
     perception = LocalPerception()
-    kinds = {name: _kind(name, perception, engine_s) for name in _KINDS}
+    kinds = {name: _make_kind(name, perception, engine_s) for name in _KINDS}
     found: Result = {}
     for photos in ("known", "new"):
         walls: dict[str, list[float]] = {name: [] for name in _KINDS}
@@ -108,7 +108,7 @@ async def _measure(n: int, repeats: int, engine_s: float) -> Result:
     return found
 
 
-def _kind(name: str, perception: LocalPerception, engine_s: float) -> _Kind:
+def _make_kind(name: str, perception: LocalPerception, engine_s: float) -> _Kind:
     args = AppArgs(
         engine=ScriptedEngine(turns=1, tokens_per_turn=16, turn_s=engine_s, tool=None, sees_pictures=True),
         routing=RoutingConfig.model_validate({"method": _METHODS[name]}),

@@ -55,7 +55,7 @@ async def _run(url: str, repeats: int) -> Result:
             if found.failure:
                 raise click.ClickException(found.failure)
             streamed.append(found.total_s)
-            whole.append(await _fetch(http, url, photo, seed=i))
+            whole.append(await _measure_fetch(http, url, photo, seed=i))
             print_progress(f"repeat {i + 1}: {streamed[-1]:.3f} s streamed, {whole[-1]:.3f} s as one reply")
     return {
         "stream_cost": round(median(streamed) / median(whole) - 1.0, 4),
@@ -66,7 +66,7 @@ async def _run(url: str, repeats: int) -> Result:
     }
 
 
-async def _fetch(http: httpx.AsyncClient, url: str, photo: bytes, *, seed: int) -> float:
+async def _measure_fetch(http: httpx.AsyncClient, url: str, photo: bytes, *, seed: int) -> float:
     """Seconds until the JSON reply, without a stream."""
     started = time.perf_counter()
     data = {name: str(value) for name, value in (_FIELDS | {"seed": seed}).items()}

@@ -26,24 +26,24 @@ from geotts_benchmarks.service_time.token_gateway import CHUNK_S, TALKING_S, UNF
 from tts.errors import FatalError
 
 _ROLLOUTS = 4
-_LATE_MS = 50.0
+_MAX_LAG_MS = 50.0
 _GATHERED_MS = 50.0  # deployments/gateway/runner.py: batches of requests that nobody follows
-_BUSY_SHARE = 0.9
+_MAX_BUSY_SHARE = 0.9
 _FIRST_REQUESTS = 2
-_GROWTH = 1.4
-_MOST_REQUESTS = 200
+_RATE_FACTOR = 1.4
+_MAX_REQUESTS = 200
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Start with one request, and double the number each time.")
 def command(quick: bool) -> None:
     """Find the load at which the 95th percentile of the lag is above 50 ms, with readers and without."""
-    report("tokens", lambda: asyncio.run(measure(2.0 if quick else _GROWTH)))
+    report("tokens", lambda: asyncio.run(measure(2.0 if quick else _RATE_FACTOR)))
 
 
 async def measure(growth: float) -> Result:
     """Chunks a second of the highest load with a lag of at most 50 ms, and how many requests at once that was."""
-    async with _gateway() as (url, process):
+    async with _start_gateway() as (url, process):
         await _measure_step(url, process, 1, followed=True)  # warm
         followed, followed_requests, followed_lag = await _find_limit(url, process, growth, followed=True)
         alone, requests, lag = await _find_limit(url, process, growth, followed=False)
@@ -62,11 +62,11 @@ async def measure(growth: float) -> Result:
 async def _find_limit(url: str, process: Process, growth: float, *, followed: bool) -> tuple[float, int, float]:
     """(chunks a second, requests at once, lag) of the last step that was not late."""
     best, requests = (0.0, 0, 0.0), _FIRST_REQUESTS
-    while requests <= _MOST_REQUESTS:
+    while requests <= _MAX_REQUESTS:
         chunks, lag_ms = await _measure_step(url, process, requests, followed=followed)
         how = "followed" if followed else "not followed"
         print_progress(f"{requests} requests {how}: {chunks:.0f} chunks a second, p95 {lag_ms:.0f} ms late")
-        if lag_ms > _LATE_MS:
+        if lag_ms > _MAX_LAG_MS:
             break
         best, requests = (chunks, requests, lag_ms), max(requests + 1, int(requests * growth))
     return best
@@ -82,7 +82,7 @@ async def _measure_step(url: str, process: Process, requests: int, *, followed: 
     took_s = max(TALKING_S, time.monotonic() - started)
     figures = await _read_record(process)
     busy = (time.process_time() - worked) / (time.monotonic() - started)
-    if busy > _BUSY_SHARE:  # then it is the readers who are late
+    if busy > _MAX_BUSY_SHARE:  # then it is the readers who are late
         print_progress(
             f"the client itself was busy for {100 * busy:.0f} % of the time: the gateway carries more than this says"
         )
@@ -114,7 +114,7 @@ async def _read_record(process: Process) -> Result:
 
 
 @asynccontextmanager
-async def _gateway() -> AsyncIterator[tuple[str, Process]]:
+async def _start_gateway() -> AsyncIterator[tuple[str, Process]]:
     """The gateway on the first core; this process keeps to the others, where there are others."""
     cores = os.sched_getaffinity(0)
     command = (sys.executable, "-m", "geotts_benchmarks.service_time.token_gateway")

@@ -33,7 +33,7 @@ from tts.eval.source_reliability import consensus_errors_km, errors_by_other_hal
 from tts.verify.consensus.radius_fitting import fit
 from tts.verify.evidence.world import World
 
-_ORDERS = 5  # shuffles of the medoid's ties
+_N_SHUFFLES = 5  # shuffles of the medoid's ties
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def errors_km(points: Sequence[LatLon | None], panels: Sequence[Panel]) -> Float
 
 def _medoid_hits(log_set: LogSet) -> Floats:
     """(n, thresholds) hits of the medoid, the mean over orders of the sources."""
-    found: Floats = np.mean([_hits(_medoid_errors_km(log_set.panels, order)) for order in range(_ORDERS)], axis=0)
+    found: Floats = np.mean([_hits(_medoid_errors_km(log_set.panels, order)) for order in range(_N_SHUFFLES)], axis=0)
     return found
 
 

@@ -111,10 +111,10 @@ def _squared_errors(made: Calibration, here: VerdictColumns) -> Floats:
 
 def _hits(cases: Sequence[LabelledCase], widths: Sequence[int], world: World) -> Floats:
     """100 where the consensus over the first so many samples is within 25 km, else 0."""
-    return np.array([_hit(case, width, world) for case, width in zip(cases, widths, strict=True)])
+    return np.array([_hit_percent(case, width, world) for case, width in zip(cases, widths, strict=True)])
 
 
-def _hit(case: LabelledCase, width: int, world: World) -> float:
+def _hit_percent(case: LabelledCase, width: int, world: World) -> float:
     clusters = judge(case.trajectories[:width], (), world).clusters
     return 100.0 * bool(clusters and distance_km(clusters[0].centre, case.truth) < _TARGET_KM)
 

@@ -53,8 +53,8 @@ def measure_questions(world: World, panels: Sequence[Panel], count: int, seed: i
 def _measure_recovery(world: World, family: str, count: int, seed: int, questions: int) -> Result:
     scenarios = generate(family, count, seed, world.gazetteer, world.countries)
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
-    more = _hits(right_with_more(scenario, world) for scenario in scenarios)
-    before, after = _hits(one.right for one in without), _hits(one.right for one in asked)
+    more = _hit_percents(right_with_more(scenario, world) for scenario in scenarios)
+    before, after = _hit_percents(one.right for one in without), _hit_percents(one.right for one in asked)
     open_ones = np.array([scenario.kind != _ANSWERED_KIND for scenario in scenarios])
     share = share_interval(after[open_ones] > 0)
     gain, against = paired_difference(before, after), paired_difference(more, after)
@@ -66,11 +66,11 @@ def _measure_recovery(world: World, family: str, count: int, seed: int, question
         "right_with_one_more_rollout": round(float(more.mean()), 2),
         "recovered": round(float(after[open_ones].mean()), 2),
         "recovered_interval": [round(share.low, 2), round(share.high, 2)],
-        "recovered_gain": _row(gained.value, gained.low, gained.high),
+        "recovered_gain": _round_row(gained.value, gained.low, gained.high),
         **({"lost": _share_row(lost)} if len(lost) else {}),
-        "gain": _row(gain.value, gain.low, gain.high),
-        "over_one_more_rollout": _row(against.value, against.low, against.high),
-        "calls": _calls(asked),
+        "gain": _round_row(gain.value, gain.low, gain.high),
+        "over_one_more_rollout": _round_row(against.value, against.low, against.high),
+        "calls": _mean_calls(asked),
         "by_kind": {kind: round(float(np.mean([100.0 * one.right for one in asked if one.kind == kind])), 2)
                     for kind in sorted({one.kind for one in asked})},
     }  # fmt: skip
@@ -85,20 +85,20 @@ def _losses(before: Floats, after: Floats) -> Floats:
 
 def _share_row(shares: Floats) -> list[float]:
     share = share_interval(shares)
-    return _row(share.value, share.low, share.high)
+    return _round_row(share.value, share.low, share.high)
 
 
 def _measure_elsewhere(world: World, family: str, count: int, seed: int, questions: int) -> tuple[Result, Floats]:
     """The figures of a family, and (count,) which scenarios lost their right answer."""
     scenarios: list[Scenario] = generate(family, count, seed, world.gazetteer, world.countries)
     without, asked = (asyncio.run(score_inquiry(scenarios, world, n)) for n in (0, questions))
-    losses = _losses(_hits(one.right for one in without), _hits(one.right for one in asked))
+    losses = _losses(_hit_percents(one.right for one in without), _hit_percents(one.right for one in asked))
     lost, *lost_interval = _share_row(losses)
     attacked = [one for one, scenario in zip(asked, scenarios, strict=True) if scenario.clean is not None]
     result: Result = {
         "lost": lost,
         "lost_interval": lost_interval,
-        "calls": _calls(asked),
+        "calls": _mean_calls(asked),
         **_moved_share(attacked),
     }
     print_progress(f"{family} with {questions} questions: {result}")
@@ -121,13 +121,13 @@ def _measure_logs(world: World, panels: Sequence[Panel], questions: int) -> Resu
     return {"photos": len(panels), "asked": sum(one.calls > 0 for one in asked), "changed": changed}
 
 
-def _hits(right: Iterable[bool]) -> Floats:
+def _hit_percents(right: Iterable[bool]) -> Floats:
     return np.array([100.0 * one for one in right])
 
 
-def _row(*values: float) -> list[float]:
+def _round_row(*values: float) -> list[float]:
     return [round(value, 2) for value in values]
 
 
-def _calls(scores: Sequence[InquiryScore]) -> float:
+def _mean_calls(scores: Sequence[InquiryScore]) -> float:
     return round(float(np.mean([one.calls for one in scores])), 2)

@@ -28,7 +28,7 @@ for end, place in zip(ends, (3, 4)):
 os.execv(sys.argv[3], sys.argv[3:])
 """
 _PATIENCE_S = 120.0
-_FAREWELL_S = 15.0
+_CLOSE_PATIENCE_S = 15.0
 
 
 class Tab:
@@ -40,7 +40,7 @@ class Tab:
         self.console_errors: list[str] = []
         self.requests: list[str] = []  # with Network.enable
         self.received_bytes = 0
-        self._loads = 0
+        self._n_loads = 0
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """A command of the DevTools protocol; its result. Raises AssertionError when the browser refuses it."""
@@ -71,10 +71,10 @@ class Tab:
 
     async def reload(self) -> None:
         """Load the page again, and wait until that is done."""
-        before = self._loads
+        before = self._n_loads
         await self.ask("Page.reload")
         async with asyncio.timeout(_PATIENCE_S):
-            while self._loads == before:  # noqa: ASYNC110  the next load event is all there is to wait for
+            while self._n_loads == before:  # noqa: ASYNC110  the next load event is all there is to wait for
                 await asyncio.sleep(0.02)
 
     async def look(self, *, dark: bool = False, width: int = 1280, height: int = 900) -> None:
@@ -112,7 +112,7 @@ class Tab:
     def on_event(self, method: str, params: dict[str, Any]) -> None:
         """Take an event of the page."""
         if method == "Page.loadEventFired":
-            self._loads += 1
+            self._n_loads += 1
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
         elif method == "Network.loadingFinished":
@@ -134,18 +134,18 @@ class Browser:
         self._reader = reader
         self._write = write
         self.pid = pid
-        self._numbers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._message_ids = itertools.count(1)
+        self._pending_replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._tabs: dict[str, Tab] = {}
 
     async def ask(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
         """A command, to the browser or to a page of it; its result."""
-        number = next(self._numbers)
-        self._waiting[number] = asyncio.get_running_loop().create_future()
+        number = next(self._message_ids)
+        self._pending_replies[number] = asyncio.get_running_loop().create_future()
         message = {"id": number, "method": method, "params": params, **({"sessionId": session} if session else {})}
         os.write(self._write, json.dumps(message).encode() + b"\0")
         async with asyncio.timeout(_PATIENCE_S):
-            return await self._waiting[number]
+            return await self._pending_replies[number]
 
     async def tab(self) -> Tab:
         """A new page."""
@@ -161,7 +161,7 @@ class Browser:
         while True:
             with suppress(asyncio.IncompleteReadError):
                 reply = json.loads((await self._reader.readuntil(b"\0"))[:-1])
-                waiting = self._waiting.pop(reply.get("id", 0), None)
+                waiting = self._pending_replies.pop(reply.get("id", 0), None)
                 if waiting is not None and not waiting.done():  # done: whoever asked has lost patience
                     if "error" in reply:
                         waiting.set_exception(AssertionError(reply["error"]))
@@ -197,7 +197,7 @@ async def chromium(profile: Path) -> AsyncIterator[Browser]:
         yield browser
     finally:
         try:
-            async with asyncio.timeout(_FAREWELL_S):
+            async with asyncio.timeout(_CLOSE_PATIENCE_S):
                 with suppress(AssertionError, BrokenPipeError):
                     await browser.ask("Browser.close")
                 await process.wait()

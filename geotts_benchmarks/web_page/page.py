@@ -21,10 +21,10 @@ from geotts_benchmarks.harness import Result, free_port, gone_is_fine, percentil
 from geotts_benchmarks.web_page.chromium import CHROMIUM, MISSING, Tab, chromium
 from tts.package_files import sample_photos
 
-_EVERY_S = 1.0
-_LONGEST_S = 1800.0
+_SAMPLE_PERIOD_S = 1.0
+_MAX_WATCH_S = 1800.0
 # The module is the one that the page runs, so that its class can be measured from outside.
-_WATCH = """import(new URL('web/live.js', document.baseURI)).then(({ Live }) => {
+_WATCH_SCRIPT = """import(new URL('web/live.js', document.baseURI)).then(({ Live }) => {
   const take = Live.prototype.take;
   window.batches = [];
   let batch = null;
@@ -67,9 +67,9 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
         await tab.look()
         await tab.open(url)
         await tab.wait_until("document.getElementById('foot').textContent")
-        await tab.js(_WATCH)
+        await tab.js(_WATCH_SCRIPT)
         empty = max(_renderers_mb(browser.pid))
-        await tab.choose("#photos", *_copies(folder, count))
+        await tab.choose("#photos", *_copy_photos(folder, count))
         await tab.wait_until(f"{_QUEUED_COUNT} == {count}")
         await tab.js(f"document.getElementById('apart').click(); document.getElementById('rollouts').value = {n}")
         await tab.js("document.getElementById('depth').value = 'deep'; document.getElementById('go').click()")
@@ -91,7 +91,7 @@ async def _run(url: str, folder: Path, count: int, n: int) -> Result:
 async def _watch_until_ended(tab: Tab, pid: int, count: int) -> tuple[list[float], list[list[float]]]:
     """Heap of the page and memory of the processes that show pages, every second until every photo has ended."""
     heaps, processes = [], []
-    async with asyncio.timeout(_LONGEST_S):
+    async with asyncio.timeout(_MAX_WATCH_S):
         while True:
             ended = int(await tab.js(_ENDED_COUNT))
             metrics = {one["name"]: one["value"] for one in (await tab.ask("Performance.getMetrics"))["metrics"]}
@@ -99,10 +99,10 @@ async def _watch_until_ended(tab: Tab, pid: int, count: int) -> tuple[list[float
             processes.append(_renderers_mb(pid))
             if ended >= count:
                 return heaps, processes
-            await asyncio.sleep(_EVERY_S)
+            await asyncio.sleep(_SAMPLE_PERIOD_S)
 
 
-def _copies(folder: Path, count: int) -> list[Path]:
+def _copy_photos(folder: Path, count: int) -> list[Path]:
     """Files of their own, from the photos that ship."""
     found = []
     for number, (name, photo) in zip(range(count), itertools.cycle(sorted(sample_photos().items())), strict=False):

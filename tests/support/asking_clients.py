@@ -17,7 +17,7 @@ from support.basics import sign_bytes
 
 _PHOTO = sign_bytes("Rue de Rivoli")
 _OPTIONS = LocateOptions(n_parallel=1, depth="deep")
-_LONGEST_S = 150.0  # until a request has its answer or its error
+_TIMEOUT_S = 150.0  # until a request has its answer or its error
 _PAUSE_S = 0.2
 
 
@@ -29,9 +29,9 @@ class AskingClients:
 
     def __init__(self, url: str, number: int) -> None:
         self._url = url
-        self._number = number
+        self._n_clients = number
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run_thread)
         self._failure: BaseException | None = None
         self.answers: Counter[int] = Counter()
         self.errors: set[str] = set()
@@ -57,29 +57,31 @@ class AskingClients:
 
     def wait_for_one_more_answer_each(self) -> None:
         before = dict(self.answers)
-        give_up = time.monotonic() + _LONGEST_S
-        while any(self.answers[number] == before.get(number, 0) for number in range(self._number)):
+        give_up = time.monotonic() + _TIMEOUT_S
+        while any(self.answers[number] == before.get(number, 0) for number in range(self._n_clients)):
             assert self._thread.is_alive(), self._failure
             assert time.monotonic() < give_up, (before, self.answers, self.errors)
             time.sleep(0.05)
 
-    def _run(self) -> None:
+    def _run_thread(self) -> None:
         try:
-            asyncio.run(self._all())
+            asyncio.run(self._run_all_clients())
         except BaseException as error:  # noqa: BLE001  raised again by `stop`
             self._failure = error
 
-    async def _all(self) -> None:
+    async def _run_all_clients(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for number in range(self._number):
+            for number in range(self._n_clients):
                 group.create_task(self._keep_asking(number))
 
     async def _keep_asking(self, number: int) -> None:
         ask = self._read_stream if number % 2 else self._submit
-        async with Client(self._url, resume_s=_LONGEST_S, transport=_Noting(self.requests_of_key)) as client:
+        async with Client(
+            self._url, resume_s=_TIMEOUT_S, transport=_RecordingTransport(self.requests_of_key)
+        ) as client:
             while not self._stop.is_set():
                 try:
-                    async with asyncio.timeout(_LONGEST_S):
+                    async with asyncio.timeout(_TIMEOUT_S):
                         await ask(client)
                     self.answers[number] += 1
                 except GeoTTSError as error:
@@ -101,11 +103,11 @@ class AskingClients:
                 continue
             status = found.status
         if found.problem is not None:
-            raise _declared(found.problem.type.rpartition(":")[2], found.problem.detail)
+            raise _declared_error(found.problem.type.rpartition(":")[2], found.problem.detail)
         assert found.answer is not None, found
 
 
-class _Noting(httpx.AsyncBaseTransport):
+class _RecordingTransport(httpx.AsyncBaseTransport):
     """Notes which request a key was answered with."""
 
     def __init__(self, requests_of_key: dict[str, set[str]]) -> None:
@@ -123,7 +125,7 @@ class _Noting(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _declared(code: str, detail: str) -> GeoTTSError:
+def _declared_error(code: str, detail: str) -> GeoTTSError:
     error = GeoTTSError(detail)
     error.code = code
     return error

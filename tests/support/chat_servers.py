@@ -214,12 +214,12 @@ def anthropic_refuses(body: Body) -> Reply | None:
 
 
 # OpenRouter's API reference: comments keep the stream alive, reasoning_details have to come back unchanged.
-_DETAILS = [{"type": "reasoning.encrypted", "data": "b3BhcXVl", "id": "rs_1", "format": "x", "index": 0}]
+_REASONING_DETAILS = [{"type": "reasoning.encrypted", "data": "b3BhcXVl", "id": "rs_1", "format": "x", "index": 0}]
 
 
 def openrouter_refuses(body: Body) -> Reply | None:
     for message in body["messages"]:
-        if message["role"] == "assistant" and message.get("reasoning_details") != _DETAILS:
+        if message["role"] == "assistant" and message.get("reasoning_details") != _REASONING_DETAILS:
             raw = "assistant message is missing its reasoning_details"
             return Reply(400, {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}})
     if "top_k" in body or "seed" in body:
@@ -229,7 +229,7 @@ def openrouter_refuses(body: Body) -> Reply | None:
 
 def openrouter_streams(turn: Turn, body: Body) -> list[Any]:
     waiting = b": OPENROUTER PROCESSING\n\n"
-    return [waiting, waiting, chunk(reasoning="hm ", reasoning_details=_DETAILS), *streamed_reply(turn, body)]
+    return [waiting, waiting, chunk(reasoning="hm ", reasoning_details=_REASONING_DETAILS), *streamed_reply(turn, body)]
 
 
 # https://github.com/vllm-project/vllm/issues/9986 (tools), serving_chat's messages for length and pictures.
@@ -298,7 +298,7 @@ def lm_studio_refuses(body: Body) -> Reply | None:
 
 
 _VLLM = {"id": "qwen3-vl", "object": "model", "owned_by": "vllm", "max_model_len": 16384}
-_ROUTED = {
+_ROUTED_MODEL = {
     "id": "vendor/vision",
     "context_length": 131072,
     "architecture": {"input_modalities": ["text", "image"]},
@@ -306,7 +306,7 @@ _ROUTED = {
 }
 
 
-def _reasoning(turn: Turn, body: Body) -> list[Any]:
+def _reasoning_reply(turn: Turn, body: Body) -> list[Any]:
     return streamed_reply(turn, body, reasoning_field="reasoning")
 
 
@@ -343,12 +343,12 @@ SERVERS: Iterable[ChatServer] = (
     ChatServer(
         "openrouter",
         "vendor/vision",
-        {"/v1/models": {"data": [_ROUTED, {"id": "another/model"}]}},
+        {"/v1/models": {"data": [_ROUTED_MODEL, {"id": "another/model"}]}},
         openrouter_refuses,
         openrouter_streams,
         takes_seed=False,
     ),
-    ChatServer("vllm", "qwen3-vl", {"/v1/models": listing(_VLLM)}, vllm_refuses, _reasoning, native_tools=False),
+    ChatServer("vllm", "qwen3-vl", {"/v1/models": listing(_VLLM)}, vllm_refuses, _reasoning_reply, native_tools=False),
     ChatServer(
         "sglang",
         "gemma",

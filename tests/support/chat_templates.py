@@ -17,15 +17,15 @@ LLAMA_WITH_JINJA = replace(
 # vLLM's /tokenize and /detokenize, llama-server's /apply-template (API references): what a template makes of a body.
 # `system_with_tools_only` is what the template beside REVERSE's evaluation does.
 TEMPLATES: dict[str, Callable[[Body], str]] = {
-    "whole": lambda body: _rendered(body, system=True, tools=True),
-    "system_with_tools_only": lambda body: _rendered(body, system="tools" in body, tools=True),
-    "no_tools": lambda body: _rendered(body, system=True, tools=False),
-    "no_system": lambda body: _rendered(body, system=False, tools=True),
-    "unseen": lambda body: _rendered(body, system=True, tools=True),
+    "whole": lambda body: _render_text(body, system=True, tools=True),
+    "system_with_tools_only": lambda body: _render_text(body, system="tools" in body, tools=True),
+    "no_tools": lambda body: _render_text(body, system=True, tools=False),
+    "no_system": lambda body: _render_text(body, system=False, tools=True),
+    "unseen": lambda body: _render_text(body, system=True, tools=True),
 }
 
 
-def _rendered(body: Body, *, system: bool, tools: bool) -> str:
+def _render_text(body: Body, *, system: bool, tools: bool) -> str:
     """Words of the messages, a token a character; pictures have none."""
     listed = [json.dumps(tool) for tool in body.get("tools", ())] if tools else []
     texts = [

@@ -21,11 +21,11 @@ class CutRedis:
 
     def __init__(self, url: str) -> None:
         there = urlsplit(url)
-        self._there = (there.hostname or "", there.port or 0)
+        self._redis_address = (there.hostname or "", there.port or 0)
         self._port = 0
         self._server: asyncio.Server | None = None
-        self._swallows = False
-        self._holes = 0
+        self._is_black_hole = False
+        self._black_hole_count = 0
         self._writers: set[asyncio.StreamWriter] = set()
 
     @property
@@ -38,13 +38,13 @@ class CutRedis:
 
     async def cut(self, how: Cut) -> None:
         if how == "black hole":
-            self._swallows = True
-            self._holes += 1
+            self._is_black_hole = True
+            self._black_hole_count += 1
             return
         await self.close()
 
     async def reconnect(self) -> None:
-        self._swallows = False
+        self._is_black_hole = False
         if self._server is None:
             await self.listen()
 
@@ -56,14 +56,14 @@ class CutRedis:
             writer.transport.abort()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there_reader, there_writer = await asyncio.open_connection(*self._there)
+        there_reader, there_writer = await asyncio.open_connection(*self._redis_address)
         self._writers |= {writer, there_writer}
-        born, lost = self._holes, self._swallows
+        born, lost = self._black_hole_count, self._is_black_hole
 
         async def onwards(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
             with suppress(ConnectionError):
                 while data := await source.read(65536):
-                    if not lost and self._holes == born:
+                    if not lost and self._black_hole_count == born:
                         sink.write(data)
                         await sink.drain()
             sink.close()

@@ -13,7 +13,7 @@ from typing import Any
 
 from support.chat_servers import Body, Turn, listing, streamed_reply, whole_reply
 
-_PICTURE = "\N{OBJECT REPLACEMENT CHARACTER}"
+_PICTURE_MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 _PICTURE_TOKENS = 300
 
 
@@ -31,7 +31,7 @@ class CuttingServer:
     counted_of: float = 1.0
 
     def play(self, body: Body, number: int) -> Any:
-        read = self._read(body)
+        read = self._remaining_tokens(body)
         turn = self.speak(body)
         if is_canary(body):
             number_read = re.search(r"\d{6}", " ".join(read))
@@ -50,11 +50,11 @@ class CuttingServer:
 
     def read_of(self, body: Body) -> int:
         """How many tokens of a request it read."""
-        return len(self._read(body))
+        return len(self._remaining_tokens(body))
 
-    def _read(self, body: Body) -> list[str]:
+    def _remaining_tokens(self, body: Body) -> list[str]:
         """The tokens that are left: one a word, and some for each picture."""
-        tokens = [token for message in body["messages"] for token in _tokens(message.get("content"))]
+        tokens = [token for message in body["messages"] for token in _split_tokens(message.get("content"))]
         return tokens if len(tokens) <= self.context else tokens[-self.context // 2 :]
 
 
@@ -72,10 +72,10 @@ def ollama_pages(*, context_length: int | None = None) -> dict[str, Any]:
     }
 
 
-def _tokens(content: Any) -> list[str]:
+def _split_tokens(content: Any) -> list[str]:
     if isinstance(content, str):
         return content.split()
     tokens: list[str] = []
     for part in content or ():
-        tokens += part["text"].split() if part["type"] == "text" else [_PICTURE] * _PICTURE_TOKENS
+        tokens += part["text"].split() if part["type"] == "text" else [_PICTURE_MARK] * _PICTURE_TOKENS
     return tokens

@@ -39,12 +39,12 @@ def ports_of(source):
 
 def public_functions(source):
     """The public functions and methods of a module, as (name, function, whether it is a method)."""
-    yield from _public(ast.parse(source).body, "")
+    yield from _walk_public(ast.parse(source).body, "")
 
 
-def _public(body, prefix):
+def _walk_public(body, prefix):
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from _public(node.body, f"{prefix}{node.name}.")
+            yield from _walk_public(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, Function) and not node.name.startswith("_"):
             yield f"{prefix}{node.name}", node, bool(prefix)

@@ -87,11 +87,16 @@ def documents() -> list[Path]:
 
 def blocks_of(path: Path, root: Path = ROOT) -> list[Block]:
     """The blocks of one document below `root`."""
-    reader = {".md": _of_markdown, ".yaml": _of_header, "": _of_header, ".py": _of_docstring}[path.suffix]
+    reader = {
+        ".md": _blocks_of_markdown,
+        ".yaml": _blocks_of_header,
+        "": _blocks_of_header,
+        ".py": _blocks_of_docstring,
+    }[path.suffix]
     return list(reader(str(path.relative_to(root)), path.read_text()))
 
 
-def _of_markdown(file: str, text: str) -> Iterator[Block]:
+def _blocks_of_markdown(file: str, text: str) -> Iterator[Block]:
     lines = text.splitlines()
     number = 0
     comments: dict[str, str] = {}
@@ -113,7 +118,7 @@ def _of_markdown(file: str, text: str) -> Iterator[Block]:
             number += 1
 
 
-def _of_header(file: str, text: str) -> Iterator[Block]:
+def _blocks_of_header(file: str, text: str) -> Iterator[Block]:
     """Commands in the comment at the top of a configuration are indented by three spaces."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("#"):
@@ -122,6 +127,6 @@ def _of_header(file: str, text: str) -> Iterator[Block]:
             yield Block(file, number, "bash", command[1], shown_only=reason_in(command[1]))
 
 
-def _of_docstring(file: str, text: str) -> Iterator[Block]:
+def _blocks_of_docstring(file: str, text: str) -> Iterator[Block]:
     for found in _USAGE.finditer(text):
         yield Block(file, text[: found.start()].count("\n") + 1, "bash", found[0])

@@ -20,17 +20,17 @@ from support.docs_runner import SERVICE, Place, Reader, serves
 from support.namespaces import machines, missing_requirement
 
 _BLOCKS = [block for path in documents() for block in blocks_of(path) if not block.shown_only]
-_SHELL = [block for block in _BLOCKS if block.language in ("bash", "console")]
-_STARTING = {block.file for block in _SHELL if block.beside or any(map(serves, block.commands()))}
-_ASKING = {
+_SHELL_BLOCKS = [block for block in _BLOCKS if block.language in ("bash", "console")]
+_SERVING_FILES = {block.file for block in _SHELL_BLOCKS if block.beside or any(map(serves, block.commands()))}
+_ASKING_FILES = {
     block.file for block in _BLOCKS if block.language == "json" or SERVICE in block.text or block.file.endswith(".py")
-} - _STARTING
+} - _SERVING_FILES
 CONFIGURATIONS = [block for block in _BLOCKS if block.language == "yaml"]
 _COMMANDS = sorted((block for block in _BLOCKS if block.language != "yaml"), key=lambda block: (block.file, block.line))
 # what serves while documents ask is itself a command of the documentation
 (SERVING,) = [block for block in _COMMANDS if block.text == "geotts serve --config ray_configs/local.yaml"]
-ASKING = [block for block in _COMMANDS if block.file in _ASKING]
-OTHERS = [block for block in _COMMANDS if block.file not in _ASKING and block is not SERVING]
+ASKING = [block for block in _COMMANDS if block.file in _ASKING_FILES]
+OTHERS = [block for block in _COMMANDS if block.file not in _ASKING_FILES and block is not SERVING]
 
 
 class Here:

@@ -34,7 +34,7 @@ def _bricks() -> Image.Image:
     return _grey(np.where(joints, 220, 150) + np.random.default_rng(3).normal(0, 8, joints.shape))
 
 
-def _checks(side: int) -> Image.Image:
+def _checkerboard(side: int) -> Image.Image:
     y, x = _grid()
     return _grey(((x // side + y // side) % 2) * 255)
 
@@ -54,8 +54,8 @@ PICTURES = {
     "coarse noise": lambda: _noise(2).resize((64, 48)).resize(_SIZE, Image.Resampling.NEAREST),
     "blurred noise": lambda: _noise(4, blur=3),
     "bricks": _bricks,
-    "checks": lambda: _checks(20),
-    "large checks": lambda: _checks(80),
+    "checks": lambda: _checkerboard(20),
+    "large checks": lambda: _checkerboard(80),
     "dark": lambda: _noise(5).point(lambda value: value // 16),
 }
 

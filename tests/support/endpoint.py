@@ -76,7 +76,7 @@ async def serving(play: Play, pages: dict[str, Any] | None = None, port: int = 0
         handlers.add(task)
         endpoint.connections += 1
         try:
-            while await _one(endpoint, reader, writer):
+            while await _answer_request(endpoint, reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             endpoint.hung_up += 1
@@ -122,9 +122,9 @@ def serving_in_a_thread(play: Play, pages: dict[str, Any] | None = None, port: i
         loop.close()
 
 
-async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+async def _answer_request(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     """Answer one request; False when the connection is over."""
-    head = await _head(reader)
+    head = await _read_head(reader)
     if head is None:
         return False
     path, headers = head
@@ -134,23 +134,23 @@ async def _one(endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio
         page = endpoint.pages.get(path, Reply(404, {"error": "not found"}))
         if callable(page):
             page = page(json.loads(body))
-        await _reply(writer, page if isinstance(page, Reply) else Reply(body=page))
+        await _send_reply(writer, page if isinstance(page, Reply) else Reply(body=page))
         return True
     request = json.loads(body)
     endpoint.bodies.append(request)
     endpoint.headers.append(headers)
     played = endpoint.play(request, len(endpoint.bodies) - 1)
     if isinstance(played, Reply):
-        await _reply(writer, played)
+        await _send_reply(writer, played)
         return True
     endpoint.streaming += 1
     try:
-        return await _stream(endpoint, _counted(played, request), reader, writer)
+        return await _send_stream(endpoint, _with_prompt_tokens(played, request), reader, writer)
     finally:
         endpoint.streaming -= 1
 
 
-def _counted(steps: Iterable[Any], request: dict[str, Any]) -> Iterator[Any]:
+def _with_prompt_tokens(steps: Iterable[Any], request: dict[str, Any]) -> Iterator[Any]:
     """The steps; a usage without a number of prompt tokens gets one."""
     for step in steps:
         counts = step.get("usage") if isinstance(step, dict) else None
@@ -161,7 +161,7 @@ def _counted(steps: Iterable[Any], request: dict[str, Any]) -> Iterator[Any]:
             yield step
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:
+async def _read_head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:
     try:
         raw = (await reader.readuntil(b"\r\n\r\n")).decode()
     except asyncio.IncompleteReadError:
@@ -171,7 +171,7 @@ async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | No
     return first.split(" ")[1], headers
 
 
-async def _reply(writer: asyncio.StreamWriter, reply: Reply) -> None:
+async def _send_reply(writer: asyncio.StreamWriter, reply: Reply) -> None:
     body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
     lines = [f"HTTP/1.1 {reply.status} X", *(f"{name}: {value}" for name, value in headers.items())]
@@ -179,7 +179,7 @@ async def _reply(writer: asyncio.StreamWriter, reply: Reply) -> None:
     await writer.drain()
 
 
-async def _stream(
+async def _send_stream(
     endpoint: Endpoint, steps: Iterable[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> bool:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")

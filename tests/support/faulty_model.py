@@ -29,45 +29,45 @@ class FaultyModel:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, body: dict[str, Any], number: int) -> Any:
-        if self._too_long(body):
+        if self._is_too_long(body):
             return error(400, "This model's maximum context length is 4096 tokens.", code="context_length_exceeded")
         self.counts["turns"] += 1
-        if self._due("cut", "turns"):
-            return [chunk('{"lat": 43.1'), chunk(finish="length"), self._usage(), DONE]
-        if self._due("unusable", "turns", shift=1):
-            return [*text_chunks("I think this is a lovely place.")[:-2], self._usage(), DONE]
+        if self._is_fault_due("cut", "turns"):
+            return [chunk('{"lat": 43.1'), chunk(finish="length"), self._usage_chunk(), DONE]
+        if self._is_fault_due("unusable", "turns", shift=1):
+            return [*text_chunks("I think this is a lovely place.")[:-2], self._usage_chunk(), DONE]
         made = [call["function"] for message in body["messages"] for call in message.get("tool_calls") or ()]
         if len(made) >= self.calls or not body.get("tools"):
-            return [chunk(ANSWER), chunk(finish="stop"), self._usage(), DONE]
+            return [chunk(ANSWER), chunk(finish="stop"), self._usage_chunk(), DONE]
         valid = [json.loads(call["arguments"])["query"] for call in made if call["name"] == TOOL]
-        return self._call(TOWNS[len(made)], valid[-1] if valid else "")
+        return self._call_chunks(TOWNS[len(made)], valid[-1] if valid else "")
 
-    def _too_long(self, body: dict[str, Any]) -> bool:
+    def _is_too_long(self, body: dict[str, Any]) -> bool:
         """Decided at the first turn of a conversation."""
         if any(message["role"] == "assistant" for message in body["messages"]):
             return False
         self.counts["conversations"] += 1
-        return self._due("context", "conversations")
+        return self._is_fault_due("context", "conversations")
 
-    def _call(self, town: str, before: str) -> list[Any]:
+    def _call_chunks(self, town: str, before: str) -> list[Any]:
         self.counts["calls"] += 1
         name, query = TOOL, town
-        if self._due("invalid", "calls"):
+        if self._is_fault_due("invalid", "calls"):
             name = "no_such_tool"
         elif before:  # only these calls can repeat one, so an invalid call takes no turn of theirs
-            query = before if self._due("repeated", "repeatable") else town
+            query = before if self._is_fault_due("repeated", "repeatable") else town
             self.counts["repeatable"] += 1
         function = {"name": name, "arguments": json.dumps({"query": query})}
         call = {"index": 0, "id": f"call_{self.counts['calls']}", "type": "function", "function": function}
-        return [chunk("Let me look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), self._usage(), DONE]
+        return [chunk("Let me look."), chunk(tool_calls=[call]), chunk(finish="tool_calls"), self._usage_chunk(), DONE]
 
-    def _due(self, fault: str, of: str, shift: int = 0) -> bool:
+    def _is_fault_due(self, fault: str, of: str, shift: int = 0) -> bool:
         every = self.every.get(fault)
         due = every is not None and (self.counts[of] + shift) % every == 0
         self.counts[fault] += due
         return due
 
-    def _usage(self) -> dict[str, Any]:
+    def _usage_chunk(self) -> dict[str, Any]:
         return usage(prompt=1000, completion=10, cached=int(1000 * self.cached))
 
 

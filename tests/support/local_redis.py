@@ -25,14 +25,14 @@ def local_redis(folder: Path) -> Iterator[str]:
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     with subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL) as server:
         try:
-            _wait(port)
+            _wait_until_ready(port)
             yield f"redis://127.0.0.1:{port}/0"
         finally:
             server.terminate()
             server.wait(10)
 
 
-def _wait(port: int) -> None:
+def _wait_until_ready(port: int) -> None:
     for _ in range(200):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

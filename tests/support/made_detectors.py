@@ -12,42 +12,51 @@ INT64 = 7
 SIDE = 64
 
 
-def _varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     out = b""
     while value > 0x7F:
         out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
     return out + bytes([value])
 
 
-def _field(number: int, value: int | bytes | str) -> bytes:
+def _encode_field(number: int, value: int | bytes | str) -> bytes:
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
+        return _encode_varint(number << 3) + _encode_varint(value)
     data = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
+    return _encode_varint(number << 3 | 2) + _encode_varint(len(data)) + data
 
 
-def _tensor(name: str, shape: tuple[int, ...], values: tuple[float, ...], kind: int = FLOAT) -> bytes:
+def _encode_tensor(name: str, shape: tuple[int, ...], values: tuple[float, ...], kind: int = FLOAT) -> bytes:
     raw = struct.pack(f"<{len(values)}{'f' if kind == FLOAT else 'q'}", *values)
-    return b"".join(_field(1, side) for side in shape) + _field(2, kind) + _field(8, name) + _field(9, raw)
+    return (
+        b"".join(_encode_field(1, side) for side in shape)
+        + _encode_field(2, kind)
+        + _encode_field(8, name)
+        + _encode_field(9, raw)
+    )
 
 
-def _node(kind: str, inputs: tuple[str, ...], output: str, **attributes: int) -> bytes:
-    made = b"".join(_field(1, name) for name in inputs) + _field(2, output) + _field(4, kind)
+def _encode_node(kind: str, inputs: tuple[str, ...], output: str, **attributes: int) -> bytes:
+    made = b"".join(_encode_field(1, name) for name in inputs) + _encode_field(2, output) + _encode_field(4, kind)
     for name, value in attributes.items():
-        made += _field(5, _field(1, name) + _field(3, value) + _field(20, 2))
+        made += _encode_field(5, _encode_field(1, name) + _encode_field(3, value) + _encode_field(20, 2))
     return made
 
 
-def _value(name: str, shape: tuple[int, ...]) -> bytes:
-    sides = b"".join(_field(1, _field(1, side)) for side in shape)
-    return _field(1, name) + _field(2, _field(1, _field(1, FLOAT) + _field(2, sides)))
+def _encode_value(name: str, shape: tuple[int, ...]) -> bytes:
+    sides = b"".join(_encode_field(1, _encode_field(1, side)) for side in shape)
+    return _encode_field(1, name) + _encode_field(
+        2, _encode_field(1, _encode_field(1, FLOAT) + _encode_field(2, sides))
+    )
 
 
-def _model(nodes: list[bytes], tensors: list[bytes], output: tuple[int, ...]) -> bytes:
-    graph = b"".join(_field(1, node) for node in nodes) + _field(2, "detector")
-    graph += b"".join(_field(5, tensor) for tensor in tensors)
-    graph += _field(11, _value("images", (1, 3, SIDE, SIDE))) + _field(12, _value("output0", output))
-    return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13))
+def _encode_model(nodes: list[bytes], tensors: list[bytes], output: tuple[int, ...]) -> bytes:
+    graph = b"".join(_encode_field(1, node) for node in nodes) + _encode_field(2, "detector")
+    graph += b"".join(_encode_field(5, tensor) for tensor in tensors)
+    graph += _encode_field(11, _encode_value("images", (1, 3, SIDE, SIDE))) + _encode_field(
+        12, _encode_value("output0", output)
+    )
+    return _encode_field(1, 8) + _encode_field(7, graph) + _encode_field(8, _encode_field(1, "") + _encode_field(2, 13))
 
 
 def detector(box: tuple[float, float, float, float], class_: int = 0, *, nan_when_white: bool = False) -> bytes:
@@ -55,21 +64,24 @@ def detector(box: tuple[float, float, float, float], class_: int = 0, *, nan_whe
 
     `nan_when_white`: the score is no number for a picture that has white in it.
     """
-    nodes = [_node("ReduceMax", ("images",), "max", keepdims=1), _node("Reshape", ("max", "shape"), "brightest")]
+    nodes = [
+        _encode_node("ReduceMax", ("images",), "max", keepdims=1),
+        _encode_node("Reshape", ("max", "shape"), "brightest"),
+    ]
     score = "brightest"
     if nan_when_white:
-        nodes += [_node("Sub", ("limit", "brightest"), "left"), _node("Sqrt", ("left",), "root")]
+        nodes += [_encode_node("Sub", ("limit", "brightest"), "left"), _encode_node("Sqrt", ("left",), "root")]
         score = "root"
-    nodes.append(_node("Concat", ("box", score, "class"), "output0", axis=2))
+    nodes.append(_encode_node("Concat", ("box", score, "class"), "output0", axis=2))
     tensors = [
-        _tensor("shape", (3,), (1, 1, 1), INT64),
-        _tensor("box", (1, 1, 4), box),
-        _tensor("class", (1, 1, 1), (float(class_),)),
-        _tensor("limit", (1, 1, 1), (0.9,)),
+        _encode_tensor("shape", (3,), (1, 1, 1), INT64),
+        _encode_tensor("box", (1, 1, 4), box),
+        _encode_tensor("class", (1, 1, 1), (float(class_),)),
+        _encode_tensor("limit", (1, 1, 1), (0.9,)),
     ]
-    return _model(nodes, tensors, (1, 1, 6))
+    return _encode_model(nodes, tensors, (1, 1, 6))
 
 
 def no_detector() -> bytes:
     """A sound model whose output says nothing about boxes."""
-    return _model([_node("Identity", ("images",), "output0")], [], (1, 3, SIDE, SIDE))
+    return _encode_model([_encode_node("Identity", ("images",), "output0")], [], (1, 3, SIDE, SIDE))

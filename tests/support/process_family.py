@@ -22,12 +22,12 @@ def assert_nothing_left(family: Iterable[psutil.Process]) -> None:
     """Each has ended, or does within 30 s. One that ended and that nobody has collected yet counts as gone."""
     give_up = time.monotonic() + _GONE_S
     running = list(family)
-    while running := [member for member in running if _runs(member)]:
+    while running := [member for member in running if _is_running(member)]:
         assert time.monotonic() < give_up, [str(member) for member in running]
         time.sleep(0.1)
 
 
-def _runs(process: psutil.Process) -> bool:
+def _is_running(process: psutil.Process) -> bool:
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

@@ -17,16 +17,16 @@ def _call(name: str, **arguments: Any) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
-_SEARCH = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
-_LEVEL = {"Clues": ["kanji"], "Reasoning": "Japanese signs.", "Uncertainty": "Low"}
-_LEVELS = {"CountryIdentification": "Japan", "RegionalGuess": "Hokkaido", "PreciseLocalization": "Otaru"}
+_SEARCH_CALL = {"name": "poi_keyword_search", "arguments": '{"query": "Otaru"}'}
+_LEVEL_FIELDS = {"Clues": ["kanji"], "Reasoning": "Japanese signs.", "Uncertainty": "Low"}
+_PLACE_BY_LEVEL = {"CountryIdentification": "Japan", "RegionalGuess": "Hokkaido", "PreciseLocalization": "Otaru"}
 
 # profile → its turns; a turn is a text, or the steps of a stream
 TURNS: dict[str, tuple[str | list[Any], ...]] = {
     **{
         preset: (
             text_chunks(
-                "A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH}]), finish="tool_calls"
+                "A sign.", chunk(tool_calls=[{"index": 0, "id": "x", "function": _SEARCH_CALL}]), finish="tool_calls"
             ),
             '{"lat": 43.19, "lon": 140.99, "city": "Otaru", "country": "Japan"}',
         )
@@ -51,7 +51,9 @@ TURNS: dict[str, tuple[str | list[Any], ...]] = {
     "geoagent": (
         json.dumps(
             {
-                "ChainOfThought": {level: {**_LEVEL, "Conclusion": place} for level, place in _LEVELS.items()},
+                "ChainOfThought": {
+                    level: {**_LEVEL_FIELDS, "Conclusion": place} for level, place in _PLACE_BY_LEVEL.items()
+                },
                 "FinalAnswer": "Japan; Hokkaido; Otaru",
             }
         ),

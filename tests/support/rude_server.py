@@ -63,7 +63,7 @@ class RudeServer:
         self.open_connections += 1
         try:
             while True:
-                seen = await _read(reader)
+                seen = await _read_request(reader)
                 self.seen.append(seen)
                 self.arrived.set()
                 await self._reply(seen, writer)
@@ -82,16 +82,16 @@ class RudeServer:
             name, *rest = urlsplit(f"//x/{behaviour}").path.lstrip("/").split("/")
             await self._misbehave(name, rest, seen, writer)
         else:
-            await _send(writer, *behaviour)
+            await _send_reply(writer, *behaviour)
 
     async def _misbehave(self, name: str, rest: list[str], seen: Seen, writer: asyncio.StreamWriter) -> None:
-        if name in _RAW:
-            await _RAW[name](writer)
+        if name in _RAW_BEHAVIOURS:
+            await _RAW_BEHAVIOURS[name](writer)
         else:
-            await _send(writer, *_WHOLE.get(name, _fine)(rest, seen))
+            await _send_reply(writer, *_WHOLE_REPLIES.get(name, _fine_reply)(rest, seen))
 
 
-async def _read(reader: asyncio.StreamReader) -> Seen:
+async def _read_request(reader: asyncio.StreamReader) -> Seen:
     head = await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     method, target, _ = first.split(" ")
@@ -102,39 +102,39 @@ async def _read(reader: asyncio.StreamReader) -> Seen:
     return Seen(method, target, headers, body)
 
 
-async def _send(writer: asyncio.StreamWriter, status: int, headers: dict[str, str], body: bytes) -> None:
+async def _send_reply(writer: asyncio.StreamWriter, status: int, headers: dict[str, str], body: bytes) -> None:
     lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in headers.items())]
     writer.write("\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode() + body)
     await writer.drain()
 
 
-async def _garbage(writer: asyncio.StreamWriter) -> None:
+async def _send_garbage(writer: asyncio.StreamWriter) -> None:
     writer.write(b"\x00\x9f\x92\x96 this is not HTTP\r\n\r\n")
     await writer.drain()
     writer.close()
 
 
-async def _half(writer: asyncio.StreamWriter) -> None:
+async def _send_half(writer: asyncio.StreamWriter) -> None:
     writer.write(b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"half": ')
     await writer.drain()
     writer.close()
 
 
-async def _cut(writer: asyncio.StreamWriter) -> None:
+async def _cut_reply(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n1000\r\nhal")
     await writer.drain()
     writer.close()
 
 
-async def _reset(writer: asyncio.StreamWriter) -> None:
+async def _reset_connection(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def _silence(writer: asyncio.StreamWriter) -> None:
+async def _keep_silent(writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(3600)
 
 
-async def _drip(writer: asyncio.StreamWriter) -> None:
+async def _send_slowly(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
     while True:
         writer.write(b"1\r\nx\r\n")
@@ -142,7 +142,7 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.02)
 
 
-async def _huge(writer: asyncio.StreamWriter) -> None:
+async def _send_huge(writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n")
     block = b"0" * 2**20
     for _ in range(200):
@@ -151,41 +151,41 @@ async def _huge(writer: asyncio.StreamWriter) -> None:
     writer.close()
 
 
-_TEXT = {"content-type": "text/plain"}
+_TEXT_HEADERS = {"content-type": "text/plain"}
 
 
-def _fine(rest: list[str], seen: Seen) -> Reply:
-    return 200, _TEXT, b"fine"
+def _fine_reply(rest: list[str], seen: Seen) -> Reply:
+    return 200, _TEXT_HEADERS, b"fine"
 
 
-def _zipped(body: bytes) -> Reply:
-    return 200, {**_TEXT, "content-encoding": "gzip"}, body
+def _gzip_reply(body: bytes) -> Reply:
+    return 200, {**_TEXT_HEADERS, "content-encoding": "gzip"}, body
 
 
-def _echo(seen: Seen) -> Reply:
+def _echo_reply(seen: Seen) -> Reply:
     return as_json({"target": seen.target, "headers": seen.headers, "body": seen.body.decode()})
 
 
-_WHOLE: dict[str, Callable[[list[str], Seen], Reply]] = {
-    "status": lambda rest, seen: (int(rest[0]), _TEXT, b"no"),
-    "retry": lambda rest, seen: (int(rest[0]), {**_TEXT, "retry-after": rest[1]}, b"later"),
+_WHOLE_REPLIES: dict[str, Callable[[list[str], Seen], Reply]] = {
+    "status": lambda rest, seen: (int(rest[0]), _TEXT_HEADERS, b"no"),
+    "retry": lambda rest, seen: (int(rest[0]), {**_TEXT_HEADERS, "retry-after": rest[1]}, b"later"),
     "redirect": lambda rest, seen: (int(seen.query.get("status", "302")), {"location": seen.query["to"]}, b""),
     "loop": lambda rest, seen: (302, {"location": "/loop"}, b""),
-    "cookie": lambda rest, seen: (200, {**_TEXT, "set-cookie": "id=1; Path=/"}, b"have one"),
+    "cookie": lambda rest, seen: (200, {**_TEXT_HEADERS, "set-cookie": "id=1; Path=/"}, b"have one"),
     "type": lambda rest, seen: (200, {"content-type": "/".join(rest)}, b"typed"),
-    "echo": lambda rest, seen: _echo(seen),
-    "bomb": lambda rest, seen: _zipped(gzip.compress(bytes(64 * 2**20), compresslevel=1)),
-    "bad-gzip": lambda rest, seen: _zipped(b"this is no gzip"),
-    "short-gzip": lambda rest, seen: _zipped(gzip.compress(b"x" * 5000)[:-12]),
+    "echo": lambda rest, seen: _echo_reply(seen),
+    "bomb": lambda rest, seen: _gzip_reply(gzip.compress(bytes(64 * 2**20), compresslevel=1)),
+    "bad-gzip": lambda rest, seen: _gzip_reply(b"this is no gzip"),
+    "short-gzip": lambda rest, seen: _gzip_reply(gzip.compress(b"x" * 5000)[:-12]),
 }
-_RAW = {
-    "garbage": _garbage,
-    "half": _half,
-    "cut": _cut,
-    "reset": _reset,
-    "silence": _silence,
-    "drip": _drip,
-    "huge": _huge,
+_RAW_BEHAVIOURS = {
+    "garbage": _send_garbage,
+    "half": _send_half,
+    "cut": _cut_reply,
+    "reset": _reset_connection,
+    "silence": _keep_silent,
+    "drip": _send_slowly,
+    "huge": _send_huge,
 }
 
 

@@ -24,8 +24,8 @@ from tts.ports.request_ports import Ports
 from tts.ports.toolbox import Attachment
 
 SIGNS = [("Wilhelmsburg", "Hamburg"), ("Rua da Sofia", "Coimbra"), ("Via Roma", "Torino"), ("Otaru", "Hokkaido")]
-_AT_ONCE = 4
-_TIMES: dict[str, bool | set[str]] = {"timing": True, "cost": True, "provenance": {"answered_at"}}
+_MAX_CONCURRENT = 4
+_EXCLUDED_FIELDS: dict[str, bool | set[str]] = {"timing": True, "cost": True, "provenance": {"answered_at"}}
 
 
 async def play_request(ports: Ports, number: int) -> bytes:
@@ -42,7 +42,7 @@ async def play_request(ports: Ports, number: int) -> bytes:
     run = fold(events)
     assert run.answer is not None, run.failure
     result = {
-        "answer": run.answer.model_dump(mode="json", exclude=_TIMES),
+        "answer": run.answer.model_dump(mode="json", exclude=_EXCLUDED_FIELDS),
         "trajectories": [trajectory.jsonable() for trajectory in run.trajectories],
         "pictures": sorted(pictures),
     }
@@ -50,7 +50,7 @@ async def play_request(ports: Ports, number: int) -> bytes:
 
 
 async def play(ports: Ports, requests: int) -> list[bytes]:
-    limit = asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(_MAX_CONCURRENT)
 
     async def one(number: int) -> bytes:
         async with limit:

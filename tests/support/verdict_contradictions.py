@@ -10,18 +10,20 @@ from tts.domain.hypothesis import Level
 from tts.report.sections import headline
 from tts.verify.assembly.radius_consistency import level_of
 
-_FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
+_LEVEL_BY_FIELD = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
 _CONTINENT_KM = 2500.0  # a place is named with “Perhaps” where the 90 % radius is wider
 
 
 def contradictions_of(verdict: Verdict) -> list[str]:
     """What in a verdict contradicts something else in it, in words."""
-    found = list(_of_answer(verdict, verdict.target_radius_km))
+    found = list(_answer_contradictions(verdict, verdict.target_radius_km))
     for number, candidate in enumerate(verdict.candidates):
-        found += [f"candidate {number}: {problem}" for problem in _of_radii(candidate.radius_km)]
+        found += [f"candidate {number}: {problem}" for problem in _radius_contradictions(candidate.radius_km)]
     for photo in verdict.per_photo:
-        found += [f"photo {photo.photo}: {problem}" for problem in _of_answer(photo, verdict.target_radius_km)]
-    return [*found, *_of_title(verdict)]
+        found += [
+            f"photo {photo.photo}: {problem}" for problem in _answer_contradictions(photo, verdict.target_radius_km)
+        ]
+    return [*found, *_title_contradictions(verdict)]
 
 
 def title_of(verdict: Verdict) -> str:
@@ -36,7 +38,7 @@ def _answer_of(verdict: Verdict) -> Answer:
     return Answer(**dict(verdict), n=count, stop_reason=StopReason.ANSWERED, timing=Timing(total_s=1.0))
 
 
-def _of_title(verdict: Verdict) -> Iterator[str]:
+def _title_contradictions(verdict: Verdict) -> Iterator[str]:
     """An abstention says why; an answer names what its level allows, and says “Perhaps” where it may be anywhere."""
     title, about = title_of(verdict), {contradiction.about for contradiction in verdict.contradictions}
     if verdict.radius_km is None:
@@ -57,27 +59,27 @@ def _of_title(verdict: Verdict) -> Iterator[str]:
         yield f"title {title!r} with level {verdict.level}"
 
 
-def _of_answer(answer: Verdict | PhotoAnswer, target_km: float) -> Iterator[str]:
+def _answer_contradictions(answer: Verdict | PhotoAnswer, target_km: float) -> Iterator[str]:
     if answer.abstained or answer.radius_km is None or answer.lat is None:
         if answer.radius_km is not None or answer.lat is not None or answer.lon is not None or answer.confidence > 0:
             yield "an abstention with a point, a radius or a confidence"
         if not answer.abstained:
             yield "no abstention, and no point or radius"
         return
-    yield from _of_radii(answer.radius_km)
+    yield from _radius_contradictions(answer.radius_km)
     if answer.level is not level_of(answer.radius_km.p50):
         yield f"level {answer.level} with a 50 % radius of {answer.radius_km.p50} km"
-    if any(getattr(answer, name) for name, finest in _FINEST.items() if finest.rank > answer.level.rank):
+    if any(getattr(answer, name) for name, finest in _LEVEL_BY_FIELD.items() if finest.rank > answer.level.rank):
         yield f"a name finer than level {answer.level}"
-    yield from _of_confidence(answer.confidence, target_km, answer.radius_km)
+    yield from _confidence_contradictions(answer.confidence, target_km, answer.radius_km)
 
 
-def _of_radii(radius: Radius) -> Iterator[str]:
+def _radius_contradictions(radius: Radius) -> Iterator[str]:
     if not 0 < radius.p50 < radius.p90 <= HALF_CIRCUMFERENCE_KM:
         yield f"radii of {radius.p50} and {radius.p90} km"
 
 
-def _of_confidence(confidence: float, target_km: float, radius: Radius) -> Iterator[str]:
+def _confidence_contradictions(confidence: float, target_km: float, radius: Radius) -> Iterator[str]:
     low, high = (0.01, 0.49) if target_km < radius.p50 else (0.5, 0.89) if target_km < radius.p90 else (0.9, 0.99)
     if not low <= confidence <= high:
         yield f"confidence {confidence} within {target_km} km, with radii of {radius.p50} and {radius.p90} km"

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("tts", "tools", "deployments", "geotts_benchmarks", "ray_configs")
-_MAIN = (*PACKAGES, "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+_MAIN_FILES = (*PACKAGES, "pyproject.toml", "README.md", "LICENSE", "NOTICE")
 _NO_CACHES = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist")
 _SITE_PACKAGES = "lib/python{}.{}/site-packages".format(*sys.version_info)
 
@@ -24,15 +24,15 @@ _SITE_PACKAGES = "lib/python{}.{}/site-packages".format(*sys.version_info)
 def build_main_wheel(folder: Path) -> Path:
     """The wheel of `geotts`, built from a copy of the sources because the build writes beside them."""
     sources = folder / "main"
-    for name in _MAIN:
+    for name in _MAIN_FILES:
         _copy(ROOT / name, sources / name)
-    return _build(sources, folder / "dist-main")
+    return _build_wheel(sources, folder / "dist-main")
 
 
 def build_client_wheel(folder: Path) -> Path:
     """The wheel of `geotts-client`."""
     _copy(ROOT / "geotts_client", folder / "client")
-    return _build(folder / "client", folder / "dist-client")
+    return _build_wheel(folder / "client", folder / "dist-client")
 
 
 class Environment:
@@ -44,7 +44,7 @@ class Environment:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         self.bin = folder / "bin"
         self.site_packages = folder / _SITE_PACKAGES
-        _pip(
+        _run_pip(
             "--python", self.bin / "python", "install", "--no-deps", "--no-index", "--ignore-installed", *wheels
         )  # before anything else is there: pip must not find, and remove, the project of the checkout
         self._add_required()
@@ -53,11 +53,11 @@ class Environment:
         """What the wheels say they require, and what that requires in turn; nothing else that is installed here."""
         owners: dict[str, set[str]] = {}
         for installed in distributions():
-            for top in _tops(installed):
-                owners.setdefault(top, set()).add(_name(installed))
+            for top in _top_level_names(installed):
+                owners.setdefault(top, set()).add(_canonical_name(installed))
         for found in required_by([*distributions(path=[str(self.site_packages)])]):
-            shared = {top for top in _tops(found) if len(owners[top]) > 1}
-            for top in _tops(found) - shared:
+            shared = {top for top in _top_level_names(found) if len(owners[top]) > 1}
+            for top in _top_level_names(found) - shared:
                 (self.site_packages / top).symlink_to(str(found.locate_file(top)))
             for file in (file for file in found.files or () if file.parts[0] in shared):
                 link = self.site_packages / file
@@ -67,7 +67,7 @@ class Environment:
 
     def installed_names(self) -> set[str]:
         """The names of the distributions in it."""
-        return {_name(one) for one in distributions(path=[str(self.site_packages)])}
+        return {_canonical_name(one) for one in distributions(path=[str(self.site_packages)])}
 
     def run(self, *command: str | Path, cwd: Path, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run a command of the environment (`geotts`, `python`) and wait for it."""
@@ -86,7 +86,7 @@ class Environment:
 def install_beside(package: Path, folder: Path) -> None:
     """Install a package without what it requires into `folder/site`, which is to be put on the path."""
     _copy(package, folder / "sources")  # the build writes beside them
-    _pip(
+    _run_pip(
         "install", "--no-deps", "--no-build-isolation", "--no-index", "--target", folder / "site", folder / "sources"
     )  # fmt: skip
 
@@ -99,13 +99,13 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy(source, target)
 
 
-def _build(sources: Path, into: Path) -> Path:
-    _pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", into, sources)
+def _build_wheel(sources: Path, into: Path) -> Path:
+    _run_pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", into, sources)
     (wheel,) = into.glob("*.whl")
     return wheel
 
 
-def _pip(*arguments: str | Path) -> None:
+def _run_pip(*arguments: str | Path) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -116,7 +116,7 @@ def required_by(wheels: Sequence[Distribution]) -> list[Distribution]:
 
     Raises AssertionError with what is declared and not installed here.
     """
-    own, found, missing = {_name(wheel) for wheel in wheels}, dict[str, Distribution](), set[str]()
+    own, found, missing = {_canonical_name(wheel) for wheel in wheels}, dict[str, Distribution](), set[str]()
     waiting = [(wheel, "") for wheel in wheels]
     followed = set[tuple[str, str]]()
     while waiting:
@@ -128,7 +128,7 @@ def required_by(wheels: Sequence[Distribution]) -> list[Distribution]:
             try:
                 found[name] = distribution(name)
             except PackageNotFoundError:
-                missing.add(f"{wanted}, of {_name(one)}")
+                missing.add(f"{wanted}, of {_canonical_name(one)}")
                 continue
             new = {(name, asked) for asked in ("", *wanted.extras)} - followed
             followed |= new
@@ -137,10 +137,10 @@ def required_by(wheels: Sequence[Distribution]) -> list[Distribution]:
     return list(found.values())
 
 
-def _name(found: Distribution) -> str:
+def _canonical_name(found: Distribution) -> str:
     return canonicalize_name(found.metadata["Name"])
 
 
-def _tops(found: Distribution) -> set[str]:
+def _top_level_names(found: Distribution) -> set[str]:
     """The folders and files beside each other in which a distribution lies; scripts are elsewhere."""
     return {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}

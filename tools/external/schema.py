@@ -14,10 +14,10 @@ from pydantic import ConfigDict, JsonValue, model_validator
 from tts.toolkit.spec import Arguments
 
 _KEPT_KEYWORDS = ("type", "description", "enum", "minimum", "maximum", "default")
-_DEEPEST = 5
-_MOST_FIELDS = 32
-_LONGEST = 300
-_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+_MAX_DEPTH = 5
+_MAX_FIELDS = 32
+_MAX_TEXT_CHARS = 300
+_JSON_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
 
 class ExternalArguments(Arguments):
@@ -60,14 +60,14 @@ def arguments_of(name: str, stated: Any) -> type[ExternalArguments]:
 
 
 def _reduced_schema(node: Any, depth: int) -> dict[str, JsonValue]:
-    if not isinstance(node, dict) or depth > _DEEPEST:
+    if not isinstance(node, dict) or depth > _MAX_DEPTH:
         return {}
     made: dict[str, Any] = {}
     for key in _KEPT_KEYWORDS:
         if (value := _keyword_value(key, node.get(key))) is not None:
             made[key] = value
     if isinstance(fields := node.get("properties"), dict):
-        named = [(name[:64], one) for name, one in fields.items() if isinstance(name, str)][:_MOST_FIELDS]
+        named = [(name[:64], one) for name, one in fields.items() if isinstance(name, str)][:_MAX_FIELDS]
         made["properties"] = {name: _reduced_schema(one, depth + 1) for name, one in named}
         required = node.get("required")
         made["required"] = (
@@ -81,9 +81,9 @@ def _reduced_schema(node: Any, depth: int) -> dict[str, JsonValue]:
 def _keyword_value(key: str, value: Any) -> Any:
     """The value of a keyword when it is one that this keyword may have; None for any other."""
     if key == "type":
-        return value if isinstance(value, str) and value in _TYPES else None
+        return value if isinstance(value, str) and value in _JSON_TYPES else None
     if key == "description":
-        return value[:_LONGEST] if isinstance(value, str) else None
+        return value[:_MAX_TEXT_CHARS] if isinstance(value, str) else None
     if key in ("minimum", "maximum"):
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if key == "enum":

@@ -27,8 +27,8 @@ from tts.errors import ToolError, ToolErrorKind, boundary
 from tts.net.url_secrets import bare_url
 
 T = TypeVar("T")
-_RELAY = Path(__file__).with_name("relay.py")
-_MOST_PAGES = 10
+_RELAY_SCRIPT = Path(__file__).with_name("relay.py")
+_MAX_PAGES = 10
 
 
 async def list_tools(config: McpServerConfig, environment: Mapping[str, str]) -> list[types.Tool]:
@@ -48,7 +48,7 @@ async def list_tools(config: McpServerConfig, environment: Mapping[str, str]) ->
     async def every(client: Client) -> list[types.Tool]:
         tools: list[types.Tool] = []
         cursor: str | None = None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
             tools += page.tools
             cursor = page.next_cursor
@@ -56,7 +56,7 @@ async def list_tools(config: McpServerConfig, environment: Mapping[str, str]) ->
                 break
         return tools
 
-    return await _conversation(config, environment, every)
+    return await _run_session(config, environment, every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ToolCaller:
             ToolError: TIMEOUT, or UNAVAILABLE for all else that can go wrong with a server.
         """
         self._record_call(name, arguments, request_id)
-        return await _conversation(self.config, self.environment, lambda client: client.call_tool(name, arguments))
+        return await _run_session(self.config, self.environment, lambda client: client.call_tool(name, arguments))
 
     def _record_call(self, name: str, arguments: dict[str, Any], request_id: str) -> None:
         url = f"stdio:{self.server}/{name}" if self.config.url is None else bare_url(self.config.url)
@@ -92,13 +92,13 @@ class ToolCaller:
         self.record(Outgoing.now(host=host, method="MCP", url=url, bytes_sent=size, request_id=request_id))
 
 
-async def _conversation(
+async def _run_session(
     config: McpServerConfig, environment: Mapping[str, str], work: Callable[[Client], Awaitable[T]]
 ) -> T:
     try:
         async with asyncio.timeout(config.timeout_s):
             with boundary(ToolError, "an external MCP server"):
-                async with _client(config, environment) as client:
+                async with _connect_client(config, environment) as client:
                     return await work(client)
     except TimeoutError:
         kind = ToolErrorKind.TIMEOUT
@@ -106,10 +106,10 @@ async def _conversation(
 
 
 @asynccontextmanager
-async def _client(config: McpServerConfig, environment: Mapping[str, str]) -> AsyncIterator[Client]:
+async def _connect_client(config: McpServerConfig, environment: Mapping[str, str]) -> AsyncIterator[Client]:
     if config.url is None:
         given = {name: environment[name] for name in config.env if name in environment}
-        relayed = ["-I", str(_RELAY), str(config.max_bytes), *config.command]
+        relayed = ["-I", str(_RELAY_SCRIPT), str(config.max_bytes), *config.command]
         async with Client(StdioServerParameters(command=sys.executable, args=relayed, env=given)) as client:
             yield client
         return

@@ -32,18 +32,20 @@ KEY_PARAMETER: Final = "key"
 BASE_URL: Final = "https://restapi.amap.com"
 LIMITS: Final = ProviderLimits(per_s=3.0, burst=3.0, max_running=3)
 _COUNTRY_OF_CODE: Final = {"71": "TW", "81": "HK", "82": "MO"}
-_QUOTA = frozenset({"10003", "10044", "10045", "40000", "40002", "40003"})
-_TOO_OFTEN = frozenset({"10004", "10014", "10015", "10019", "10020", "10021", "10029"})
-_KEY = frozenset({"10001", "10002", "10005", "10006", "10007", "10008", "10009", "10012", "10013", "10026", "10041"})
-_PASSING = frozenset({"10016", "10017", "10053", "30001", "30002", "30003"})
+_QUOTA_CODES = frozenset({"10003", "10044", "10045", "40000", "40002", "40003"})
+_RATE_LIMIT_CODES = frozenset({"10004", "10014", "10015", "10019", "10020", "10021", "10029"})
+_KEY_CODES = frozenset(
+    {"10001", "10002", "10005", "10006", "10007", "10008", "10009", "10012", "10013", "10026", "10041"}
+)
+_PASSING_CODES = frozenset({"10016", "10017", "10053", "30001", "30002", "30003"})
 _DETAILED_ZOOM = 17
 
 
-def _text_or_nothing(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-Text = Annotated[str, BeforeValidator(_text_or_nothing)]
+Text = Annotated[str, BeforeValidator(_text_or_empty)]
 
 
 class _Answer(Reply):
@@ -116,7 +118,7 @@ class Amap(Service):
     ) -> Sequence[PlaceFact]:
         """The first page of AMap's text search. It knows China only, whatever `country` is."""
         parameters = {"keywords": query, "offset": str(limit), "page": "1", "extensions": "base"}
-        reply = await self._client.read(self._ask("place/text", parameters), context, _Pois, _failure_of)
+        reply = await self._client.read(self._make_request("place/text", parameters), context, _Pois, _failure_of)
         return [_fact(poi) for poi in reply.pois[:limit] if poi.id]
 
     async def autocomplete(
@@ -124,20 +126,27 @@ class Amap(Service):
     ) -> Sequence[PlaceFact]:
         """AMap's input tips; those without an id are left out."""
         reply = await self._client.read(
-            self._ask("assistant/inputtips", {"keywords": query, "datatype": "poi"}), context, _Tips, _failure_of
+            self._make_request("assistant/inputtips", {"keywords": query, "datatype": "poi"}),
+            context,
+            _Tips,
+            _failure_of,
         )
         return [_fact(tip) for tip in reply.tips if tip.id][:limit]
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of an AMap id; None when the reply lists none."""
-        reply = await self._client.read(self._ask("place/detail", {"id": place_id}), context, _Pois, _failure_of)
+        reply = await self._client.read(
+            self._make_request("place/detail", {"id": place_id}), context, _Pois, _failure_of
+        )
         return _fact(reply.pois[0]) if reply.pois else None
 
     async def geocode(
         self, address: str, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Positions of an address; ids are administrative codes."""
-        reply = await self._client.read(self._ask("geocode/geo", {"address": address}), context, _Geocodes, _failure_of)
+        reply = await self._client.read(
+            self._make_request("geocode/geo", {"address": address}), context, _Geocodes, _failure_of
+        )
         return [
             PlaceFact(
                 id=f"adcode:{found.adcode}",
@@ -153,8 +162,8 @@ class Amap(Service):
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The address at the point first, then places within 1 km; `point` is turned to GCJ-02 before it is sent."""
-        parameters = {"location": _location(to_gcj02(point)), "extensions": "all", "radius": "1000"}
-        reply = await self._client.read(self._ask("geocode/regeo", parameters), context, _Regeo, _failure_of)
+        parameters = {"location": _location_text(to_gcj02(point)), "extensions": "all", "radius": "1000"}
+        reply = await self._client.read(self._make_request("geocode/regeo", parameters), context, _Regeo, _failure_of)
         found = reply.regeocode
         place = found.component
         near = [
@@ -181,7 +190,7 @@ class Amap(Service):
         if style != "map":
             raise ToolError("AMap serves no satellite pictures here", kind=ToolErrorKind.UNAVAILABLE)
         shown = min(_DETAILED_ZOOM, max(1, round(zoom)))
-        centre = _location(to_gcj02(point))
+        centre = _location_text(to_gcj02(point))
         size = f"{min(width, 1024)}*{min(height, 1024)}"
         parameters = {"location": centre, "zoom": str(shown), "size": size, "markers": f"mid,,A:{centre}"}
         request = ProviderRequest(
@@ -191,7 +200,7 @@ class Amap(Service):
         note = f"Zoom {shown}. Source: AMap."
         return MapPicture(reply.content, reply.content_type, min(width, 1024), min(height, 1024), float(shown), note)
 
-    def _ask(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
+    def _make_request(self, service: str, parameters: dict[str, str]) -> ProviderRequest:
         return ProviderRequest(f"{self._base}/v3/{service}", {**parameters, "output": "JSON"})
 
 
@@ -200,13 +209,13 @@ def _failure_of(answer: _Answer) -> ProviderFailure | None:
     code = answer.infocode
     if answer.status == "1" or code == "10000":
         return None
-    if code in _QUOTA:
+    if code in _QUOTA_CODES:
         return ProviderFailure("quota", f"the quota is used up ({code})")
-    if code in _TOO_OFTEN:
+    if code in _RATE_LIMIT_CODES:
         return ProviderFailure("rate", f"asked too often ({code})", 1.0)
-    if code in _KEY:
+    if code in _KEY_CODES:
         return ProviderFailure("key", f"the key is refused ({code})")
-    if code in _PASSING:
+    if code in _PASSING_CODES:
         return ProviderFailure("passing", f"the service is failing ({code})")
     return ProviderFailure("refused", f"the request was refused ({code})")
 
@@ -271,7 +280,7 @@ def _point(location: str) -> LatLon | None:
         return None
 
 
-def _location(point: LatLon) -> str:
+def _location_text(point: LatLon) -> str:
     return f"{point.lon:.6f},{point.lat:.6f}"
 
 

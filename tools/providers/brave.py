@@ -15,7 +15,7 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 BASE_URL: Final = "https://api.search.brave.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Subscription-Token")
 LIMITS: Final = ProviderLimits(per_s=1.0, burst=1.0, max_running=2)  # the free plan's rate
-_MOST_RESULTS = 20
+_MAX_RESULTS = 20
 
 
 class _Hit(Reply):
@@ -41,7 +41,7 @@ class Brave(Service):
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """At most 20 hits, without markup; the snippet is the description and one extra snippet."""
-        parameters = {"q": query, "count": str(min(limit, _MOST_RESULTS))}
+        parameters = {"q": query, "count": str(min(limit, _MAX_RESULTS))}
         reply = await self._client.read(ProviderRequest(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
         return [
             WebFact(

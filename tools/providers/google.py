@@ -26,33 +26,41 @@ IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
 _IN_QUERY: Final = KeyPlace("query", "key")
 PLACES_URL: Final = "https://places.googleapis.com"
 MAPS_URL: Final = "https://maps.googleapis.com"
-_FIELDS = ("id", "displayName", "formattedAddress", "location", "primaryType", "addressComponents", "googleMapsUri")
+_PLACE_FIELDS = (
+    "id",
+    "displayName",
+    "formattedAddress",
+    "location",
+    "primaryType",
+    "addressComponents",
+    "googleMapsUri",
+)
 _SHORTEST_ID = 20
-_MOST_PX = 640
+_MAX_SIDE_PX = 640
 
 
-class _Camel(Reply):
+class _CamelCaseReply(Reply):
     """The newer services write camelCase."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
 
 
-class _LocalisedText(_Camel):
+class _LocalisedText(_CamelCaseReply):
     text: str = ""
 
 
-class _Location(_Camel):
+class _Location(_CamelCaseReply):
     latitude: float
     longitude: float
 
 
-class _Part(_Camel):
+class _Part(_CamelCaseReply):
     long_text: str = ""
     short_text: str = ""
     types: tuple[str, ...] = ()
 
 
-class _Place(_Camel):
+class _Place(_CamelCaseReply):
     id: str
     display_name: _LocalisedText = _LocalisedText()
     formatted_address: str = ""
@@ -62,27 +70,27 @@ class _Place(_Camel):
     google_maps_uri: str | None = None
 
 
-class _Places(_Camel):
+class _Places(_CamelCaseReply):
     places: tuple[_Place, ...] = ()
 
 
-class _StructuredText(_Camel):
+class _StructuredText(_CamelCaseReply):
     main_text: _LocalisedText = _LocalisedText()
     secondary_text: _LocalisedText = _LocalisedText()
 
 
-class _Prediction(_Camel):
+class _Prediction(_CamelCaseReply):
     place_id: str
     text: _LocalisedText = _LocalisedText()
     structured_format: _StructuredText = _StructuredText()
     types: tuple[str, ...] = ()
 
 
-class _Suggestion(_Camel):
+class _Suggestion(_CamelCaseReply):
     place_prediction: _Prediction | None = None
 
 
-class _Suggestions(_Camel):
+class _Suggestions(_CamelCaseReply):
     suggestions: tuple[_Suggestion, ...] = ()
 
 
@@ -159,7 +167,7 @@ class Google:
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of a Google id. Never None: an unknown id raises ToolError."""
         request = ProviderRequest(
-            f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_FIELDS)}
+            f"{self._places}/v1/places/{place_id}", headers={"X-Goog-FieldMask": ",".join(_PLACE_FIELDS)}
         )
         return _place_fact(await self._client.read(request, context, _Place))
 
@@ -179,7 +187,7 @@ class Google:
     ) -> MapPicture:
         """A PNG of at most 640 pixels a side at a whole zoom, with a marker in the middle."""
         shown = max(0, round(zoom))
-        width, height = min(width, _MOST_PX), min(height, _MOST_PX)
+        width, height = min(width, _MAX_SIDE_PX), min(height, _MAX_SIDE_PX)
         centre = f"{point.lat:.6f},{point.lon:.6f}"
         parameters = {
             "center": centre,
@@ -205,7 +213,7 @@ class Google:
         return [_geocoded_fact(found) for found in reply.results[:limit]]
 
     def _new_request(self, service: str, prefix: str, body: dict[str, str | int]) -> ProviderRequest:
-        mask = ",".join(prefix + name for name in _FIELDS)
+        mask = ",".join(prefix + name for name in _PLACE_FIELDS)
         return ProviderRequest(
             f"{self._places}/v1/{service}", headers={"X-Goog-FieldMask": mask}, method="POST", json=body
         )

@@ -34,55 +34,55 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 BASE_URL: Final = "https://vision.googleapis.com"
 KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0, timeout_s=20.0)
-_SOURCE = "Google Vision"
-_ENTITIES = 3
+_SOURCE_NAME = "Google Vision"
+_MAX_ENTITIES = 3
 _MAX_SIMILAR = 5
 # google.rpc.Code of a single picture's error; any other is a fault of the service
 _FAILURE_KINDS: Final[dict[int, FailureKind]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
 
 
-class _Camel(Reply):
+class _CamelCaseReply(Reply):
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
 
 
-class _Image(_Camel):
+class _Image(_CamelCaseReply):
     url: str
 
 
-class _Page(_Camel):
+class _Page(_CamelCaseReply):
     url: str
     page_title: str = ""
     full_matching_images: tuple[_Image, ...] = ()
     partial_matching_images: tuple[_Image, ...] = ()
 
 
-class _Entity(_Camel):
+class _Entity(_CamelCaseReply):
     entity_id: str = ""
     description: str = ""
 
 
-class _Label(_Camel):
+class _Label(_CamelCaseReply):
     label: str = ""
 
 
-class _Web(_Camel):
+class _Web(_CamelCaseReply):
     web_entities: tuple[_Entity, ...] = ()
     pages_with_matching_images: tuple[_Page, ...] = ()
     visually_similar_images: tuple[_Image, ...] = ()
     best_guess_labels: tuple[_Label, ...] = ()
 
 
-class _Status(_Camel):
+class _Status(_CamelCaseReply):
     code: int = 0
     message: str = ""
 
 
-class _Answer(_Camel):
+class _Answer(_CamelCaseReply):
     web_detection: _Web = _Web()
     error: _Status | None = None
 
 
-class _Answers(_Camel):
+class _Answers(_CamelCaseReply):
     responses: tuple[_Answer, ...] = ()
 
 
@@ -132,7 +132,7 @@ def _entities(web: _Web) -> Iterator[WebFact]:
     """What the pictures on those pages are about, as pages of Google's knowledge graph."""
     guess = ", ".join(label.label for label in web.best_guess_labels if label.label)
     named = [entity for entity in web.web_entities if entity.description and entity.entity_id]
-    for entity in named[:_ENTITIES]:
+    for entity in named[:_MAX_ENTITIES]:
         yield WebFact(
             number=0,
             title=plain_text(entity.description, limit=200),
@@ -140,7 +140,7 @@ def _entities(web: _Web) -> Iterator[WebFact]:
             if guess
             else "what pages with such pictures are about",
             url=f"https://www.google.com/search?kgmid={quote(entity.entity_id)}",
-            source=_SOURCE,
+            source=_SOURCE_NAME,
         )
 
 
@@ -152,7 +152,7 @@ def _pages(web: _Web) -> Iterator[WebFact]:
             number=0,
             title=title or (urlsplit(page.url).hostname or page.url),
             url=page.url,
-            source=_SOURCE,
+            source=_SOURCE_NAME,
             same_picture=bool(page.full_matching_images or page.partial_matching_images),
         )
 
@@ -160,7 +160,7 @@ def _pages(web: _Web) -> Iterator[WebFact]:
 def _similar_pictures(web: _Web) -> Iterator[WebFact]:
     for image in web.visually_similar_images[:_MAX_SIMILAR]:
         host = urlsplit(image.url).hostname or image.url
-        yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE)
+        yield WebFact(number=0, title=f"a similar picture at {host}", url=image.url, source=_SOURCE_NAME)
 
 
 PROVIDER: Final = Provider(

@@ -14,9 +14,9 @@ from tts.geodata.maps.furniture import Pin
 from tts.geodata.maps.palette import PALETTES
 from tts.geodata.maps.view import MAX_ZOOM, View
 
-_LEAST_ZOOM = 2.0
+_MIN_ZOOM = 2.0
 _JPEG_QUALITY = 88
-_TRUTH: Final[dict[Style, str]] = {
+_ACCURACY_NOTES: Final[dict[Style, str]] = {
     "map": "Drawn offline from 1:10 million data: lines are true to about 1 km, relief to 3.7 km; no streets.",
     "satellite": "Drawn offline from Blue Marble: 7.4 km a pixel, shading 3.7 km; no buildings, no streets.",
 }
@@ -40,9 +40,9 @@ class OfflineMaps:
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
         """A JPEG. A zoom that the data do not allow is brought into range; the note tells where it was too large."""
-        view = View(point, min(MAX_ZOOM, max(_LEAST_ZOOM, zoom)), width, height)
+        view = View(point, min(MAX_ZOOM, max(_MIN_ZOOM, zoom)), width, height)
         data = await asyncio.to_thread(encoded_map, self._cartographer, view, style)
-        note = f"{_TRUTH[style]} Sources: {PALETTES[style].sources}."
+        note = f"{_ACCURACY_NOTES[style]} Sources: {PALETTES[style].sources}."
         if zoom > MAX_ZOOM:
             note = f"Zoom {zoom:g} is not available offline; this is zoom {MAX_ZOOM:g}. {note}"
         return MapPicture(data, "image/jpeg", width, height, view.zoom, note)

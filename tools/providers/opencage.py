@@ -22,7 +22,7 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 BASE_URL: Final = "https://api.opencagedata.com"
 KEY_PLACE: Final = KeyPlace("query", "key")
 LIMITS: Final = ProviderLimits(per_s=1.0, burst=2.0)  # the free plan: one request a second
-_ID = "oc:"
+_ID_PREFIX = "oc:"
 
 
 class _Position(Reply):
@@ -49,7 +49,7 @@ class OpenCagePlaces(Service):
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `oc:`; a position follows."""
-        return place_id.startswith(_ID)
+        return place_id.startswith(_ID_PREFIX)
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -65,7 +65,7 @@ class OpenCagePlaces(Service):
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """An id holds its own position: OpenCage has none of its own."""
-        lat, _, lon = place_id.removeprefix(_ID).partition(",")
+        lat, _, lon = place_id.removeprefix(_ID_PREFIX).partition(",")
         try:
             point = LatLon(lat=float(lat), lon=float(lon))
         except ValueError:
@@ -113,7 +113,7 @@ def place_found(formatted: str, point: LatLon, components: Mapping[str, Any], co
     texts = {name: value for name, value in components.items() if isinstance(value, str)}
     kind = texts.get("_type", "")
     return PlaceFact(
-        id=f"{_ID}{point.lat:.6f},{point.lon:.6f}",
+        id=f"{_ID_PREFIX}{point.lat:.6f},{point.lon:.6f}",
         name=texts.get(kind) or formatted.partition(",")[0],
         place_kind=kind,
         point=point,

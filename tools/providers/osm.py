@@ -28,7 +28,7 @@ NOMINATIM_URL: Final = "https://nominatim.openstreetmap.org"
 PHOTON_URL: Final = "https://photon.komoot.io"
 OVERPASS_URL: Final = "https://overpass-api.de"
 SOURCE: Final = "OpenStreetMap"
-_ID = re.compile(r"(node|way|relation)/(\d{1,19})")
+_ELEMENT_ID = re.compile(r"(node|way|relation)/(\d{1,19})")
 _KIND_OF_LETTER = {"N": "node", "W": "way", "R": "relation"}
 _PLACE_KEYS = (
     "amenity",
@@ -130,7 +130,7 @@ class OsmPlaces:
 
     def owns(self, place_id: str) -> bool:
         """Ids are those of OpenStreetMap: `node/1`, `way/1`, `relation/1`."""
-        return _ID.fullmatch(place_id) is not None
+        return _ELEMENT_ID.fullmatch(place_id) is not None
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -152,7 +152,7 @@ class OsmPlaces:
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The element as Overpass has it; None for an id of another form, or where there is no such element."""
-        match = _ID.fullmatch(place_id)
+        match = _ELEMENT_ID.fullmatch(place_id)
         if match is None:
             return None
         query = f"[out:json][timeout:10];{match[1]}({match[2]});out center tags;"

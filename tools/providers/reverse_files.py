@@ -10,7 +10,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.reverse_cache.evaluation import EvaluationCache
 
-_THOUSAND = 1000.0
+_BOX_UNITS = 1000.0
 
 
 class ReverseFilesSearch:
@@ -37,7 +37,7 @@ class ReverseFilesSearch:
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
         """The box is cut to whole thousandths, as the released code does before it asks."""
-        sides = [int(round(_THOUSAND * side, 6)) for side in (box.x0, box.y0, box.x1, box.y1)]
+        sides = [int(round(_BOX_UNITS * side, 6)) for side in (box.x0, box.y0, box.x1, box.y1)]
         found = self._cache.picture(self._paths.get(photo_sha256, photo_sha256), sides)
         return _facts(found or (), "")[:limit]
 

@@ -15,7 +15,7 @@ from tts.toolkit.reverse_cache.facts import as_facts
 from tts.toolkit.reverse_cache.lookup import IOU_MIN, picture_call, text_call
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
-_THOUSAND = 1000.0
+_BOX_UNITS = 1000.0
 
 
 class ReverseTapeSearch:
@@ -48,7 +48,7 @@ class ReverseTapeSearch:
         self, photo_sha256: str, box: Box, *, goal: str, limit: int, context: RequestContext
     ) -> Sequence[WebFact]:
         """The first recorded region of this photo, where `box` overlaps it enough."""
-        sides = [_THOUSAND * side for side in (box.x0, box.y0, box.x1, box.y1)]
+        sides = [_BOX_UNITS * side for side in (box.x0, box.y0, box.x1, box.y1)]
         call, iou = picture_call(self.cache, self.cache.path_of(photo_sha256), sides)
         if call is None or iou is None or iou < self._iou:
             return ()

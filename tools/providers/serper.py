@@ -23,7 +23,7 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 BASE_URL: Final = "https://google.serper.dev"
 KEY_PLACE: Final = KeyPlace("header", "X-API-KEY")
 LIMITS: Final = ProviderLimits(per_s=20.0, burst=20.0)
-_ID = "cid:"
+_ID_PREFIX = "cid:"
 
 
 class _Hit(Reply):
@@ -83,7 +83,7 @@ class SerperPlaces(Service):
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `cid:`, the number of a place on Google Maps."""
-        return place_id.startswith(_ID)
+        return place_id.startswith(_ID_PREFIX)
 
     async def search(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -103,7 +103,7 @@ class SerperPlaces(Service):
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of an id from `search`; None when there is none."""
-        body = {"cid": place_id.removeprefix(_ID)}
+        body = {"cid": place_id.removeprefix(_ID_PREFIX)}
         reply = await self._client.read(
             ProviderRequest(f"{self._base}/maps", method="POST", json=body), context, _Places
         )
@@ -137,7 +137,7 @@ def judge(reply: HttpReply) -> ProviderFailure | None:
 def _place_fact(place: _Place) -> PlaceFact:
     known = place.latitude is not None and place.longitude is not None
     return PlaceFact(
-        id=f"{_ID}{place.cid}",
+        id=f"{_ID_PREFIX}{place.cid}",
         name=place.title,
         place_kind=place.category or place.type,
         point=LatLon(lat=place.latitude or 0.0, lon=place.longitude or 0.0) if known else None,

@@ -21,9 +21,9 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 
 OSM_TILES: Final = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=12.0, max_running=4)
-_SIDE = 256
-_DEEPEST_ZOOM = 19
-_MARK = (220, 40, 40)
+_TILE_SIDE_PX = 256
+_MAX_ZOOM = 19
+_MARK_COLOUR = (220, 40, 40)
 
 
 class TileMaps:
@@ -59,16 +59,16 @@ class TileMaps:
         self, point: LatLon, *, style: Style, zoom: float, width: int, height: int, context: RequestContext
     ) -> MapPicture:
         """A PNG at a whole zoom from 0 to 19. Raises ToolError when a tile cannot be fetched or read."""
-        shown = min(_DEEPEST_ZOOM, max(0, round(zoom)))
+        shown = min(_MAX_ZOOM, max(0, round(zoom)))
         centre_x, centre_y = pixel_of(point, shown)
         left, top = round(centre_x - width / 2), round(centre_y - height / 2)
-        columns = range(left // _SIDE, (left + width - 1) // _SIDE + 1)
-        rows = [y for y in range(top // _SIDE, (top + height - 1) // _SIDE + 1) if 0 <= y < 2**shown]
+        columns = range(left // _TILE_SIDE_PX, (left + width - 1) // _TILE_SIDE_PX + 1)
+        rows = [y for y in range(top // _TILE_SIDE_PX, (top + height - 1) // _TILE_SIDE_PX + 1) if 0 <= y < 2**shown]
         places = [(x, y) for y in rows for x in columns]
         tiles = await asyncio.gather(*(self._fetch_tile(style, shown, x % 2**shown, y, context) for x, y in places))
         sheet = Image.new("RGB", (width, height), (221, 221, 221))
         for (x, y), tile in zip(places, tiles, strict=True):
-            sheet.paste(tile, (x * _SIDE - left, y * _SIDE - top))
+            sheet.paste(tile, (x * _TILE_SIDE_PX - left, y * _TILE_SIDE_PX - top))
         _mark_middle(sheet)
         out = io.BytesIO()
         sheet.save(out, "PNG")
@@ -81,9 +81,9 @@ class TileMaps:
         reply = await self._client.ask(request, context)
         try:
             with Image.open(io.BytesIO(reply.content), formats=("PNG", "JPEG", "WEBP")) as tile:
-                if tile.width * tile.height > 4 * _SIDE * _SIDE:
+                if tile.width * tile.height > 4 * _TILE_SIDE_PX * _TILE_SIDE_PX:
                     raise ToolError(f"{self.name}: a tile is too large", kind=ToolErrorKind.UNAVAILABLE)
-                return tile.convert("RGB").resize((_SIDE, _SIDE))
+                return tile.convert("RGB").resize((_TILE_SIDE_PX, _TILE_SIDE_PX))
         except (UnidentifiedImageError, OSError, ValueError) as error:
             raise ToolError(f"{self.name}: a tile is no picture", kind=ToolErrorKind.UNAVAILABLE) from error
 
@@ -98,7 +98,7 @@ def pixel_of(point: LatLon, zoom: int) -> tuple[float, float]:
     Returns:
         (x, y) in pixels with fractions, y downwards.
     """
-    world = _SIDE * 2.0**zoom
+    world = _TILE_SIDE_PX * 2.0**zoom
     phi = math.radians(max(-MAX_LATITUDE, min(MAX_LATITUDE, point.lat)))
     return world * (point.lon + 180.0) / 360.0, world * (1.0 - math.asinh(math.tan(phi)) / math.pi) / 2.0
 
@@ -108,4 +108,4 @@ def _mark_middle(sheet: Image.Image) -> None:
     x, y = sheet.width / 2, sheet.height / 2
     draw = ImageDraw.Draw(sheet)
     draw.ellipse((x - 9, y - 9, x + 9, y + 9), outline=(255, 255, 255), width=5)
-    draw.ellipse((x - 8, y - 8, x + 8, y + 8), outline=_MARK, width=3)
+    draw.ellipse((x - 8, y - 8, x + 8, y + 8), outline=_MARK_COLOUR, width=3)

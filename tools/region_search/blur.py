@@ -23,11 +23,11 @@ from PIL import Image, ImageFilter
 from tts.config import BlurConfig
 from tts.errors import ConfigError, GeoTTSError, ToolError, ToolErrorKind, boundary
 
-_OPEN_SIDE = 640
-_GREY = (114, 114, 114)
-_MARGIN = 0.15  # of a side, on each side: detectors cut chins and the ends of plates
-_CELLS = 4  # what is hidden keeps so many colours across and down, and no more
-_COLUMNS = 6
+_DEFAULT_SIDE_PX = 640
+_PADDING_COLOUR = (114, 114, 114)
+_BOX_MARGIN = 0.15  # of a side, on each side: detectors cut chins and the ends of plates
+_BLUR_CELLS = 4  # what is hidden keeps so many colours across and down, and no more
+_OUTPUT_COLUMNS = 6
 Floats = npt.NDArray[np.float32]
 
 
@@ -59,7 +59,7 @@ class Blur:
                 options.inter_op_num_threads = 1
                 self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
                 self._name, self._size = _input_of(self._session)
-                self._find_boxes(Image.new("RGB", (64, 64), _GREY))
+                self._find_boxes(Image.new("RGB", (64, 64), _PADDING_COLOUR))
         except DetectorFailed as error:
             raise ConfigError(f"tools.region_search.blur.model is no detector we can run: {error.detail}") from error
 
@@ -93,10 +93,10 @@ class Blur:
         wide, high = self._size
         scale = min(wide / picture.width, high / picture.height)
         inside = (max(1, int(picture.width * scale)), max(1, int(picture.height * scale)))
-        canvas = Image.new("RGB", self._size, _GREY)
+        canvas = Image.new("RGB", self._size, _PADDING_COLOUR)
         canvas.paste(picture.resize(inside, Image.Resampling.BILINEAR), (0, 0))
         pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1)[None] / np.float32(255.0)
-        rows = _rows(self._session.run(None, {self._name: pixels})[0])
+        rows = _read_detections(self._session.run(None, {self._name: pixels})[0])
         kept = [row for row in rows if row[4] >= self._config.min_score and self._is_blurred_class(int(row[5]))]
         return [_box_in_picture(row, inside, picture.size) for row in kept]
 
@@ -110,16 +110,16 @@ def _input_of(session: Any) -> tuple[str, tuple[int, int]]:
     shape = inputs[0].shape if len(inputs) == 1 else []
     if len(shape) != 4 or inputs[0].type != "tensor(float)":
         raise DetectorFailed("it needs one input, float32 [1, 3, H, W]")
-    high, wide = (side if isinstance(side, int) else _OPEN_SIDE for side in shape[2:])
+    high, wide = (side if isinstance(side, int) else _DEFAULT_SIDE_PX for side in shape[2:])
     return str(inputs[0].name), (wide, high)
 
 
-def _rows(output: Any) -> Floats:
+def _read_detections(output: Any) -> Floats:
     """Detections, a row each. Raises DetectorFailed for any other shape, and for numbers that are none."""
     found = np.asarray(output, dtype=np.float32)
     if found.ndim == 3 and found.shape[0] == 1:
         found = found[0]
-    if found.ndim != 2 or found.shape[1] != _COLUMNS:
+    if found.ndim != 2 or found.shape[1] != _OUTPUT_COLUMNS:
         raise DetectorFailed(f"its output is {list(np.shape(output))}, not [1, N, 6]")
     if not np.isfinite(found).all():
         raise DetectorFailed("its output is not finite")
@@ -130,7 +130,7 @@ def _box_in_picture(row: Floats, inside: tuple[int, int], size: tuple[int, int])
     across, down = size[0] / inside[0], size[1] / inside[1]
     x0, x1 = sorted((float(row[0]) * across, float(row[2]) * across))
     y0, y1 = sorted((float(row[1]) * down, float(row[3]) * down))
-    aside, above = _MARGIN * (x1 - x0), _MARGIN * (y1 - y0)
+    aside, above = _BOX_MARGIN * (x1 - x0), _BOX_MARGIN * (y1 - y0)
     left, top = max(0, int(x0 - aside)), max(0, int(y0 - above))
     return left, top, min(size[0], int(x1 + aside) + 1), min(size[1], int(y1 + above) + 1)
 
@@ -141,6 +141,6 @@ def _blur_box(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
     if right <= left or bottom <= top:
         return
     part = picture.crop(box)
-    few = part.resize((min(_CELLS, part.width), min(_CELLS, part.height)), Image.Resampling.BOX)
+    few = part.resize((min(_BLUR_CELLS, part.width), min(_BLUR_CELLS, part.height)), Image.Resampling.BOX)
     smooth = few.resize(part.size, Image.Resampling.BILINEAR)
-    picture.paste(smooth.filter(ImageFilter.GaussianBlur(max(part.size) / (2 * _CELLS))), (left, top))
+    picture.paste(smooth.filter(ImageFilter.GaussianBlur(max(part.size) / (2 * _BLUR_CELLS))), (left, top))

@@ -12,8 +12,8 @@ from tts.domain.photo import Box, Photo
 from tts.errors import ToolError, ToolErrorKind
 
 MEDIA_TYPE: Final = "image/jpeg"
-_QUALITY = 90
-_SMALLEST_PX = 16
+_JPEG_QUALITY = 90
+_MIN_SIDE_PX = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ def cut_region(photo: Photo, box: Box, *, max_side_px: int) -> Image.Image:
         ToolError: INVALID_ARGUMENTS for a region of less than 16 pixels a side.
     """
     left, top, right, bottom = box.pixels(photo.width, photo.height)
-    if min(right - left, bottom - top) < _SMALLEST_PX:
+    if min(right - left, bottom - top) < _MIN_SIDE_PX:
         raise ToolError(
-            f"the region covers {right - left}x{bottom - top} pixels; take at least {_SMALLEST_PX} each way",
+            f"the region covers {right - left}x{bottom - top} pixels; take at least {_MIN_SIDE_PX} each way",
             kind=ToolErrorKind.INVALID_ARGUMENTS,
         )
     region = photo.image().crop((left, top, right, bottom))
@@ -67,5 +67,5 @@ def encode_picture(pixels: Image.Image) -> RegionPicture:
     """
     bare = Image.frombytes("RGB", pixels.size, pixels.convert("RGB").tobytes())
     out = io.BytesIO()
-    bare.save(out, "JPEG", quality=_QUALITY)
+    bare.save(out, "JPEG", quality=_JPEG_QUALITY)
     return RegionPicture(out.getvalue(), bare.width, bare.height)

@@ -12,7 +12,7 @@ from tts.config import S3Upload, StoreUpload
 from tts.errors import ConfigError
 from tts.net.secret import Credential, Secret
 
-_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,8 @@ class S3Places:
         environment: Mapping[str, str],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        access, secret = (_required_variable(variable, environment) for variable in _KEYS[:2])
-        session = environment.get(_KEYS[2], "").strip()
+        access, secret = (_required_variable(variable, environment) for variable in _KEY_VARIABLES[:2])
+        session = environment.get(_KEY_VARIABLES[2], "").strip()
         self._keys = S3Keys(access, Secret(secret), Secret(session) if session else None)
         self._config = config
         self._now = now

@@ -18,10 +18,10 @@ from tts.errors import FetchError, ToolError, ToolErrorKind
 from tts.net.http_client import SafeHttpClient
 from tts.net.secret import Secret
 
-_PUT_S = 10.0
-_DELETE_S = 5.0
+_PUT_TIMEOUT_S = 10.0
+_DELETE_TIMEOUT_S = 5.0
 _GONE_STATUSES = frozenset({404, 410})
-_DELETES = 2
+_DELETE_ATTEMPTS = 2
 _log = logging.getLogger(__name__)
 
 
@@ -60,7 +60,7 @@ class StoredRegions:
                 headers={**target.headers, "content-type": MEDIA_TYPE, "cache-control": "no-store"},
                 content=picture.data,
                 credential=target.credential,
-                timeout_s=_PUT_S,
+                timeout_s=_PUT_TIMEOUT_S,
                 request_id=context.id,
             )
         except FetchError as error:
@@ -69,14 +69,14 @@ class StoredRegions:
 
     async def _delete(self, name: str, context: RequestContext) -> None:
         """Tried twice. Never raises: the search is over, and the operator has to know."""
-        for _ in range(_DELETES):
+        for _ in range(_DELETE_ATTEMPTS):
             target = self._places.target("DELETE", name)
             try:
                 reply = await self._client.fetch(
                     target.url,
                     method="DELETE",
                     credential=target.credential,
-                    timeout_s=_DELETE_S,
+                    timeout_s=_DELETE_TIMEOUT_S,
                     any_status=True,
                     request_id=context.id,
                 )

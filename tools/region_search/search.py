@@ -63,7 +63,7 @@ class RegionSearch:
     def __init__(self, providers: Sequence[RegionProvider], *, max_side_px: int, hide: Hide | None = None) -> None:
         self._providers = tuple(providers)
         self._max_side_px = max_side_px
-        self._hide = hide
+        self._blur = hide
         self.name = "+".join(provider.name for provider in providers)
 
     async def search(self, context: ToolContext, box: Box, *, limit: int) -> Sequence[WebFact]:
@@ -95,4 +95,4 @@ class RegionSearch:
 
     def _cut_picture(self, context: ToolContext, box: Box) -> RegionPicture:
         pixels = cut_region(context.photos[box.photo], box, max_side_px=self._max_side_px)
-        return encode_picture(pixels if self._hide is None else self._hide(pixels))
+        return encode_picture(pixels if self._blur is None else self._blur(pixels))

@@ -26,7 +26,7 @@ _SHOWN_CHARS = 8  # of a name in the record: enough to know lines of one picture
 
 
 @dataclass(slots=True)
-class _Item:
+class _ServedPicture:
     data: bytes
     until: float
     fetches: int
@@ -61,10 +61,10 @@ class RegionShelf:
         self._scrubber = scrubber
         self._record = record
         self._now = now
-        self._items: dict[str, _Item] = {}
+        self._pictures: dict[str, _ServedPicture] = {}
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._pictures)
 
     @asynccontextmanager
     async def lend(self, picture: RegionPicture, context: RequestContext) -> AsyncIterator[str]:
@@ -72,13 +72,15 @@ class RegionShelf:
         key = secrets.token_urlsafe(32)
         name = f"{key}.jpg"
         host = urlsplit(self._base).hostname or ""
-        self._items[name] = _Item(picture.data, self._now() + self._expires_s, self._max_fetches, context.id)
+        self._pictures[name] = _ServedPicture(
+            picture.data, self._now() + self._expires_s, self._max_fetches, context.id
+        )
         self._record_access("OFFER", host, name, 0, context.id)
         try:
             with self._scrubber.hide(Secret(key)):
                 yield f"{self._base}/{name}"
         finally:
-            del self._items[name]
+            del self._pictures[name]
             self._record_access("WITHDRAW", host, name, 0, context.id)
 
     def take(self, name: str, to: str) -> bytes | None:
@@ -91,7 +93,7 @@ class RegionShelf:
         Returns:
             The bytes of a JPEG; None when there is none of this name, or no longer.
         """
-        item = self._items.get(name)
+        item = self._pictures.get(name)
         if item is None or item.fetches == 0 or self._now() >= item.until:
             return None
         item.fetches -= 1

@@ -18,9 +18,9 @@ from tts.errors import ToolError
 
 SHORTEST: Final = 28
 _LONGEST_RATIO: Final = 100.0
-_NOT_FOUR: Final = "Error: bbox_2d parameter is missing or not a list of 4 numbers."
+_BOX_ERROR_TEXT: Final = "Error: bbox_2d parameter is missing or not a list of 4 numbers."
 # the authors read the photo with qwen_vl_utils.fetch_image: sides in multiples of 28, at most 16,384 patches
-_PHOTO: Final = ResizeRule(min_pixels=4 * 28 * 28, max_pixels=16_384 * 28 * 28, multiple=28)
+_PHOTO_RULE: Final = ResizeRule(min_pixels=4 * 28 * 28, max_pixels=16_384 * 28 * 28, multiple=28)
 Sides = tuple[float, float, float, float]
 
 
@@ -39,11 +39,11 @@ def box_of_four(box: Any, crashed: Callable[[str], ToolError]) -> Sequence[Any]:
             `crash_error`.
     """
     if not box:
-        raise verbatim_error(_NOT_FOUR)
+        raise verbatim_error(_BOX_ERROR_TEXT)
     if not hasattr(box, "__len__"):
         raise crashed(f"object of type '{type(box).__name__}' has no len()")
     if len(box) != 4:
-        raise verbatim_error(_NOT_FOUR)
+        raise verbatim_error(_BOX_ERROR_TEXT)
     four: Sequence[Any] = box
     return four
 
@@ -57,7 +57,7 @@ def picture_of(photo: Photo) -> Image.Image:
     Returns:
         An RGB picture whose sides are multiples of 28 pixels.
     """
-    picture, size = photo.image(), _PHOTO.size(photo.width, photo.height)
+    picture, size = photo.image(), _PHOTO_RULE.size(photo.width, photo.height)
     return picture if size == picture.size else picture.resize(size)
 
 

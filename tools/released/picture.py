@@ -15,7 +15,7 @@ from tts.ports.toolbox import Attachment
 from tts.toolkit.spec import Observation
 
 _PILLOW_LIMIT: Final = 178_956_970  # twice PIL.Image.MAX_IMAGE_PIXELS, where Pillow refuses
-_MOST_PIXELS: Final = 50_000_000
+_MAX_PIXELS: Final = 50_000_000
 
 
 def check_crop(width: float, height: float) -> None:
@@ -33,8 +33,8 @@ def check_crop(width: float, height: float) -> None:
             f"Image size ({int(pixels)} pixels) exceeds limit of {_PILLOW_LIMIT} pixels, "
             "could be decompression bomb DOS attack."
         )
-    if pixels > _MOST_PIXELS:
-        raise ValueError(f"a crop of more than {_MOST_PIXELS} pixels")
+    if pixels > _MAX_PIXELS:
+        raise ValueError(f"a crop of more than {_MAX_PIXELS} pixels")
 
 
 def size_of(data: bytes) -> tuple[int, int] | None:

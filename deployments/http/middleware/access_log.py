@@ -14,13 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deployments.observability.metrics import Metrics
 
 _log = logging.getLogger("geotts.access")
-_NAME = "geotts.request_id"
-_HARDENING = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_REQUEST_ID_NAME = "geotts.request_id"
+_SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
 def name_in_log(scope: MutableMapping[str, Any], request_id: str) -> None:
     """Says under which id an exchange is known, also if it ends in an error."""
-    scope[_NAME] = request_id
+    scope[_REQUEST_ID_NAME] = request_id
 
 
 class AccessLog:
@@ -90,9 +90,9 @@ class _Exchange:
         names = dict(headers)
         self.status = message["status"]
         self._is_stream = names.get(b"content-type", b"").startswith((b"text/event-stream", b"application/x-ndjson"))
-        named = names.get(b"x-request-id", b"").decode() or self._scope.get(_NAME)
+        named = names.get(b"x-request-id", b"").decode() or self._scope.get(_REQUEST_ID_NAME)
         self.request_id = named or "req_" + secrets.token_hex(10)
         if b"x-request-id" not in names:
             headers.append((b"x-request-id", self.request_id.encode()))
-        headers.extend(_HARDENING)
+        headers.extend(_SECURITY_HEADERS)
         return {**message, "headers": headers}

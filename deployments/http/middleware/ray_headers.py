@@ -20,7 +20,7 @@ _DROPPED_HEADERS = frozenset(
 )
 
 
-_NAME = b"x-request-id"
+_REQUEST_ID_HEADER = b"x-request-id"
 
 
 class DropServeHeaders:
@@ -41,16 +41,16 @@ class DropServeHeaders:
 
         async def once_named(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": _first_name(message.get("headers", ()))}
+                message = {**message, "headers": _keep_first_request_id(message.get("headers", ()))}
             await send(message)
 
         await self._app(scope, receive, once_named)
 
 
-def _first_name(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _keep_first_request_id(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     kept, named = [], False
     for name, value in headers:
-        if name.lower() == _NAME:
+        if name.lower() == _REQUEST_ID_HEADER:
             if named:
                 continue
             named = True

@@ -21,14 +21,14 @@ from tts.domain.events import parse_event
 from tts.domain.trajectory import fold
 from tts.errors import NotFound
 
-_ZIP = {"responses": {"200": {"content": {"application/zip": {"schema": {"type": "string"}}}}}}
+_ZIP_OPENAPI = {"responses": {"200": {"content": {"application/zip": {"schema": {"type": "string"}}}}}}
 
 
 def add_bundle(app: FastAPI, service: Service, pictures: AnswerPictures) -> None:
     """Add the route to `app`."""
     router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
 
-    @router.get("/bundle", openapi_extra=_ZIP, operation_id="bundle", response_class=Response)
+    @router.get("/bundle", openapi_extra=_ZIP_OPENAPI, operation_id="bundle", response_class=Response)
     async def bundle(request: Request, request_id: RequestId) -> Response:
         """The evidence of an answer as a canonical zip file: clean photo, events, tool tape, answer, report, and
         the data for a replay. The status is 404 until there is an answer."""

@@ -46,9 +46,9 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound
 
-_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
-_EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE]}], "geotts": {"n_parallel": 2}}
-_BODY = {
+_IMAGE_EXAMPLE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
+_EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE_EXAMPLE]}], "geotts": {"n_parallel": 2}}
+_BODY_OPENAPI = {
     "parameters": [IDEMPOTENCY_KEY, *TRACE],
     "requestBody": {
         "required": True,
@@ -58,7 +58,7 @@ _BODY = {
 }
 
 
-_END = b"data: [DONE]\n\n"
+_END_OF_STREAM = b"data: [DONE]\n\n"
 
 
 def add_openai(app: FastAPI, service: Service) -> None:
@@ -70,7 +70,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
     async def models(request: Request) -> Response:
         """The names for `model`: with `geotts` the service chooses the depth; each other name sets one depth."""
         service.caller(request)
-        return _json({"object": "list", "data": [_model_entry(name) for name in MODELS]})
+        return _json_response({"object": "list", "data": [_model_entry(name) for name in MODELS]})
 
     @router.get(
         "/models/{name}", operation_id="model", response_class=Response, dependencies=[require_acceptable(JSON)]
@@ -80,12 +80,12 @@ def add_openai(app: FastAPI, service: Service) -> None:
         service.caller(request)
         if name not in MODELS:
             raise NotFound(f"there is no model {name[:60]!r}")
-        return _json(_model_entry(name))
+        return _json_response(_model_entry(name))
 
     @router.post(
         "/chat/completions",
         responses=NOTHING_WORKED,
-        openapi_extra=_BODY,
+        openapi_extra=_BODY_OPENAPI,
         operation_id="chat",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
@@ -116,7 +116,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
         headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
         if openai_request.stream:
             usage = openai_request.stream_options is not None and openai_request.stream_options.include_usage
-            body = _chunks(gateway, id_, made, include_usage=usage)
+            body = _sse_chunks(gateway, id_, made, include_usage=usage)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
         with attended:
             events = await while_connected(request, _stored_events(gateway, id_))
@@ -167,18 +167,18 @@ async def _stored_events(gateway: Gateway, request_id: str) -> list[Event]:
 def _full_reply(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
     run = fold(events)
     if run.answer is not None:
-        return _json(made.full_reply(events, run.answer), headers)
+        return _json_response(made.full_reply(events, run.answer), headers)
     return no_answer(run, request.url.path, headers)
 
 
-async def _chunks(
+async def _sse_chunks(
     gateway: Gateway,
     request_id: str,
     made: Completion,
     *,
     include_usage: bool,
 ) -> AsyncIterator[bytes]:
-    yield _frame(made.first())
+    yield _sse_frame(made.first())
     try:
         async with closing(gateway.follow(request_id)) as entries:
             async for entry in entries:
@@ -189,20 +189,20 @@ async def _chunks(
                 if event is None:
                     continue
                 for chunk in made.chunks(event):
-                    yield _frame(chunk)
+                    yield _sse_frame(chunk)
                 if isinstance(event, Failed) or (isinstance(event, Done) and made.usage is None):
-                    yield _frame({"error": _error_body(event)})
-                    yield _END
+                    yield _sse_frame({"error": _error_body(event)})
+                    yield _END_OF_STREAM
                     return
     except StoreUnavailable as unreadable:
-        yield _frame(
+        yield _sse_frame(
             {"error": _error_body(Failed(code=unreadable.code, status=unreadable.status, detail=unreadable.detail))}
         )
-        yield _END
+        yield _END_OF_STREAM
         return
     for chunk in made.last(include_usage=include_usage):
-        yield _frame(chunk)
-    yield _END
+        yield _sse_frame(chunk)
+    yield _END_OF_STREAM
 
 
 def _error_body(event: Failed | Done) -> dict[str, Any]:
@@ -212,11 +212,11 @@ def _error_body(event: Failed | Done) -> dict[str, Any]:
     return {"message": detail, "type": code, "code": code, "param": None}
 
 
-def _frame(chunk: dict[str, Any]) -> bytes:
+def _sse_frame(chunk: dict[str, Any]) -> bytes:
     return b"data: " + orjson.dumps(chunk) + b"\n\n"
 
 
-def _json(body: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+def _json_response(body: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
     return Response(orjson.dumps(body), media_type=JSON, headers=headers)
 
 

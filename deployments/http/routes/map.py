@@ -14,7 +14,7 @@ from deployments.http.routes.runs import PICTURE_HEADERS, RequestId
 from deployments.http.service import Service
 from tts.errors import NotFound
 
-_MAP: dict[str, Any] = {
+_MAP_OPENAPI: dict[str, Any] = {
     "responses": {
         **FILE["responses"],
         "204": {"description": "`view=world`: the map of the answer already shows this part of the world"},
@@ -22,7 +22,7 @@ _MAP: dict[str, Any] = {
 }
 
 
-_REPORT: dict[str, Any] = {
+_REPORT_OPENAPI: dict[str, Any] = {
     "responses": {"200": {"description": "The report", "content": {"text/html": {"schema": {"type": "string"}}}}}
 }
 
@@ -32,7 +32,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
     router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
     gateway = service.gateway
 
-    @router.get("/map", openapi_extra=_MAP, operation_id="map", response_class=Response)
+    @router.get("/map", openapi_extra=_MAP_OPENAPI, operation_id="map", response_class=Response)
     async def answer_map(
         request: Request, request_id: RequestId, view: Annotated[MapView, Query()] = "answer"
     ) -> Response:
@@ -50,7 +50,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
             return Response(status_code=204, headers=PICTURE_HEADERS)
         return Response(picture, media_type=MEDIA_TYPE, headers=PICTURE_HEADERS)
 
-    @router.get("/report", openapi_extra=_REPORT, operation_id="report", response_class=Response)
+    @router.get("/report", openapi_extra=_REPORT_OPENAPI, operation_id="report", response_class=Response)
     async def report(request: Request, request_id: RequestId) -> Response:
         """The answer as one HTML file that can be stored and sent: maps, photo, evidence, and the steps of the
         rollouts. The status is 404 until there is an answer."""

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _MAX_MESSAGE_BYTES = 256 * 1024
-_MISSING = "this service has no MCP server: pip install 'geotts[mcp]'"
-_UPLOAD: dict[str, Any] = {
+_NO_SDK_TEXT = "this service has no MCP server: pip install 'geotts[mcp]'"
+_UPLOAD_OPENAPI: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {"image/*": {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}},
     }
 }
-_REPLIES = {JSON: {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}
+_REPLY_CONTENT = {JSON: {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-_MCP: dict[str, Any] = {
+_MCP_OPENAPI: dict[str, Any] = {
     "requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}, "example": _LIST_TOOLS}}},
-    "responses": {"200": {"content": _REPLIES}},
-    "x-accept": ", ".join(_REPLIES),  # the protocol wants both; for the example at /docs
+    "responses": {"200": {"content": _REPLY_CONTENT}},
+    "x-accept": ", ".join(_REPLY_CONTENT),  # the protocol wants both; for the example at /docs
 }
 
 
@@ -93,13 +93,13 @@ class McpRoutes:
         """Add the two routes to `app`."""
         router = APIRouter(tags=["mcp"], responses=PROBLEMS)
 
-        @router.post("/mcp", openapi_extra=_MCP, operation_id="mcp", response_class=Response)
+        @router.post("/mcp", openapi_extra=_MCP_OPENAPI, operation_id="mcp", response_class=Response)
         async def mcp(request: Request) -> Response:
             """The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message in each
             request."""
             self._service.caller(request)
             if self._manager is None:
-                raise NotFound(_MISSING)
+                raise NotFound(_NO_SDK_TEXT)
             body = await read_body(request, self._service.args.gateway, limit=_MAX_MESSAGE_BYTES)
             return _McpResponse(self._manager, body)
 
@@ -107,7 +107,7 @@ class McpRoutes:
             "/uploads",
             status_code=201,
             response_model=Ticket,
-            openapi_extra=_UPLOAD,
+            openapi_extra=_UPLOAD_OPENAPI,
             operation_id="upload",
             dependencies=[require_acceptable(JSON)],
         )
@@ -129,7 +129,7 @@ class _McpResponse(Response):
     def __init__(self, manager: StreamableHTTPSessionManager, body: bytes) -> None:
         super().__init__()
         self._manager = manager
-        self._body_read = body
+        self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply_started = False
@@ -139,6 +139,6 @@ class _McpResponse(Response):
             if reply_started:
                 return await receive()
             reply_started = True
-            return {"type": "http.request", "body": self._body_read, "more_body": False}
+            return {"type": "http.request", "body": self._body, "more_body": False}
 
         await self._manager.handle_request(scope, replay, send)

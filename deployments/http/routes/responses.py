@@ -47,9 +47,9 @@ from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
 
 ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["resp_6f1d0c9a3b2e4d5f7a81"])]
-_IMAGE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
-_EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE]}]}
-_BODY: dict[str, Any] = {
+_IMAGE_EXAMPLE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
+_EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE_EXAMPLE]}]}
+_BODY_OPENAPI: dict[str, Any] = {
     "parameters": [IDEMPOTENCY_KEY, WEBHOOK, *TRACE],
     "requestBody": {
         "required": True,
@@ -57,7 +57,7 @@ _BODY: dict[str, Any] = {
     },
     "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
 }
-_STREAM = {"responses": _BODY["responses"]}
+_STREAM_OPENAPI = {"responses": _BODY_OPENAPI["responses"]}
 
 
 def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
@@ -68,7 +68,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     @router.post(
         "",
         responses=NOTHING_WORKED,
-        openapi_extra=_BODY,
+        openapi_extra=_BODY_OPENAPI,
         operation_id="create_response",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
@@ -109,7 +109,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             body = _frames(gateway, meta, forget=openai_request.store is False)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
         if openai_request.background:
-            return _json(await _current_response(gateway, meta), headers)
+            return _json_response(await _current_response(gateway, meta), headers)
         with attended:
             return await while_connected(
                 request, _full_reply(gateway, meta, request, headers, forget=openai_request.store is False)
@@ -117,7 +117,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
     @router.get(
         "/{response_id}",
-        openapi_extra=_STREAM,
+        openapi_extra=_STREAM_OPENAPI,
         operation_id="response",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # `stream` chooses
@@ -132,10 +132,10 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     ) -> Response:
         """The present state of the response. With `stream`, the reply has the events of the response: all of them, or
         those after a sequence number."""
-        meta = await _meta(gateway, response_id, service.caller(request))
+        meta = await _find_meta(gateway, response_id, service.caller(request))
         headers = {**NO_STORE, "X-Request-Id": meta.request_id}
         if not stream:
-            return _json(await _current_response(gateway, meta), headers)
+            return _json_response(await _current_response(gateway, meta), headers)
         if starting_after is not None and not await gateway.store.is_open(meta.request_id):
             whole = await _fold_stored_events(gateway, meta)
             if whole.has_ended and starting_after > whole.last_number:
@@ -154,9 +154,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     )
     async def cancel(request: Request, response_id: ResponseId) -> Response:
         """Stop the work. The reply is the response. It comes when the work has stopped."""
-        meta = await _meta(gateway, response_id, service.caller(request))
+        meta = await _find_meta(gateway, response_id, service.caller(request))
         await gateway.cancel(meta.request_id)
-        return _json(await _current_response(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
+        return _json_response(await _current_response(gateway, meta), {**NO_STORE, "X-Request-Id": meta.request_id})
 
     @router.delete(
         "/{response_id}",
@@ -166,9 +166,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     )
     async def delete(request: Request, response_id: ResponseId) -> Response:
         """Stop the work and erase all data of the request."""
-        meta = await _meta(gateway, response_id, service.caller(request))
+        meta = await _find_meta(gateway, response_id, service.caller(request))
         erased = await gateway.erase(meta.request_id)
-        return _json({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)
+        return _json_response({"id": response_id, "object": "response", "deleted": erased}, NO_STORE)
 
     app.include_router(router)
 
@@ -186,7 +186,9 @@ async def _read_request(
     earlier = openai_request.continued_id()
     options = options_from(openai_request.fields(), openai_request.sent_as()) if earlier is None else LocateOptions()
     if openai_request.previous_response_id:
-        await _meta(service.gateway, openai_request.previous_response_id, caller)  # before photos are fetched for it
+        await _find_meta(
+            service.gateway, openai_request.previous_response_id, caller
+        )  # before photos are fetched for it
     pictures = few_photos(openai_request.pictures())
     photos: list[bytes] = []
     for one in pictures:
@@ -209,7 +211,7 @@ def _new_fold(meta: RunMeta) -> ResponseFold:
     return ResponseFold(meta.request_id, created_at, background=not meta.attended)
 
 
-async def _meta(gateway: Gateway, response_id: str, caller: Caller) -> RunMeta:
+async def _find_meta(gateway: Gateway, response_id: str, caller: Caller) -> RunMeta:
     """Raises NotFound for a response that is unknown, erased, or of another key."""
     try:
         return await gateway.meta(request_id(response_id), caller)
@@ -244,7 +246,7 @@ async def _full_reply(
     run = fold(events)
     if run.answer is None:
         return no_answer(run, request.url.path, headers)
-    return _json(folding.response(), headers)
+    return _json_response(folding.response(), headers)
 
 
 async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: bool = False) -> AsyncIterator[bytes]:
@@ -265,5 +267,5 @@ async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: b
             spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
 
 
-def _json(body: dict[str, Any], headers: dict[str, str]) -> Response:
+def _json_response(body: dict[str, Any], headers: dict[str, str]) -> Response:
     return Response(orjson.dumps(body), media_type=JSON, headers=headers)

@@ -29,8 +29,8 @@ from tts.export.export_source import located_from
 RequestId = Annotated[str, InPath(pattern=f"^{REQUEST_ID}$", examples=["loc_6f1d0c9a3b2e4d5f7a81"])]
 Sha256 = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$")]
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
-_LAST_EVENT = re.compile(r"[0-9]{1,12}")
-_SECONDS = re.compile(r"[0-9]{1,6}")
+_LAST_EVENT_HEADER = re.compile(r"[0-9]{1,12}")
+_WHOLE_SECONDS = re.compile(r"[0-9]{1,6}")
 _LONGEST_WAIT_S = 60.0
 
 
@@ -100,7 +100,7 @@ def add_runs(app: FastAPI, service: Service) -> None:
 
 async def _wait_as_preferred(request: Request, service: Service, request_id: str) -> None:
     wanted = preferences(request).get("wait", "")
-    if not _SECONDS.fullmatch(wanted) or not int(wanted):
+    if not _WHOLE_SECONDS.fullmatch(wanted) or not int(wanted):
         return
     try:
         async with asyncio.timeout(min(_LONGEST_WAIT_S, int(wanted))):
@@ -113,6 +113,6 @@ def _last_event_id(request: Request) -> int:
     stated = request.headers.get("last-event-id", "").strip()
     if not stated:
         return 0
-    if not _LAST_EVENT.fullmatch(stated):
+    if not _LAST_EVENT_HEADER.fullmatch(stated):
         raise Malformed("Last-Event-ID must be the id of an event")
     return int(stated)

@@ -32,8 +32,8 @@ _LINKS = {
     "readyz": "/readyz",
     "metrics": "/metrics",
 }
-_TEXT = "text/plain"
-_PAGE: dict[str, Any] = {
+_TEXT_TYPE = "text/plain"
+_PAGE_OPENAPI: dict[str, Any] = {
     "responses": {"200": {"description": "The page, or the index", "content": {"text/html": {"schema": {}}}}}
 }
 
@@ -85,11 +85,15 @@ def add_web(app: FastAPI, service: Service) -> None:
     """Add `/`, `/web/{name}` and `/docs` to `app`; none of them asks for a key."""
     router = APIRouter(tags=["page"])
     files = static_files()
-    index = _index(service)
+    index = _service_index(service)
     policy = page_policy(tuple(source.origin for source in service.args.gateway.map_tiles))
 
     @router.get(
-        "/", response_model=ServiceIndex, responses={406: PROBLEMS[406]}, openapi_extra=_PAGE, operation_id="index"
+        "/",
+        response_model=ServiceIndex,
+        responses={406: PROBLEMS[406]},
+        openapi_extra=_PAGE_OPENAPI,
+        operation_id="index",
     )
     async def home(request: Request) -> Response:
         """The web page of the service, or a JSON index if `Accept` prefers `application/json`. Needs no key."""
@@ -106,7 +110,7 @@ def add_web(app: FastAPI, service: Service) -> None:
 
     @router.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        kind = choose_media_type(request.headers.getlist("accept"), (_TEXT, "text/html", "text/markdown"))
+        kind = choose_media_type(request.headers.getlist("accept"), (_TEXT_TYPE, "text/html", "text/markdown"))
         if kind != "text/html":
             written = reference(app.openapi(), served=True)
             return Response(written, media_type=kind, headers={"Vary": "Accept"})
@@ -116,7 +120,7 @@ def add_web(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-def _index(service: Service) -> ServiceIndex:
+def _service_index(service: Service) -> ServiceIndex:
     days = service.args.cases.retention_days
     config, identity = service.args.gateway, service.gateway.ports.identity
     return ServiceIndex(

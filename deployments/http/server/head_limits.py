@@ -23,12 +23,12 @@ from tts.api.schema import problem_of
 _OWN_PROTOCOL = "deployments.http.server.head_limits:LimitedHttp"
 _LINGER_S = 1.0  # a refusal is read before the connection is reset
 _LINGER_BYTES = 256 * 1024
-_PROBES_S = (0.01, 0.05, 0.2, 0.8, 2.0, 5.0)  # after the client's end of sending; the last goes on
-_OLD_CLIENT_S = 2.0  # HTTP/1.0 has no interim replies to probe with
+_PROBE_PAUSES_S = (0.01, 0.05, 0.2, 0.8, 2.0, 5.0)  # after the client's end of sending; the last goes on
+_HTTP_1_0_TIMEOUT_S = 2.0  # HTTP/1.0 has no interim replies to probe with
 _MAX_PIPELINED = 32  # requests sent before the one at work is answered: one read may hold thousands
-_STALLED_S = 300.0  # a reply of which the client takes nothing for this long is given up
+_STALL_TIMEOUT_S = 300.0  # a reply of which the client takes nothing for this long is given up
 _PROBES_OF_STREAMS = {b"text/event-stream": b":\n\n", b"application/x-ndjson": b"\n"}
-_CODES = {400: "malformed", 408: "head-timeout", 414: "head-too-large", 431: "head-too-large"}
+_PROBLEM_CODES = {400: "malformed", 408: "head-timeout", 414: "head-too-large", 431: "head-too-large"}
 
 
 class _RefusedHead(Exception):
@@ -53,11 +53,11 @@ class LimitedHttp(HttpConnection):
         self._has_begun = False  # a byte of a request was read
         self._in_head = True
         self._has_progress = False
-        self._unparsed = 0  # bytes since the parser came to the end of anything
+        self._unparsed_bytes = 0  # bytes since the parser came to the end of anything
         self._head_bytes = 0
         self._head_fields = 0
         self._status = 400
-        self._refused = False
+        self._has_refused = False
         self._probe_bytes: bytes | None = None  # what may be put into the stream in progress
         self._lasts_until_close = False
         self._closes_early = False  # the reply in progress ends the connection in the middle of the body
@@ -88,18 +88,18 @@ class LimitedHttp(HttpConnection):
 
     def data_received(self, data: bytes) -> None:
         """Parse; refuse what does not end within `max_head_bytes`. After a refusal data are dropped unread."""
-        if self._refused:
-            self._unparsed += len(data)
-            if self._unparsed > _LINGER_BYTES:
+        if self._has_refused:
+            self._unparsed_bytes += len(data)
+            if self._unparsed_bytes > _LINGER_BYTES:
                 self._transport.abort()
             return
         self._has_progress = False
         super().data_received(data)
-        if self._refused or self._transport.is_closing():
+        if self._has_refused or self._transport.is_closing():
             return
         # a head, a chunk's size or trailers that do not end; what began in these data counts from the next on
-        self._unparsed = 0 if self._has_progress else self._unparsed + len(data)
-        if self._unparsed > self._limits.max_head_bytes:
+        self._unparsed_bytes = 0 if self._has_progress else self._unparsed_bytes + len(data)
+        if self._unparsed_bytes > self._limits.max_head_bytes:
             self._refuse(431 if self._in_head else 400)
         elif self._in_head or not self.is_answering:
             self._start_timer()
@@ -165,7 +165,7 @@ class LimitedHttp(HttpConnection):
         if self._in_head or reply is None or reply.is_complete or reply.lacks_body:
             return None
         if reply.is_http_1_0:
-            self._probe_timer = self._loop.call_later(_OLD_CLIENT_S, self._transport.close)
+            self._probe_timer = self._loop.call_later(_HTTP_1_0_TIMEOUT_S, self._transport.close)
         else:
             self._send_probe(reply, 0)
         reply.keep_connection(False)
@@ -175,7 +175,7 @@ class LimitedHttp(HttpConnection):
         """Start the time limit of 300 s for a client that takes nothing of its reply."""
         super().pause_writing()
         if self._stall_timer is None:
-            self._stall_timer = self._loop.call_later(_STALLED_S, self._transport.abort)
+            self._stall_timer = self._loop.call_later(_STALL_TIMEOUT_S, self._transport.abort)
 
     def resume_writing(self) -> None:
         """Cancel the time limit of `pause_writing`: the client reads again."""
@@ -208,8 +208,8 @@ class LimitedHttp(HttpConnection):
 
     def _refuse(self, status: int) -> None:
         """Answer, and close once the client had time to read it: unread data would reset the connection before."""
-        self._refused = True
-        self._unparsed = 0
+        self._has_refused = True
+        self._unparsed_bytes = 0
         self._stop_timer()
         if self._transport.is_closing():
             return
@@ -219,15 +219,15 @@ class LimitedHttp(HttpConnection):
                 self._transport.abort()
                 return
             reply.disconnect()
-        body = problem_of(_CODES[status], status, self._refusal_text(status)).json_bytes()
+        body = problem_of(_PROBLEM_CODES[status], status, self._refusal_text(status)).json_bytes()
         head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
         self._transport.writelines([STATUS_LINE[status], head, body])
         self._linger()
 
     def _linger(self) -> None:
         """Nothing that comes is read any more; the client has a moment to read what was sent."""
-        self._refused = True
-        self._unparsed = 0
+        self._has_refused = True
+        self._unparsed_bytes = 0
         self._stop_timer()
         self._head_timer = self._loop.call_later(_LINGER_S, self._transport.abort)
 
@@ -250,12 +250,12 @@ class LimitedHttp(HttpConnection):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         elif reply.is_chunked and self._probe_bytes is not None:
             self._transport.write(b"%x\r\n%b\r\n" % (len(self._probe_bytes), self._probe_bytes))
-        pause_s = _PROBES_S[min(number, len(_PROBES_S) - 1)]
+        pause_s = _PROBE_PAUSES_S[min(number, len(_PROBE_PAUSES_S) - 1)]
         self._probe_timer = self._loop.call_later(pause_s, self._send_probe, reply, number + 1)
 
     async def serve_request(self, reply: Reply, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve it unless a caller behind a proxy has too many at work."""
-        caller = self._caller_behind(scope)
+        caller = self._forwarded_caller(scope)
         if not self._gate.begin_request(caller):
             await _refuse_too_many(send)
             return
@@ -281,7 +281,7 @@ class LimitedHttp(HttpConnection):
             if self._closes_early:
                 reply.keep_connection(True)  # uvicorn would close at once, before the client could read the reply
 
-    def _caller_behind(self, scope: Scope) -> str:
+    def _forwarded_caller(self, scope: Scope) -> str:
         """The caller that a trusted proxy names; empty for everyone else."""
         named = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
         if not named:

@@ -19,28 +19,28 @@ Reply = Callable[[str, str, str], str | None]
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compute the reward that the row's `kind` names; KeyError for an unknown kind."""
-    return _KINDS[row["kind"]](row)
+    return _COMPARISONS[row["kind"]](row)
 
 
-def _spatial(row: Row) -> RowResult:
+def _compare_spatial(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_reward.spatial_reward(row["input"]["km"])))
 
 
-def _distance(row: Row) -> RowResult:
+def _compare_distance(row: Row) -> RowResult:
     return compare_pairs(
         value=(row["value"], haversine_km(*(row["input"][key] for key in ("lat1", "lon1", "lat2", "lon2"))))
     )
 
 
-def _format(row: Row) -> RowResult:
+def _compare_format(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_reward.format_reward(row["input"]["text"])))
 
 
-def _geo_format(row: Row) -> RowResult:
+def _compare_geo_format(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_reward.geo_format_reward(row["input"]["text"])))
 
 
-def _names(row: Row) -> RowResult:
+def _compare_names(row: Row) -> RowResult:
     given = row["input"]
     if "cosine" in given:
         return compare_pairs(value=(row["value"], geoagent_reward.clip_similarity(given["cosine"])))
@@ -51,7 +51,7 @@ def _names(row: Row) -> RowResult:
     )
 
 
-def _spatial_of_text(row: Row) -> RowResult:
+def _compare_spatial_of_text(row: Row) -> RowResult:
     table: Mapping[str, list[float]] = row["input"]["geocoder"]
 
     def geocode(address: str) -> geoagent_reward.Position | None:
@@ -67,15 +67,15 @@ def _spatial_of_text(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_reward.spatial_reward_between(guess, true)))
 
 
-def _length_weight(row: Row) -> RowResult:
+def _compare_length_weight(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], geoagent_chain.length_weight(row["input"]["reasoning_characters"])))
 
 
-def _consistency(row: Row) -> RowResult:
+def _compare_consistency(row: Row) -> RowResult:
     given = row["input"]
     if (lengths := given.get("lengths")) is not None:
         return compare_pairs(value=(row["value"], geoagent_chain.consistency_reward(tuple(lengths), _ALL_AGREE)))
-    reply = _REPLIES.get(given["why"])
+    reply = _REPLIES_BY_REASON.get(given["why"])
     if reply is None:
         return excluded_row("the replies of the second reader are not in the row, and its reason does not say them")
     stages = geoagent_chain.read_chain(given["text"])
@@ -92,17 +92,17 @@ def _conclusion_text(request_id: str, conclusion: str) -> str:
     return json.dumps({"id": request_id, "Conclusion": conclusion}, ensure_ascii=False)
 
 
-def _right_at(stage: str) -> Reply:
+def _reply_right_at(stage: str) -> Reply:
     return lambda request_id, asked, right: _conclusion_text(request_id, right if asked == stage else "Elsewhere")
 
 
-_REPLIES: Mapping[str, Reply] = {
+_REPLIES_BY_REASON: Mapping[str, Reply] = {
     "blanks make no difference": lambda request_id, stage, right: _conclusion_text(
         request_id, f" {right[:2]} {right[2:]} "
     ),
-    "country only": _right_at("CountryIdentification"),
-    "region only": _right_at("RegionalGuess"),
-    "place only": _right_at("PreciseLocalization"),
+    "country only": _reply_right_at("CountryIdentification"),
+    "region only": _reply_right_at("RegionalGuess"),
+    "place only": _reply_right_at("PreciseLocalization"),
     "the id is not repeated": lambda request_id, stage, right: _conclusion_text(f"not {request_id}", right),
     "no JSON": lambda request_id, stage, right: right,
     "HTTP 500": lambda request_id, stage, right: None,
@@ -111,13 +111,13 @@ _REPLIES: Mapping[str, Reply] = {
 """What the second reader answers, as the reason of a row says."""
 
 
-_KINDS: Mapping[str, Callable[[Row], RowResult]] = {
-    "spatial": _spatial,
-    "distance": _distance,
-    "format": _format,
-    "geo_format": _geo_format,
-    "names": _names,
-    "spatial_of_text": _spatial_of_text,
-    "length_weight": _length_weight,
-    "consistency": _consistency,
+_COMPARISONS: Mapping[str, Callable[[Row], RowResult]] = {
+    "spatial": _compare_spatial,
+    "distance": _compare_distance,
+    "format": _compare_format,
+    "geo_format": _compare_geo_format,
+    "names": _compare_names,
+    "spatial_of_text": _compare_spatial_of_text,
+    "length_weight": _compare_length_weight,
+    "consistency": _compare_consistency,
 }

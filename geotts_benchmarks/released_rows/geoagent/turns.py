@@ -12,7 +12,7 @@ from tts.dialects.settings import DialectSettings
 from tts.domain.messages import text_message
 from tts.rewards.released import geoagent_answer, geoagent_chain, geoagent_reward
 
-_CUT = "…"
+_CUT_MARK = "…"
 
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
@@ -42,8 +42,8 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 
 def cut_like_corpus(kept: JsonValue, made: JsonValue) -> JsonValue:
     """What was made, cut where the corpus cuts long texts."""
-    if isinstance(kept, str) and isinstance(made, str) and kept.endswith(_CUT):
-        return made[: len(kept) - len(_CUT)] + _CUT
+    if isinstance(kept, str) and isinstance(made, str) and kept.endswith(_CUT_MARK):
+        return made[: len(kept) - len(_CUT_MARK)] + _CUT_MARK
     if isinstance(kept, list) and isinstance(made, list) and len(kept) == len(made):
         return [cut_like_corpus(a, b) for a, b in zip(kept, made, strict=True)]
     return made

@@ -22,7 +22,7 @@ _PAGE_KEYS: Final = {"title", "href", "body"}
 
 def dialect_for(corpus: Corpus) -> Dialect:
     """The dialect as released; with the project's own texts where the corpus has none."""
-    settings = {"behaviour": "released"} | _files(corpus.folder)
+    settings = {"behaviour": "released"} | _write_texts(corpus.folder)
     return DIALECTS[SYSTEM].with_settings(DialectSettings.model_validate(settings))
 
 
@@ -59,15 +59,15 @@ def row_of_message(message: Message) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=2)
-def _files(folder: Path) -> dict[str, str]:
+def _write_texts(folder: Path) -> dict[str, str]:
     texts = Corpus(folder).texts(SYSTEM)
     if not texts:
         return {}
     texts_by_name = {name: item["text"] for name, item in zip(_TEXTS, texts["forced"], strict=True)}
     imported = ImportedTexts(system=texts["system"]["text"], task=texts["user"]["text"], texts=texts_by_name)
-    return imported.write(Path(_folder().name))
+    return imported.write(Path(_texts_folder().name))
 
 
 @lru_cache(maxsize=1)
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def _texts_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="geotts-conformance-")

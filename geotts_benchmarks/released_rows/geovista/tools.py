@@ -25,10 +25,10 @@ from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs,
 from geotts_benchmarks.released_rows.values import with_numbers
 from tts.domain.messages import Message, TextPart, text_message
 
-_SIZE: Final = re.compile(r"[Pp]hoto of (\d+)x(\d+)")
+_PHOTO_SIZE_NOTE: Final = re.compile(r"[Pp]hoto of (\d+)x(\d+)")
 _ORDINAL: Final = re.compile(r"\b(second|third|fourth|fifth|sixth|seventh)\b", re.IGNORECASE)
-_NUMBERS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
-_USUAL: Final = (1008, 756)
+_ORDINAL_WORDS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_DEFAULT_PHOTO_SIZE: Final = (1008, 756)
 _LAST_ROUND: Final = 5
 
 
@@ -45,13 +45,13 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     if "arguments" not in row:
         del call["arguments"]
     output = f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
-    size = _SIZE.search(note)
-    photo = made_photo(int(size[1]), int(size[2])) if size else made_photo(*_USUAL)
+    size = _PHOTO_SIZE_NOTE.search(note)
+    photo = made_photo(int(size[1]), int(size[2])) if size else made_photo(*_DEFAULT_PHOTO_SIZE)
     earlier = _earlier_rounds(row["tool"], note)
     transport = PlayedTransport(as_tavily(row.get("provider") or {"fails": "lost"}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
         played = await played_rollout(
-            dialect_for(corpus), toolbox, photo, [output], earlier=earlier, turns_before=_rounds(earlier)
+            dialect_for(corpus), toolbox, photo, [output], earlier=earlier, turns_before=_count_rounds(earlier)
         )
     made = [row_of_message(message) for message in played.appended_messages() if message.role == "user"]
     return compare_pairs(messages=(row["messages"], made))
@@ -62,7 +62,7 @@ def _has_text_after_tool(row: Row) -> bool:
     return any(not message["content"][-1]["text"].endswith("</tool_response>") for message in row["messages"])
 
 
-def _rounds(earlier: list[Message]) -> int:
+def _count_rounds(earlier: list[Message]) -> int:
     """Rounds before the call. What follows the last round is never sent, so it is looked at as in the first."""
     rounds = len(earlier) // 2
     return rounds if rounds < _LAST_ROUND else 0
@@ -72,7 +72,7 @@ def _earlier_rounds(tool: str, note: str) -> list[Message]:
     """Rounds in which the same tool went well, as many as the note speaks of."""
     found = _ORDINAL.search(note)
     rounds: list[Message] = []
-    for i in range(_NUMBERS.index(found[1].lower()) if found else 0):
+    for i in range(_ORDINAL_WORDS.index(found[1].lower()) if found else 0):
         result = made_result("", name=tool, call_id=f"earlier_{i}").result
         rounds.append(text_message("assistant", "earlier"))
         rounds.append(Message(role="user", parts=(TextPart(text="earlier"),), result=result))

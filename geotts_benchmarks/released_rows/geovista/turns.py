@@ -13,7 +13,7 @@ from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs,
 from geotts_benchmarks.released_rows.values import with_words
 from tts.dialects.released.geovista.tool_parser import calls_written
 
-_PHOTO: Final = (1008, 756)
+_PHOTO_SIZE: Final = (1008, 756)
 # The reply that the rows have in mind: their results show this page.
 _PAGES: Final = [{"title": "The crane", "href": "https://w1.example", "body": "It stands."}]
 
@@ -41,7 +41,7 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
 async def _play_outputs(outputs: list[str], corpus: Corpus) -> PlayedRollout:
     transport = PlayedTransport(as_tavily({"status": 200, "reply": _PAGES}))
     async with played_toolbox(SYSTEM, transport) as toolbox:
-        return await played_rollout(dialect_for(corpus), toolbox, made_photo(*_PHOTO), outputs)
+        return await played_rollout(dialect_for(corpus), toolbox, made_photo(*_PHOTO_SIZE), outputs)
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,13 +17,13 @@ from typing import Any, Final
 from geotts_benchmarks.released_rows.corpus import Corpus, Row
 from tts.toolkit.reverse_cache.recorded_searches import Box, CachedResult, PictureCall, ReverseCache, TextCall
 
-_MANY: Final = "many"
-_EMPTY: Final = "empty"
+_MANY_MARK: Final = "many"
+_EMPTY_MARK: Final = "empty"
 # `many_0`: the only number of results, and of useful ones before the others, of which the draw of seed 0 is the row's
 _MANY_RESULTS = 19
 _MANY_USEFUL = 5
-_PICTURE: Final = re.compile(r"^\[(\d+)\] (.*)\n    Source: (.*)\n    Link: (.*)$", re.MULTILINE)
-_PAGE: Final = re.compile(r"^\[(\d+)\] (.*)\n    URL: (.*)\n    (.*)$", re.MULTILINE)
+_PICTURE_ENTRY: Final = re.compile(r"^\[(\d+)\] (.*)\n    Source: (.*)\n    Link: (.*)$", re.MULTILINE)
+_PAGE_ENTRY: Final = re.compile(r"^\[(\d+)\] (.*)\n    URL: (.*)\n    (.*)$", re.MULTILINE)
 _HEADING: Final = re.compile(r"^Web search results for: (.*)$", re.MULTILINE)
 _NUMBER: Final = re.compile(r"\d+")
 
@@ -44,13 +44,13 @@ def recorded_cache(folder: Path, without: str = "") -> ReverseCache:
             texts.setdefault(path, {} if made else {"": TextCall(path, 0, "", ())})
         elif row["id"] != without and _shows_results(row):
             if row["tool"] == "image_search_tool":
-                pictures[path] = (PictureCall(path, 0, box, _results(row, _PICTURE)),)
+                pictures[path] = (PictureCall(path, 0, box, _results(row, _PICTURE_ENTRY)),)
             else:
                 known = texts.setdefault(path, {})
-                known.setdefault(_query(row), TextCall(path, len(known), _query(row), _results(row, _PAGE)))
+                known.setdefault(_query(row), TextCall(path, len(known), _query(row), _results(row, _PAGE_ENTRY)))
         elif row["tool"] == "image_search_tool" and (row.get("meta") or {}).get("iou") is not None:
             pictures.setdefault(path, (PictureCall(path, 0, box, ()),))  # a call was recorded: which is not shown here
-    return ReverseCache(pictures, {path: _in_call_order(known, corpus) for path, known in texts.items()})
+    return ReverseCache(pictures, {path: _sort_by_call(known, corpus) for path, known in texts.items()})
 
 
 def is_known(row: Row, cache: ReverseCache) -> bool:
@@ -74,9 +74,9 @@ def _query(row: Row) -> str:
 
 def _synthetic_results(path: str) -> tuple[CachedResult, ...] | None:
     """What was recorded for the photos whose names say it: nothing readable, or many results; None for others."""
-    if _EMPTY in path:
+    if _EMPTY_MARK in path:
         return ()
-    if _MANY not in path:
+    if _MANY_MARK not in path:
         return None
     return tuple(
         CachedResult(
@@ -95,7 +95,7 @@ def _results(row: Row, pattern: re.Pattern[str]) -> tuple[CachedResult, ...]:
     found = []
     for number, title, second, third in pattern.findall(row["returned"]["text"]):
         at = _NUMBER.search(title)
-        fields = {"source": second, "link": third} if pattern is _PICTURE else {"link": second, "text": third}
+        fields = {"source": second, "link": third} if pattern is _PICTURE_ENTRY else {"link": second, "text": third}
         found.append(CachedResult(int(at[0]) if at else 0, title, useful=int(number) in useful, **fields))
     return tuple(sorted(found, key=lambda result: result.position))
 
@@ -105,7 +105,7 @@ def _recorded_box(corpus: Corpus) -> Box:
     return x0, y0, x1, y1
 
 
-def _in_call_order(known: Mapping[str, TextCall], corpus: Corpus) -> tuple[TextCall, ...]:
+def _sort_by_call(known: Mapping[str, TextCall], corpus: Corpus) -> tuple[TextCall, ...]:
     """In the order of the calls that the schema's rows state."""
     order = {row["query"]: row["call_idx"] for row in _tables(corpus)["text_search_cache.parquet"]["rows"]}
     return tuple(sorted(known.values(), key=lambda call: order.get(call.query, len(order))))

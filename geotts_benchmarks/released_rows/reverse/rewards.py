@@ -14,39 +14,39 @@ from geotts_benchmarks.released_rows.row_result import RowResult, compare_pairs,
 from tts.rewards.papers.reverse_reward import place_reward
 from tts.rewards.released import reverse_marks, reverse_reward
 
-_PLAIN = "compute_score"
+_PLAIN_FUNCTION = "compute_score"
 
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Compute the term of the reward that the row's `kind` names; KeyError for an unknown kind."""
-    return _KINDS[row["kind"]](row)
+    return _COMPARISONS[row["kind"]](row)
 
 
-def _place(row: Row) -> RowResult:
+def _compare_place(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], place_reward(row["input"]["km"])))
 
 
-def _format(row: Row) -> RowResult:
+def _compare_format(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], reverse_reward.format_reward(row["input"]["text"])))
 
 
-def _coordinates(row: Row) -> RowResult:
+def _compare_coordinates(row: Row) -> RowResult:
     return compare_pairs(value=(row["value"], to_corpus_spelling(reverse_reward.read_for_reward(row["input"]["text"]))))
 
 
-def _compute_score(row: Row) -> RowResult:
+def _compare_score(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     made: Mapping[str, Any] = {"score": placed.place, "acc": placed.place, "km": placed.km, **placed.within}
     return compare_pairs(value=(row["value"], dict(made)))
 
 
-def _detailed_score(row: Row) -> RowResult:
+def _compare_detailed_score(row: Row) -> RowResult:
     placed = reverse_reward.place(row["input"]["text"], row["input"]["ground_truth"])
     terms = {"reward": placed.place, "format_reward": placed.form, "acc_reward": placed.place, "km": placed.km}
     return compare_pairs(value=(row["value"], {**terms, **placed.within}))
 
 
-def _discrimination(row: Row) -> RowResult:
+def _compare_discrimination(row: Row) -> RowResult:
     made = reverse_marks.discrimination(row["input"]["text"], row["input"]["useful"], row["input"]["results"])
     counts: JsonValue = None if made is None else {"tp": made.tp, "fp": made.fp, "fn": made.fn, "tn": made.tn}
     return compare_pairs(
@@ -56,15 +56,15 @@ def _discrimination(row: Row) -> RowResult:
     )
 
 
-def _image_search(row: Row) -> RowResult:
+def _compare_image_search(row: Row) -> RowResult:
     iou = reverse_reward.overlap(row["input"]["bbox_2d"], row["input"]["recorded"])
     return compare_pairs(iou=(row["iou"], iou), value=(row["value"], reverse_reward.image_search_reward(iou)))
 
 
-def _total(row: Row) -> RowResult:
+def _compare_total(row: Row) -> RowResult:
     given = row["input"]
     placed = reverse_reward.place(given["text"], given["ground_truth"])
-    made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN)
+    made = reverse_reward.total(placed, given["tool_rewards"] or [], with_format=given["function"] != _PLAIN_FUNCTION)
     turns = _sums_by_turn(given["tool_rewards"])
     if not is_same(row["per_turn"], turns) and _can_be_turns(given["tool_rewards"], row["per_turn"]):
         turns = row["per_turn"]
@@ -95,13 +95,13 @@ def _can_be_turns(rewards: Sequence[float] | None, per_turn: Sequence[float] | N
     return False
 
 
-_KINDS: Mapping[str, Callable[[Row], RowResult]] = {
-    "place": _place,
-    "format": _format,
-    "coordinates": _coordinates,
-    "compute_score": _compute_score,
-    "compute_score_detailed": _detailed_score,
-    "discrimination": _discrimination,
-    "image_search": _image_search,
-    "total": _total,
+_COMPARISONS: Mapping[str, Callable[[Row], RowResult]] = {
+    "place": _compare_place,
+    "format": _compare_format,
+    "coordinates": _compare_coordinates,
+    "compute_score": _compare_score,
+    "compute_score_detailed": _compare_detailed_score,
+    "discrimination": _compare_discrimination,
+    "image_search": _compare_image_search,
+    "total": _compare_total,
 }

@@ -16,12 +16,12 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 
 _TEXT_CHARS: Final = 60
-_USED_UP: Final = (429, 432)
-_COUNTS: Final = {"no": 0, "none": 0, "one": 1, "two": 2, "three": 3}
-_FOR_QUERY: Final = re.compile(r'(one|two|three|none|no)(?: results?)? for "([^"]+)"')
-_FOR_EACH: Final = re.compile(r"(one|two|three) results? for each query")
-_USUAL: Final = 2
-_UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
+_QUOTA_STATUSES: Final = (429, 432)
+_COUNT_BY_WORD: Final = {"no": 0, "none": 0, "one": 1, "two": 2, "three": 3}
+_COUNT_FOR_QUERY: Final = re.compile(r'(one|two|three|none|no)(?: results?)? for "([^"]+)"')
+_COUNT_FOR_EACH: Final = re.compile(r"(one|two|three) results? for each query")
+_DEFAULT_COUNT: Final = 2
+_UNREADABLE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 class MadeUpPages:
@@ -41,7 +41,7 @@ class MadeUpPages:
         body = request_body(query, excluded)
         if body not in self.requests:
             self.requests.append(body)
-        if self._provider.get("status") in _USED_UP:
+        if self._provider.get("status") in _QUOTA_STATUSES:
             raise ToolError("used up", kind=ToolErrorKind.QUOTA)
         failure = http_failure(self._provider)
         if failure is not None:
@@ -52,11 +52,11 @@ class MadeUpPages:
         reply = self._provider.get("reply")
         if isinstance(reply, dict | list) and (query not in self._known_replies or _is_reply_to(reply, query)):
             return [*pages_of(reply)]
-        counts = _counts(reply) if isinstance(reply, str) else {}
+        counts = _counts_by_query(reply) if isinstance(reply, str) else {}
         found = counts.get(query, counts.get("", -1))
         if found >= 0:
             return made_pages(query, found)
-        return self._known_replies[query] if query in self._known_replies else made_pages(query, _USUAL)
+        return self._known_replies[query] if query in self._known_replies else made_pages(query, _DEFAULT_COUNT)
 
 
 def _is_reply_to(reply: Any, query: str) -> bool:
@@ -80,7 +80,7 @@ class MadeUpLens:
         """An earlier row asked for the first of these regions: where the corpus has it not, with the usual reply."""
         boxes = arguments.get("bbox_2d") if isinstance(arguments, dict) else None
         if isinstance(boxes, list) and boxes and isinstance(boxes[0], list):
-            self._earlier_regions.setdefault(tuple(int(side) for side in boxes[0]), made_look_alikes(_USUAL))
+            self._earlier_regions.setdefault(tuple(int(side) for side in boxes[0]), made_look_alikes(_DEFAULT_COUNT))
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Sequence[dict[str, Any]]:
         """Hits of the row's reply, or two where it has none; `asked` counts what no earlier row had."""
@@ -92,7 +92,7 @@ class MadeUpLens:
             raise ToolError(failure, kind=ToolErrorKind.BLOCKED)
         reply = self._provider.get("reply")
         if not isinstance(reply, dict | list):
-            return hits_of_organic(made_look_alikes(_USUAL), self._excluded_domains)
+            return hits_of_organic(made_look_alikes(_DEFAULT_COUNT), self._excluded_domains)
         try:
             return hits_of_organic(organic_of(reply), self._excluded_domains)
         except (LookupError, TypeError, AttributeError) as error:
@@ -125,11 +125,11 @@ def organic_of(reply: Any) -> list[dict[str, Any]]:
     return organic
 
 
-def _counts(reply: str) -> dict[str, int]:
+def _counts_by_query(reply: str) -> dict[str, int]:
     """Results by query; "" for every query."""
-    each = _FOR_EACH.search(reply)
-    found = {query: _COUNTS[word] for word, query in _FOR_QUERY.findall(reply)}
-    return {**found, "": _COUNTS[each[1]]} if each is not None else found
+    each = _COUNT_FOR_EACH.search(reply)
+    found = {query: _COUNT_BY_WORD[word] for word, query in _COUNT_FOR_QUERY.findall(reply)}
+    return {**found, "": _COUNT_BY_WORD[each[1]]} if each is not None else found
 
 
 def _known_replies(corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
@@ -140,12 +140,12 @@ def _known_replies(corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
         if isinstance(reply, dict) and isinstance(reply.get("query"), str):
             found.setdefault(reply["query"], list(reply.get("results", [])))
         elif isinstance(reply, str):
-            for query, count in _counts(reply).items():
+            for query, count in _counts_by_query(reply).items():
                 found.setdefault(query, made_pages(query, count))
     return found
 
 
-def _region_asked(arguments: Any) -> tuple[int, ...]:
+def _requested_region(arguments: Any) -> tuple[int, ...]:
     """The one region of a call, in whole thousandths. Raises ValueError and others where it has none or several."""
     return tuple(int(float(side)) for side in arguments["bbox_2d"])
 
@@ -166,6 +166,6 @@ def _earlier_regions(row: Row | None, corpus: Corpus) -> dict[tuple[int, ...], l
         if earlier["id"] == row["id"]:
             break
         if earlier.get("tool") == "image_search_tool" and earlier.get("path") == "eval":
-            with suppress(*_UNREADABLE):
-                found[_region_asked(earlier["arguments"])] = organic_of(_reply_of(earlier))
+            with suppress(*_UNREADABLE_ERRORS):
+                found[_requested_region(earlier["arguments"])] = organic_of(_reply_of(earlier))
     return found

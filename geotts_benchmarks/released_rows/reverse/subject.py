@@ -24,7 +24,7 @@ USER_MARK = "<user>"
 
 def dialect_for(path: str, corpus: Corpus, *, messages: int | None = None) -> Dialect:
     """`messages`: how many the model may write at most; None for what the system allows."""
-    settings: dict[str, Any] = {"behaviour": "released", "released_path": path, **_files(corpus.folder)}
+    settings: dict[str, Any] = {"behaviour": "released", "released_path": path, **_write_texts(corpus.folder)}
     if messages is not None:
         settings["limits"] = Limits(max_turns=messages, max_tool_calls=256, max_tokens=2**18)
     return DIALECTS[SYSTEM].with_settings(DialectSettings.model_validate(settings))
@@ -37,12 +37,12 @@ def nudge_of(corpus: Corpus) -> str | None:
 
 
 @lru_cache(maxsize=4)
-def _files(folder: Path) -> dict[str, str]:
+def _write_texts(folder: Path) -> dict[str, str]:
     nudge = nudge_of(Corpus(folder))
     texts = ImportedTexts(system=SYSTEM_MARK, task=USER_MARK, texts={"nudge": nudge} if nudge else {})
-    return texts.write(Path(_folder().name))
+    return texts.write(Path(_texts_folder().name))
 
 
 @lru_cache(maxsize=1)
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def _texts_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="geotts-conformance-reverse-")

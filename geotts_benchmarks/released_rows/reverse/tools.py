@@ -33,16 +33,16 @@ from tts.errors import ToolError
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
 _ORDINALS: Final = {"second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5}
-_NUMBERS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
-_AFTER_GOOD: Final = re.compile(rf"\bThe ({'|'.join(_ORDINALS)}) ")
-_AFTER_BAD: Final = re.compile(rf"After ({'|'.join(_NUMBERS)}) that failed")
+_NUMBER_WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
+_AFTER_GOOD_CALL: Final = re.compile(rf"\bThe ({'|'.join(_ORDINALS)}) ")
+_AFTER_FAILED_CALLS: Final = re.compile(rf"After ({'|'.join(_NUMBER_WORDS)}) that failed")
 _EXCLUDED_DOMAIN: Final = re.compile(r"--exclude_domains (\S+?):?(?:\s|$)")
 _NO_KEY: Final = "no key"
 _CACHED_MARK: Final = "cached"
-_OK: Final = 200
+_STATUS_OK: Final = 200
 _FAILED_UPLOAD: Final = "upload of the crop fails"
-_BAD_ARGUMENTS: Final = -0.05
-_GOOD: Final = {
+_BAD_ARGUMENTS_REWARD: Final = -0.05
+_GOOD_ARGUMENTS: Final = {
     "image_zoom_in_tool": {"bbox_2d": [100, 200, 600, 700]},
     "image_search_tool": {"bbox_2d": [300, 300, 900, 900]},
     "text_search_tool": {"query": "earlier"},
@@ -51,10 +51,10 @@ _GOOD: Final = {
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play the call; compare what the model reads, of the evaluation also requests, of training reward and meta."""
-    return await (_rl(row, corpus) if row["path"] == "rl" else _eval(row, corpus))
+    return await (_compare_rl(row, corpus) if row["path"] == "rl" else _compare_eval(row, corpus))
 
 
-async def _eval(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_eval(row: Row, corpus: Corpus) -> RowResult:
     if _FAILED_UPLOAD in row.get("note", ""):
         return excluded_row("why the upload failed is not in the row")
     if "fails" in (row.get("provider") or {}):
@@ -64,9 +64,9 @@ async def _eval(row: Row, corpus: Corpus) -> RowResult:
     if _CACHED_MARK in row.get("note", "") and row["tool"] == "image_search_tool":
         lens.remember_first(row["arguments"])
     tools = eval_tools(None if _has_no_key(row) else pages, lens, excluded)
-    outputs = [*_earlier_outputs(row), _output(row["tool"], row["arguments"])]
+    outputs = [*_earlier_outputs(row), _call_output(row["tool"], row["arguments"])]
     if (same := _same_query(row, corpus)) is not None:
-        outputs.insert(0, _output(row["tool"], {"query": same}))
+        outputs.insert(0, _call_output(row["tool"], {"query": same}))
     played = await play(dialect_for("eval", corpus), "eval", tools, PHOTO, outputs, hide_photo_hosts=bool(excluded))
     pairs: dict[str, tuple[JsonValue, JsonValue]] = {
         "messages": (row["messages"], _last_messages(played, len(outputs)))
@@ -74,26 +74,28 @@ async def _eval(row: Row, corpus: Corpus) -> RowResult:
     if row["tool"] == "text_search_tool" and "requests" in row and len(outputs) == 1:
         wanted = [_without_key(request["json"]) for request in row["requests"]]
         pairs["requests"] = ([*wanted], [*pages.requests])
-    repeated = (row.get("provider") or {}).get("status", _OK) >= HTTPStatus.INTERNAL_SERVER_ERROR
+    repeated = (row.get("provider") or {}).get("status", _STATUS_OK) >= HTTPStatus.INTERNAL_SERVER_ERROR
     if row["tool"] == "image_search_tool" and len(outputs) == 1 and not repeated:
         pairs["request_count"] = (row.get("request_count", 0), lens.asked)
     return compare_pairs(**pairs)
 
 
-async def _rl(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_rl(row: Row, corpus: Corpus) -> RowResult:
     known = recorded_cache(corpus.folder, row["id"])
     if not is_known(row, known):
         return excluded_row("no other row shows what was recorded for the photo")
     photo = made_photo(*PHOTO)
     tools = rl_tools(known, row["image"], photo.sha256)
-    output = _output(row["tool"], row["arguments"])
+    output = _call_output(row["tool"], row["arguments"])
     played = await play(dialect_for("rl", corpus), "rl", tools, PHOTO, [output])
     answer = played.appended_messages()[1]
     wanted, found = row["returned"], _recorded_result(row, known)
     meta: dict[str, Any] = {}
-    if row["tool"] in _GOOD:
+    if row["tool"] in _GOOD_ARGUMENTS:
         meta = found.meta if found is not None else {"success": not answer.text.startswith("Error")}
-    reward = found.reward if found is not None else 0.0 if not answer.text.startswith("Error: ") else _BAD_ARGUMENTS
+    reward = (
+        found.reward if found is not None else 0.0 if not answer.text.startswith("Error: ") else _BAD_ARGUMENTS_REWARD
+    )
     return compare_pairs(
         text=(wanted["text"], answer.text),
         images=(wanted["images"], [*pictures_of(played)]),
@@ -118,17 +120,17 @@ def _recorded_result(row: Row, known: ReverseCache) -> RecordedResult | None:
 def _earlier_outputs(row: Row) -> list[str]:
     """Outputs of the turns before, as the note counts them."""
     note = row.get("note", "")
-    if (good := _AFTER_GOOD.search(note)) is not None and row["tool"] in _GOOD:
+    if (good := _AFTER_GOOD_CALL.search(note)) is not None and row["tool"] in _GOOD_ARGUMENTS:
         return [_earlier_output(row["tool"], number) for number in range(_ORDINALS[good[1]])]
-    if (bad := _AFTER_BAD.search(note)) is not None:
-        return [_output(row["tool"], {})] * _NUMBERS[bad[1]]
+    if (bad := _AFTER_FAILED_CALLS.search(note)) is not None:
+        return [_call_output(row["tool"], {})] * _NUMBER_WORDS[bad[1]]
     return []
 
 
 def _earlier_output(tool: str, number: int) -> str:
     if tool == "text_search_tool":
-        return _output(tool, {"query": f"q{number}"})
-    return _output(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
+        return _call_output(tool, {"query": f"q{number}"})
+    return _call_output(tool, {"bbox_2d": [100 + number, 200, 600, 700]})
 
 
 def _last_messages(played: PlayedRollout, turns: int) -> list[JsonValue]:
@@ -139,7 +141,7 @@ def _last_messages(played: PlayedRollout, turns: int) -> list[JsonValue]:
     return [eval_message(message, played) for message in after]
 
 
-def _output(tool: str, arguments: Any) -> str:
+def _call_output(tool: str, arguments: Any) -> str:
     return f"<tool_call>{json.dumps({'name': tool, 'arguments': arguments}, ensure_ascii=False)}</tool_call>"
 
 
@@ -158,7 +160,7 @@ def _same_query(row: Row, corpus: Corpus) -> str | None:
         if earlier["id"] == row["id"]:
             return None
         query = earlier["arguments"].get("query") if isinstance(earlier["arguments"], dict) else None
-        answered = earlier["path"] == "eval" and (earlier.get("provider") or {}).get("status", _OK) == _OK
+        answered = earlier["path"] == "eval" and (earlier.get("provider") or {}).get("status", _STATUS_OK) == _STATUS_OK
         if answered and isinstance(query, str) and query.strip() and query.strip().lower() == asked.strip().lower():
             return query
     return None

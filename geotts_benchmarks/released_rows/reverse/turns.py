@@ -37,22 +37,24 @@ from tts.eval.rewarding.process_reward import tool_rewards
 from tts.rewards.released.reverse_reward import read_for_tables
 from tts.toolkit.reverse_cache.recorded_searches import ReverseCache
 
-_LIMIT: Final = re.compile(r"max_turns (\d+)")
-_LARGE: Final = "above 2,097,152 pixels"
+_MAX_TURNS_NOTE: Final = re.compile(r"max_turns (\d+)")
+_LARGE_PHOTO_NOTE: Final = "above 2,097,152 pixels"
 _COUNTED_TOOLS: Final = {"zoom": ZOOM, "image_search": IMAGE_SEARCH, "text_search": TEXT_SEARCH}
-_IMAGE: Final = "images/part00/photo_0.jpg"  # the photo of the rows of training
+_PHOTO_PATH: Final = "images/part00/photo_0.jpg"  # the photo of the rows of training
 
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
     """Play one output or a whole conversation; declared where it needs a reminder that nobody supplied."""
     if row["path"] == "rl":
-        return await _rl(row, corpus)
+        return await _compare_rl(row, corpus)
     if nudge_of(corpus) is None and (row.get("nudged") or row.get("nudges")):
         return excluded_row("nobody supplied the reminder")
-    return await (_turn(row, corpus) if isinstance(row["assistant"], str) else _conversation(row, corpus))
+    return await (
+        _compare_turn(row, corpus) if isinstance(row["assistant"], str) else _compare_conversation(row, corpus)
+    )
 
 
-async def _turn(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_turn(row: Row, corpus: Corpus) -> RowResult:
     played = await _play_outputs(row, corpus, [row["assistant"]])
     answer = with_words(read_for_tables(row["assistant"]))
     appended = played.appended_messages()
@@ -68,9 +70,9 @@ async def _turn(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _conversation(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_conversation(row: Row, corpus: Corpus) -> RowResult:
     outputs: Sequence[str] = row["assistant"]
-    played = await _play_outputs(row, corpus, outputs, messages=_limit(row))
+    played = await _play_outputs(row, corpus, outputs, messages=_max_messages(row))
     last = played.requests[-1]
     messages = [*last.messages, *_final_message(played, outputs)]
     tool_names = {schema.name for schema in last.tools}
@@ -93,13 +95,13 @@ async def _conversation(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _rl(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_rl(row: Row, corpus: Corpus) -> RowResult:
     photo = made_photo(*PHOTO)
     before = row["before"]
     played = await play(
         dialect_for("rl", corpus),
         "rl",
-        rl_tools(recorded_cache(corpus.folder), _IMAGE, photo.sha256),
+        rl_tools(recorded_cache(corpus.folder), _PHOTO_PATH, photo.sha256),
         PHOTO,
         [row["assistant"]],
         turns_before=before.get("assistant_turns", 0),
@@ -121,13 +123,13 @@ async def _play_outputs(
     row: Row, corpus: Corpus, outputs: Sequence[str], *, messages: int | None = None
 ) -> PlayedRollout:
     tools = eval_tools(MadeUpPages(None, corpus), MadeUpLens(None, corpus))
-    size = LARGE_PHOTO if _LARGE in row["why"] else PHOTO
+    size = LARGE_PHOTO if _LARGE_PHOTO_NOTE in row["why"] else PHOTO
     return await play(dialect_for("eval", corpus, messages=messages), "eval", tools, size, outputs)
 
 
-def _limit(row: Row) -> int | None:
+def _max_messages(row: Row) -> int | None:
     """None for the system's own."""
-    stated = _LIMIT.search(row["why"])
+    stated = _MAX_TURNS_NOTE.search(row["why"])
     if stated is not None:
         return int(stated[1]) + 1
     last = row["assistant"][-1]
@@ -158,7 +160,7 @@ def _count_successes(played: PlayedRollout, tool: str) -> int:
 
 def _rewards(row: Row, played: PlayedRollout, corpus: Corpus, photo: str) -> list[float]:
     known = recorded_cache(corpus.folder)
-    cache = ReverseCache(known.pictures, known.texts, {photo: _IMAGE})
+    cache = ReverseCache(known.pictures, known.texts, {photo: _PHOTO_PATH})
     results: tuple[ToolResult, ...] = tuple(played.results)
     turn = Turn(index=0, text=row["assistant"], calls=tuple(played.calls), results=results)
     return tool_rewards([turn], cache, photo)

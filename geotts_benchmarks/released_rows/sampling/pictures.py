@@ -17,7 +17,7 @@ from tts.domain.photo import Photo
 
 _FILTERS: Final = ("BICUBIC", "BILINEAR", "LANCZOS")
 _QUALITY: Final = re.compile(r"JPEG quality (\d+)")
-_LARGE: Final = (2000, 1500)
+_LARGE_SIZE: Final = (2000, 1500)
 
 
 def scale_photo(photo: Photo, size: tuple[int, int], how: str, quality: int) -> bytes:
@@ -48,7 +48,7 @@ def check_note(row: Row, photo: Photo, size: tuple[int, int], picture: bytes, no
 
 async def photo_of_most_pixels(row: Row, case: ShippedProfile) -> RowResult:
     """A larger photo is scaled to that many pixels, its sides cut to whole ones."""
-    photo = grainy_photo(*_LARGE)
+    photo = grainy_photo(*_LARGE_SIZE)
     scale = math.sqrt(row["value"] / (photo.width * photo.height))
     size = (int(photo.width * scale), int(photo.height * scale))
     (picture,) = pictures_in(await case.first_body(photo=photo))
@@ -66,7 +66,7 @@ async def crop_of(case: ShippedProfile, box: list[int], photo: Photo | None = No
     """What the zoom shows of a photo, a large one unless it is given."""
     arguments = json.dumps({"bbox_2d": box, "label": "x", "img_idx": 0})
     call = f'<tool_call>\n{{"name": "image_zoom_in_tool", "arguments": {arguments}}}\n</tool_call>'
-    played = await case.play([call], photo or grainy_photo(*_LARGE))
+    played = await case.play([call], photo or grainy_photo(*_LARGE_SIZE))
     (image,) = played.results[0].images
     return open_picture(played.files[image.sha256])
 

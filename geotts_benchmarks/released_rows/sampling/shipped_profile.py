@@ -29,7 +29,7 @@ from tts.ports.model_client import ModelRequest
 from tts.profiles import load_profile
 
 ENDPOINT: Final = "http://127.0.0.1:9/v1"
-_MANY: Final = 70
+_N_REPEATED_OUTPUTS: Final = 70
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ShippedProfile:
 
     async def turns(self, output: str) -> int:
         """How often a model that always says this is asked."""
-        return len((await self.play([output] * _MANY)).requests)
+        return len((await self.play([output] * _N_REPEATED_OUTPUTS)).requests)
 
     async def body(self, request: ModelRequest) -> dict[str, Any]:
         """The JSON that an endpoint of vLLM gets."""

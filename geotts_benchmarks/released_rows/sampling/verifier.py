@@ -28,20 +28,20 @@ from tts.profiles import load_profile
 from tts.verify.verifiers.published_verifier import trajectories_request
 
 _SYSTEM: Final = "thinking_with_map"
-_SCORE: Final = re.compile(r"^(\[Agent \d+) \| score=[^\]]*\]", re.MULTILINE)
-_RESULT: Final = re.compile(r"\nuser\n<tool_response>\n(.*?)\n</tool_response>\nassistant\n", re.DOTALL)
-_LARGE: Final = (1600, 1200)
+_AGENT_SCORE: Final = re.compile(r"^(\[Agent \d+) \| score=[^\]]*\]", re.MULTILINE)
+_TOOL_RESULT: Final = re.compile(r"\nuser\n<tool_response>\n(.*?)\n</tool_response>\nassistant\n", re.DOTALL)
+_LARGE_SIZE: Final = (1600, 1200)
 
 
 async def temperature(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the temperature that the verifier's request carries."""
-    body = await _body(case, corpus, [], grainy_photo(*_LARGE))
+    body = await _request_body(case, corpus, [], grainy_photo(*_LARGE_SIZE))
     return compare_pairs(value=(row["value"], body["temperature"]))
 
 
 async def max_tokens(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the limit of tokens that the verifier's request carries."""
-    body = await _body(case, corpus, [], grainy_photo(*_LARGE))
+    body = await _request_body(case, corpus, [], grainy_photo(*_LARGE_SIZE))
     return compare_pairs(value=(row["value"], body["max_tokens"]))
 
 
@@ -50,9 +50,9 @@ async def photo_max_side(row: Row, case: ShippedProfile, corpus: Corpus) -> RowR
     note = corpus.texts(_SYSTEM).get("verifier", {}).get("photo")
     if note is None:
         return excluded_row("by which filter is said beside a prompt that nobody supplied")
-    photo = grainy_photo(*_LARGE)
-    (picture,) = pictures_in(await _body(case, corpus, [], photo))
-    scale = max(_LARGE) / row["value"]
+    photo = grainy_photo(*_LARGE_SIZE)
+    (picture,) = pictures_in(await _request_body(case, corpus, [], photo))
+    scale = max(_LARGE_SIZE) / row["value"]
     size = (int(photo.width / scale), int(photo.height / scale))
     return check_note(row, photo, size, picture, note)
 
@@ -61,18 +61,18 @@ async def example(row: Row, case: ShippedProfile, corpus: Corpus) -> RowResult:
     """Compare the system text, the kinds of parts and the whole text of the example's request."""
     given = row["value"]["input"]
     outputs = [found["output"] for found in given["outputs"]]
-    body = await _body(case, corpus, outputs, made_photo(*_LARGE))
+    body = await _request_body(case, corpus, outputs, made_photo(*_LARGE_SIZE))
     system, asked = row["value"]["messages"]
     made_system, made = body["messages"]
     text, picture = asked["content"]
     return compare_pairs(
         system=(system["content"], made_system["content"]),
         kinds=([text["type"], picture["type"]], [part["type"] for part in made["content"]]),
-        text=(_SCORE.sub(r"\1]", text["text"]), made["content"][0]["text"]),
+        text=(_AGENT_SCORE.sub(r"\1]", text["text"]), made["content"][0]["text"]),
     )
 
 
-async def _body(case: ShippedProfile, corpus: Corpus, outputs: list[str], photo: Photo) -> dict[str, Any]:
+async def _request_body(case: ShippedProfile, corpus: Corpus, outputs: list[str], photo: Photo) -> dict[str, Any]:
     """What the shipped profile's verifier asks an endpoint, with the corpus' texts as the user's imported ones."""
     profile = load_profile(_SYSTEM).tree(model="m", endpoint=ENDPOINT)
     args = load_config(None, {"dialect_settings": texts_for("verl", corpus)}, profile=profile)
@@ -84,7 +84,7 @@ async def _body(case: ShippedProfile, corpus: Corpus, outputs: list[str], photo:
 
 def _trajectory(number: int, output: str) -> Trajectory:
     """A dump taken apart: what the model said, and what its tools returned."""
-    pieces = _RESULT.split(output)
+    pieces = _TOOL_RESULT.split(output)
     outputs, results = pieces[::2], pieces[1::2]
     turns = [
         Turn(index=i, text=text, results=tuple(made_result(found).result for found in results[i : i + 1]))

@@ -33,7 +33,7 @@ from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM
 _NO_PICTURE: Final = "No picture came back"
 _WITHOUT_KEY: Final = "exactly as released"
 _GOOGLE_MAPS: Final = "Google Maps Static API"  # whose pictures are PNG with a palette
-_KEY: Final = re.compile(r"(?<=key=).*$")
+_URL_KEY: Final = re.compile(r"(?<=key=).*$")
 
 
 async def judge(row: Row, corpus: Corpus) -> RowResult:
@@ -95,4 +95,4 @@ def _image(data: bytes) -> dict[str, Any]:
 def _plain_request(request: dict[str, Any]) -> dict[str, Any]:
     """With the key left out and escapes opened, which the rows write in two ways."""
     url = request["url"].replace("%7C", "|")
-    return request | {"url": _KEY.sub("", url)}
+    return request | {"url": _URL_KEY.sub("", url)}

@@ -29,7 +29,7 @@ from tts.dialects.released.thinking_with_map.tool_parser import calls_found
 from tts.domain.messages import ImagePart, Message
 
 # The reply that the rows of `verl` have in mind: their results show these two places.
-_TIPS: Final[dict[str, Any]] = {
+_TIPS_REPLY: Final[dict[str, Any]] = {
     "status": "1",
     "tips": [
         {"id": "B0TEST0001", "name": "柳湾茶社", "address": "柳湾路12号", "typecode": "050000", "city": []},
@@ -44,18 +44,18 @@ async def judge(row: Row, corpus: Corpus) -> RowResult:
     if "request" in row and not corpus.texts("thinking_with_map"):
         return excluded_row("the texts of the prompt are not in the corpus")
     if row["path"] == "demo":
-        return await (_request(row, corpus) if "request" in row else _demo(row, corpus))
-    return await _verl(row, corpus)
+        return await (_compare_request(row, corpus) if "request" in row else _compare_demo(row, corpus))
+    return await _compare_verl(row, corpus)
 
 
-async def _verl(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_verl(row: Row, corpus: Corpus) -> RowResult:
     before = row["before"]
     found = calls_found(row["assistant"], turn=0)
     played = await _play_outputs(
         row,
         corpus,
         [row["assistant"]],
-        _TIPS,
+        _TIPS_REPLY,
         turns_before=before["assistant_turns"],
         tokens_before=before["response_tokens"],
     )
@@ -76,7 +76,7 @@ async def _verl(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _demo(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_demo(row: Row, corpus: Corpus) -> RowResult:
     pieces = parse_message(row["assistant"])
     called = [piece for piece in pieces if isinstance(piece, CallMessage)]
     played = await _play_outputs(row, corpus, [row["assistant"]], _NO_PLACE)
@@ -88,7 +88,7 @@ async def _demo(row: Row, corpus: Corpus) -> RowResult:
     )
 
 
-async def _request(row: Row, corpus: Corpus) -> RowResult:
+async def _compare_request(row: Row, corpus: Corpus) -> RowResult:
     """A whole request: the outputs in it are said again, and what the engine is asked next is compared."""
     outputs = [_join_items(message) for message in row["request"] if message["role"] == "assistant"]
     played = await _play_outputs(row, corpus, outputs, _NO_PLACE)
@@ -96,7 +96,7 @@ async def _request(row: Row, corpus: Corpus) -> RowResult:
     question = corpus.texts("thinking_with_map")["demo"]["user"]["text"]
     made = [{"role": message.role, "content": _items(message, question)} for message in messages[1:]]
     wanted = [{"role": message["role"], "content": _wanted_items(message)} for message in row["request"][1:]]
-    return compare_pairs(messages=(wanted, made), system=(_system(row), _with_one_tool(messages[0].text)))
+    return compare_pairs(messages=(wanted, made), system=(_system_text(row), _with_one_tool(messages[0].text)))
 
 
 async def _play_outputs(row: Row, corpus: Corpus, outputs: Sequence[str], reply: Any, **before: Any) -> PlayedRollout:
@@ -170,7 +170,7 @@ def _join_neighbours(texts: Sequence[str]) -> list[str]:
     return joined
 
 
-def _system(row: Row) -> str:
+def _system_text(row: Row) -> str:
     return _with_one_tool(_join_items(row["request"][0]))
 
 

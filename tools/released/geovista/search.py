@@ -15,7 +15,9 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-_NOTHING: Final = "Empty search results!! Please Check the availability of the search API key and network connection."
+_NO_RESULTS_TEXT: Final = (
+    "Empty search results!! Please Check the availability of the search API key and network connection."
+)
 
 
 def search_tool(source: PageSource) -> Tool:
@@ -37,7 +39,7 @@ def search_tool(source: PageSource) -> Tool:
         except ToolError as error:
             raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{error.detail}", error.kind) from error
         if not pages:
-            raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NOTHING}", ToolErrorKind.NOT_FOUND)
+            raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NO_RESULTS_TEXT}", ToolErrorKind.NOT_FOUND)
         found = {"name": "search_web", "query": query, "result": pages}
         return Observation(text=json.dumps(found, ensure_ascii=False, indent=2), facts=_facts(pages, query))
 

@@ -20,7 +20,7 @@ from tts.domain.picture_rules import ResizeRule
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-_CROP: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
+_CROP_RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
 _BOX_ERRORS: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
 Region = tuple[int, int, int, int]
 
@@ -54,4 +54,4 @@ def _crop_photo(photo: Photo, box: Any, scale: float) -> tuple[Image.Image, Regi
     if wide >= 0 and high >= 0:
         check_crop(wide, high)
     crop = photo.image().crop(region)
-    return crop.resize(_CROP.size(wide, high), Image.Resampling.BICUBIC), region
+    return crop.resize(_CROP_RULE.size(wide, high), Image.Resampling.BICUBIC), region

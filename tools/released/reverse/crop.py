@@ -14,7 +14,7 @@ from tools.released.picture import check_crop
 from tts.domain.photo import Photo
 from tts.rewards.released.picture_sizes import smart_resize
 
-_THOUSAND: Final = 1000.0
+_BOX_UNITS: Final = 1000.0
 Region = tuple[int, int, int, int]
 
 
@@ -33,10 +33,10 @@ def region_of(box: Sequence[int], width: int, height: int) -> Region:
     """
     left, top, right, bottom = box
     return (
-        round(left / _THOUSAND * width),
-        round(top / _THOUSAND * height),
-        round(right / _THOUSAND * width),
-        round(bottom / _THOUSAND * height),
+        round(left / _BOX_UNITS * width),
+        round(top / _BOX_UNITS * height),
+        round(right / _BOX_UNITS * width),
+        round(bottom / _BOX_UNITS * height),
     )
 
 

@@ -16,8 +16,8 @@ from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 
-_THOUSAND = 1000.0
-_RESULTS = 15
+_BOX_UNITS = 1000.0
+_MAX_RESULTS = 15
 Hits = Sequence[dict[str, Any]]
 
 
@@ -63,7 +63,7 @@ class LensStandIn:
         """At most 15 hits for the region of the first photo, by its hash."""
         photo = context.photo_hashes()[0]
         return _hits_from_facts(
-            await self._provider.search_image(photo, _region(box), goal="", limit=_RESULTS, context=context.request)
+            await self._provider.search_image(photo, _to_box(box), goal="", limit=_MAX_RESULTS, context=context.request)
         )
 
 
@@ -84,13 +84,13 @@ class LiveLens:
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits, `source` their host; none that reveals the place of the photo, if
         photo hosts are hidden."""
-        found = await self._regions.search(context, _region(box), limit=_RESULTS)
+        found = await self._regions.search(context, _to_box(box), limit=_MAX_RESULTS)
         shown = [hit for hit in found if not (context.options.hide_photo_hosts and reveals_place(hit))]
         return _hits_from_facts([hit.model_copy(update={"source": urlsplit(hit.url).hostname or ""}) for hit in shown])
 
 
-def _region(box: Sequence[int]) -> Box:
-    x0, y0, x1, y1 = (min(1.0, max(0.0, side / _THOUSAND)) for side in box)
+def _to_box(box: Sequence[int]) -> Box:
+    x0, y0, x1, y1 = (min(1.0, max(0.0, side / _BOX_UNITS)) for side in box)
     try:
         return Box(x0=x0, y0=y0, x1=x1, y1=y1)
     except ValidationError:
@@ -114,7 +114,7 @@ def hits_of_organic(organic: Sequence[dict[str, Any]], excluded: Sequence[str] =
     Returns:
         The `pos`, `title`, `link` and `source` of each result, as `LensSource.hits` gives them.
     """
-    kept = [hit for hit in organic[:_RESULTS] if not _is_from_hosts(hit, excluded)]
+    kept = [hit for hit in organic[:_MAX_RESULTS] if not _is_from_hosts(hit, excluded)]
     return [
         {
             "pos": hit.get("pos", number),

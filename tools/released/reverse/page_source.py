@@ -17,10 +17,10 @@ from tts.net.http_client import HttpReply
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
-_PAGES: Final = 10
+_MAX_PAGES: Final = 10
 _FIELDS: Final = ("title", "url", "content")
-_BAD_FROM = 400
-_SERVER_FROM = 500
+_FIRST_ERROR_STATUS = 400
+_FIRST_SERVER_ERROR_STATUS = 500
 Pages = Sequence[dict[str, Any]]
 
 
@@ -61,7 +61,7 @@ def request_body(query: str, excluded: Sequence[str]) -> dict[str, Any]:
     """
     body: dict[str, Any] = {
         "query": query,
-        "max_results": _PAGES,
+        "max_results": _MAX_PAGES,
         "include_answer": False,
         "include_raw_content": False,
     }
@@ -97,7 +97,7 @@ class TavilyPages(Service):
         """At most 10 results as Tavily writes them. A refusal (4xx) is BLOCKED, in the requests library's words."""
         request = ProviderRequest(f"{self._base}/search", method="POST", json=request_body(query, excluded))
         fetched = await self._client.ask(request, context.request, _judge)
-        if fetched.status >= _BAD_FROM:
+        if fetched.status >= _FIRST_ERROR_STATUS:
             raise ToolError(_http_error_text(fetched.status, request.url), kind=ToolErrorKind.BLOCKED)
         return pages_of(raw_reply(fetched).body)
 
@@ -107,13 +107,13 @@ def _judge(reply: HttpReply) -> ProviderFailure | None:
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderFailure("quota", "the key is used up")
     failure = tavily.judge(reply)
-    return failure if failure is None or failure.kind == "quota" or reply.status >= _SERVER_FROM else None
+    return failure if failure is None or failure.kind == "quota" or reply.status >= _FIRST_SERVER_ERROR_STATUS else None
 
 
 def _http_error_text(status: int, url: str) -> str:
     """The text of an HTTP error of the requests library."""
     phrase = HTTPStatus(status).phrase if status in {found.value for found in HTTPStatus} else ""
-    return f"{status} {'Client' if status < _SERVER_FROM else 'Server'} Error: {phrase} for url: {url}"
+    return f"{status} {'Client' if status < _FIRST_SERVER_ERROR_STATUS else 'Server'} Error: {phrase} for url: {url}"
 
 
 class PagesStandIn:
@@ -131,5 +131,5 @@ class PagesStandIn:
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 hits in Tavily's form; `excluded` is ignored."""
-        hits = await found_pages(self._web, query, limit=_PAGES, context=context)
+        hits = await found_pages(self._web, query, limit=_MAX_PAGES, context=context)
         return [{"title": hit.title, "url": hit.url, "content": hit.snippet} for hit in hits]

@@ -56,7 +56,7 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
     Raises:
         ToolError: the box has not four sides, or one that is no number from 0 to 1000.
     """
-    box = _numbers(box_of_four(written, crash_error))
+    box = _box_numbers(box_of_four(written, crash_error))
     call, iou = picture_call(cache, path, box)
     if call is None or iou is None:
         return RecordedResult(_NO_PICTURES, meta={"success": False, "cache_hit": False, "iou": None})
@@ -67,7 +67,14 @@ def recorded_pictures(cache: ReverseCache, path: str, written: Any, chance: Chan
     lines = [f"Image search results for region {[round(side) for side in box]}:\n"]
     for number, result in enumerate(shown.results, 1):
         lines += [f"[{number}] {result.title}", f"    Source: {result.source}", f"    Link: {result.link}"]
-    meta = {"success": True, "cache_hit": True, "iou": iou, "iou_reward": reward, "reward": reward, **_marks(shown)}
+    meta = {
+        "success": True,
+        "cache_hit": True,
+        "iou": iou,
+        "iou_reward": reward,
+        "reward": reward,
+        **_released_fields(shown),
+    }
     return RecordedResult("\n".join(lines), reward, meta, as_facts(shown.results))
 
 
@@ -96,11 +103,11 @@ def recorded_pages(cache: ReverseCache, path: str, written: Any, chance: Chance)
         lines += [f"    URL: {result.link}"] if result.link else []
         lines += [f"    {result.text[:_TEXT_CHARS]}"] if result.text else []
     text = f"Web search results for: {asked}\n\n" + "\n".join(lines)
-    meta = {"success": True, "cache_hit": True, "reward": _TEXT_REWARD, **_marks(shown)}
+    meta = {"success": True, "cache_hit": True, "reward": _TEXT_REWARD, **_released_fields(shown)}
     return RecordedResult(text, _TEXT_REWARD, meta, as_facts(shown.results, asked))
 
 
-def _numbers(box: Sequence[Any]) -> list[float]:
+def _box_numbers(box: Sequence[Any]) -> list[float]:
     try:
         sides = [float(side) for side in box]
     except (TypeError, ValueError):
@@ -114,5 +121,5 @@ def _no_pages_text(query: str) -> str:
     return f"Web search results for: {query}\n\nNo results found."
 
 
-def _marks(shown: ChosenResults) -> dict[str, Any]:
+def _released_fields(shown: ChosenResults) -> dict[str, Any]:
     return {"_pos_indices_in_mixed": sorted(shown.useful), "_n_total_results": len(shown.results)}

@@ -18,7 +18,7 @@ from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Splitting, Tool, ToolSpec
 
 _NO_KEY: Final = "Tavily API key not set (env TAVILY_API_KEY)"
-_USED_UP: Final = "all API keys exhausted"
+_KEYS_EXHAUSTED: Final = "all API keys exhausted"
 
 
 class QueryPart(WrittenArguments):
@@ -91,7 +91,7 @@ def _join_results(arguments: QueryPart, parts: Sequence[Observation | ToolError]
 
 
 def _failure_text(error: ToolError) -> str:
-    return _USED_UP if error.kind is ToolErrorKind.QUOTA else error.detail
+    return _KEYS_EXHAUSTED if error.kind is ToolErrorKind.QUOTA else error.detail
 
 
 def _pages_text(query: str, pages: Sequence[Mapping[str, Any]]) -> str:

@@ -34,7 +34,7 @@ from tts.ports.toolbox import ToolContext
 from tts.rewards.released.picture_sizes import smart_resize
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-_THOUSAND: Final = 1000.0
+_BOX_UNITS: Final = 1000.0
 
 
 def training_zoom_tool() -> Tool:
@@ -79,9 +79,9 @@ def _pixel_sides(box: Sequence[Any], width: int, height: int) -> Sides | None:
         left, top, right, bottom = (float(side) for side in box)
     except (TypeError, ValueError):
         return None
-    if min(left, top, right, bottom) < 0.0 or max(left, top, right, bottom) > _THOUSAND:
+    if min(left, top, right, bottom) < 0.0 or max(left, top, right, bottom) > _BOX_UNITS:
         return None
-    across, down = width / _THOUSAND, height / _THOUSAND
+    across, down = width / _BOX_UNITS, height / _BOX_UNITS
     return left * across, top * down, right * across, bottom * down
 
 

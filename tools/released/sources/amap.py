@@ -84,16 +84,18 @@ class AmapStandIn:
         """Only `keywords` or `id` of the parameters counts. At most 15 places of China, their points in GCJ-02."""
         if service in (DETAIL, DETAIL_V5):
             place = await self._places.detail(parameters["id"], context=context)
-            return _answer(pois=[] if place is None else [_poi(place)])
+            return _success_reply(pois=[] if place is None else [_poi(place)])
         query = parameters["keywords"]
         if service == TIPS:
-            return _answer(
+            return _success_reply(
                 tips=_pois(await self._places.autocomplete(query, country="CN", limit=_MAX_RESULTS, context=context))
             )
-        return _answer(pois=_pois(await self._places.search(query, country="CN", limit=_MAX_RESULTS, context=context)))
+        return _success_reply(
+            pois=_pois(await self._places.search(query, country="CN", limit=_MAX_RESULTS, context=context))
+        )
 
 
-def _answer(**found: list[dict[str, Any]]) -> RawReply:
+def _success_reply(**found: list[dict[str, Any]]) -> RawReply:
     return RawReply(200, {"status": "1", "info": "OK", "infocode": "10000", **found})
 
 

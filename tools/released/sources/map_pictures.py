@@ -23,7 +23,7 @@ from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest
 
 SIDE_PX: Final = 500
 ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
-_AMAP_DEEPEST: Final = 17  # AMap's reference of its static map: 1 to 17, also with scale=2
+_AMAP_MAX_ZOOM: Final = 17  # AMap's reference of its static map: 1 to 17, also with scale=2
 _MAX_BYTES: Final = 4 * 2**20
 _IN_QUERY: Final = KeyPlace("query", "key")
 
@@ -82,11 +82,11 @@ class AmapMaps(Service):
         """Street maps at zoom 17 without a marker. `satellite` is left to the other source."""
         if style == "satellite":
             return await self._satellite.picture(style, lat, lon, marker=marker, context=context)
-        parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_DEEPEST), "size": f"{SIDE_PX}*{SIDE_PX}"}
+        parameters = {"location": f"{lon:.6f},{lat:.6f}", "zoom": str(_AMAP_MAX_ZOOM), "size": f"{SIDE_PX}*{SIDE_PX}"}
         types = ("image/", "application/json")
         request = ProviderRequest(f"{self._base}/v3/staticmap", parameters, content_types=types, max_bytes=_MAX_BYTES)
         reply = await self._client.ask(request, context, amap.judge_picture)
-        return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_DEEPEST), "")
+        return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(_AMAP_MAX_ZOOM), "")
 
 
 class GoogleMaps(Service):

@@ -15,7 +15,7 @@ from tts.rewards.released.geoagent_geocoder import Reply, parameters, query_of
 from tts.toolkit.broker.provider_client import ProviderRequest
 
 _ADDRESS_CHARS: Final = 200
-_TENTHS: Final = 10
+_MAX_CONFIDENCE: Final = 10
 
 
 class AddressSource(ToolProvider, Protocol):
@@ -76,7 +76,7 @@ def _result(fact: PlaceFact, point: LatLon) -> dict[str, Any]:
     components = {"state": fact.admin1, "country_code": fact.country_code.lower(), kind: fact.name}
     return {
         "components": {"_type": kind} | {name: value for name, value in components.items() if value},
-        "confidence": round((fact.score or 0.0) * _TENTHS),
+        "confidence": round((fact.score or 0.0) * _MAX_CONFIDENCE),
         "formatted": fact.address or ", ".join(part for part in (fact.name, fact.admin1) if part),
         "geometry": {"lat": point.lat, "lng": point.lon},
     }

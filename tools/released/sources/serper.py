@@ -18,8 +18,8 @@ from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
 
 SEARCH: Final = "search"
 MAPS: Final = "maps"
-_HITS: Final = 10
-_PLACES: Final = 20
+_MAX_HITS: Final = 10
+_MAX_PLACES: Final = 20
 
 
 class SerperSource(ToolProvider, Protocol):
@@ -81,11 +81,11 @@ class SerperStandIn:
         """Only `q` of the body counts. `MAPS` gives at most 20 places in WGS-84, `SEARCH` at most ten pages."""
         query = str(body["q"])
         if service == MAPS:
-            found = await self._places.search(query, country=None, limit=_PLACES, context=context)
+            found = await self._places.search(query, country=None, limit=_MAX_PLACES, context=context)
             return RawReply(200, {"places": [_place(i, fact) for i, fact in enumerate(found, 1)]})
         if self._web is None:
             raise ToolError("no provider searches the web", kind=ToolErrorKind.BLOCKED)
-        hits = await self._web.search(query, limit=_HITS, context=context)
+        hits = await self._web.search(query, limit=_MAX_HITS, context=context)
         return RawReply(
             200,
             {

@@ -14,7 +14,7 @@ from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.toolkit.broker.provider_client import ProviderRequest
 
-_PAGES: Final = 10
+_MAX_PAGES: Final = 10
 
 
 class PageSource(ToolProvider, Protocol):
@@ -44,7 +44,7 @@ class TavilyPages(Service):
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """A query of None is sent as null."""
-        body = {"query": query, "max_results": _PAGES, "search_depth": "basic"}
+        body = {"query": query, "max_results": _MAX_PAGES, "search_depth": "basic"}
         reply = raw_reply(
             await self._client.ask(ProviderRequest(f"{self._base}/search", method="POST", json=body), context)
         )
@@ -66,7 +66,7 @@ class PagesStandIn:
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """`body` is the snippet of a result. A query of None is searched for as an empty text."""
-        hits = await self._web.search(query or "", limit=_PAGES, context=context)
+        hits = await self._web.search(query or "", limit=_MAX_PAGES, context=context)
         return [_page(hit.title, hit.url, hit.snippet) for hit in hits]
 
 

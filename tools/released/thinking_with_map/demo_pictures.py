@@ -26,9 +26,9 @@ from tts.errors import ToolError
 from tts.ports.toolbox import ToolContext, ToolSchema
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-_SHORTEST: Final = 32
+_MIN_SIDE_PX: Final = 32
 _NO_PICTURE: Final = "截图失败或未返回数据"
-_CROP: Final = ResizeRule(min_pixels=256 * 32 * 32, max_pixels=12_845_056, multiple=32)
+_CROP_RULE: Final = ResizeRule(min_pixels=256 * 32 * 32, max_pixels=12_845_056, multiple=32)
 _BOX_ERRORS: Final = (TypeError, ValueError, ZeroDivisionError, OverflowError, OSError, MemoryError)
 Pixels = tuple[float, float, float, float]
 
@@ -117,19 +117,19 @@ def _chosen_photo(photos: Sequence[Photo], index: Any) -> Photo:
 def _crop_photo(photo: Photo, box: Sequence[Any]) -> tuple[Image.Image, Pixels]:
     x0, y0, x1, y1 = box
     wide, high = photo.width, photo.height
-    region = _region(x0 / 1000.0 * wide, y0 / 1000.0 * high, x1 / 1000.0 * wide, y1 / 1000.0 * high, photo)
+    region = _crop_region(x0 / 1000.0 * wide, y0 / 1000.0 * high, x1 / 1000.0 * wide, y1 / 1000.0 * high, photo)
     left, top, right, bottom = region
     crop = photo.image().crop(region)
-    return crop.resize(_CROP.size(right - left, bottom - top), Image.Resampling.BICUBIC), region
+    return crop.resize(_CROP_RULE.size(right - left, bottom - top), Image.Resampling.BICUBIC), region
 
 
-def _region(left: float, top: float, right: float, bottom: float, photo: Photo) -> Pixels:
+def _crop_region(left: float, top: float, right: float, bottom: float, photo: Photo) -> Pixels:
     """Cut at the edge; grown around its centre where it is small, if that makes it large enough."""
     left, top, right, bottom = max(0, left), max(0, top), min(photo.width, right), min(photo.height, bottom)
     wide, high = right - left, bottom - top
-    if high >= _SHORTEST and wide >= _SHORTEST:
+    if high >= _MIN_SIDE_PX and wide >= _MIN_SIDE_PX:
         return left, top, right, bottom
-    ratio = _SHORTEST / min(high, wide)
+    ratio = _MIN_SIDE_PX / min(high, wide)
     half_high, half_wide = math.ceil(high * ratio * 0.5), math.ceil(wide * ratio * 0.5)
     across, down = (left + right) / 2.0, (top + bottom) / 2.0
     grown = (
@@ -138,5 +138,5 @@ def _region(left: float, top: float, right: float, bottom: float, photo: Photo) 
         min(photo.width, math.ceil(across + half_wide)),
         min(photo.height, math.ceil(down + half_high)),
     )
-    large_enough = grown[3] - grown[1] > _SHORTEST and grown[2] - grown[0] > _SHORTEST
+    large_enough = grown[3] - grown[1] > _MIN_SIDE_PX and grown[2] - grown[0] > _MIN_SIDE_PX
     return grown if large_enough else (left, top, right, bottom)

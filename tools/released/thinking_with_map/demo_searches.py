@@ -27,10 +27,10 @@ from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 Texts = Sequence[ToolSchema]
-_SERPER: Final = "https://google.serper.dev"
+_SERPER_URL: Final = "https://google.serper.dev"
 _CALL_ERROR_PREFIX: Final = "20"  # how AMap's codes for wrong parameters, or for no result, begin
 _KEY_ERROR_STATUSES: Final = (401, 402, 403, 429)
-_UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
+_UNREADABLE_ERRORS: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def demo_amap_searches(source: AmapSource, texts: Texts = ()) -> list[Tool]:
@@ -108,7 +108,7 @@ def _search_tool(
             raise failed_as(name, error.exception, error.message, error.kind) from error
         except ToolError as error:
             raise failed_as(name, "ConnectionError", error.detail, error.kind) from error
-        except _UNREADABLE as error:
+        except _UNREADABLE_ERRORS as error:
             answered = reply is not None and reply.status < 400
             kind = ToolErrorKind.NOT_FOUND if answered else ToolErrorKind.UNAVAILABLE
             raise failed_as(name, type(error).__name__, str(error), kind) from error
@@ -175,7 +175,7 @@ def _google_text(service: str, show: Callable[[Any], str]) -> Callable[[RawReply
         if reply.status >= 400:
             side = "Client" if reply.status < 500 else "Server"
             reason = responses.get(reply.status, "")
-            message = f"{reply.status} {side} Error: {reason} for url: {_SERPER}/{service}"
+            message = f"{reply.status} {side} Error: {reason} for url: {_SERPER_URL}/{service}"
             spent = reply.status == 400 and "credits" in str(reply.body).lower()
             raise _RefusedReply(
                 "HTTPError", message, passing=spent or reply.status >= 500 or reply.status in _KEY_ERROR_STATUSES

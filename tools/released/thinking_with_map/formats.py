@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-_TIP: Final = ("id", "name", "address", "typecode", "city")
-_POI: Final = ("id", "name", "address", "typecode")
-_DETAIL: Final = ("id", "name", "location", "address", "business_area", "cityname", "type", "alias")
+_TIP_FIELDS: Final = ("id", "name", "address", "typecode", "city")
+_POI_FIELDS: Final = ("id", "name", "address", "typecode")
+_DETAIL_FIELDS: Final = ("id", "name", "location", "address", "business_area", "cityname", "type", "alias")
 
 
 def tips_text(reply: Any) -> str:
@@ -18,7 +18,7 @@ def tips_text(reply: Any) -> str:
     Returns:
         Id, name, address, typecode and city of each, no point.
     """
-    return _list_places(reply.get("tips", []), _TIP)
+    return _list_places(reply.get("tips", []), _TIP_FIELDS)
 
 
 def pois_text(reply: Any) -> str:
@@ -30,7 +30,7 @@ def pois_text(reply: Any) -> str:
     Returns:
         Id, name, address and typecode of each, no point.
     """
-    return _list_places(reply.get("pois", []), _POI)
+    return _list_places(reply.get("pois", []), _POI_FIELDS)
 
 
 def _list_places(places: Any, labels: tuple[str, ...]) -> str:
@@ -51,7 +51,7 @@ def detail_text(reply: Any) -> str:
         KeyError, IndexError: there is no place.
     """
     place = reply["pois"][0]
-    return "\n\n".join(f"{label}: {place.get(label, '')}" for label in _DETAIL)
+    return "\n\n".join(f"{label}: {place.get(label, '')}" for label in _DETAIL_FIELDS)
 
 
 def pages_text(reply: Any) -> str:

@@ -25,7 +25,7 @@ SYSTEM: Final = "thinking_with_map"
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
-_UNREADABLE: Final = (KeyError, IndexError, TypeError, AttributeError)
+_UNREADABLE_ERRORS: Final = (KeyError, IndexError, TypeError, AttributeError)
 
 
 def amap_searches(source: AmapSource) -> list[Tool]:
@@ -96,7 +96,7 @@ def _search_tool(
             known = tuple(facts(reply.body, query)) if text else ()
         except ToolError as error:
             raise no_reply(query, error.kind) from error
-        except _UNREADABLE:
+        except _UNREADABLE_ERRORS:
             text, known = "", ()
         if not text:
             raise no_reply(query, ToolErrorKind.NOT_FOUND)

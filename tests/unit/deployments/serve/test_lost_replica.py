@@ -72,7 +72,7 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
 
 @pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
 async def test_a_reader_that_stood_still_itself_gets_the_items_that_came_meanwhile(monkeypatch, pauses_s):
-    monkeypatch.setattr(lost_replica, "_STOOD_STILL_S", 0.05)
+    monkeypatch.setattr(lost_replica, "_MAX_TIMER_DELAY_S", 0.05)
     reading = asyncio.create_task(collect_items(Stream(*pauses_s), 0.2))
     await asyncio.sleep(0.1)
     time.sleep(0.4)  # noqa: ASYNC251 - as SIGSTOP does: its timer and what it waits for are due at once

@@ -10,7 +10,7 @@ EACH = tokens._ROLLOUTS / CHUNK_S  # chunks a second of one request
 
 
 async def test_every_chunk_of_a_small_load_is_counted_with_and_without_readers():
-    async with tokens._gateway() as (url, process):
+    async with tokens._start_gateway() as (url, process):
         for followed in (True, False):
             chunks, lag_ms = await tokens._measure_step(url, process, 2, followed=followed)
             assert 0 < chunks <= 1.05 * 2 * EACH  # a machine that is busy with others makes fewer
