@@ -196,7 +196,8 @@ async def test_each_request_that_is_sent_is_recorded(server):
     await client.aclose()
     (egress_record,) = EGRESS.take("loc_recorded")
     record = egress_record.outgoing
-    assert (record.method, record.host, record.bytes_sent, record.request_id) == ("POST", "127.0.0.1", 9, "loc_recorded")
+    assert (record.method, record.host, record.bytes_sent) == ("POST", "127.0.0.1", 9)
+    assert record.request_id == "loc_recorded"
 
 
 async def test_the_query_of_a_signed_url_is_not_recorded(server):
