@@ -29,10 +29,10 @@ from tts.ports.model_client import ModelClient, ModelRequest
 from tts.rollout.budget import RolloutBudget
 
 _W = weights("rollouts")
-_TIME_SHARE = _W["draw_time"]
-_TEMPERATURE = _W["draw_temperature"]
-_SEEDS_APART = 7919  # a rollout counts its turns up from its seed
-_MOST_ANSWER_LENGTHS = int(_W["draw_lengths"])
+_DRAW_TIME_SHARE = _W["draw_time"]
+_DRAW_TEMPERATURE = _W["draw_temperature"]
+_SEED_STEP = 7919  # a rollout counts its turns up from its seed
+_MAX_ANSWER_LENGTHS = int(_W["draw_lengths"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ async def draw_answers(
         return AnswerDraws()
     draws = _Draws()
     with suppress(TimeoutError):
-        async with asyncio.timeout(_TIME_SHARE * deadline.remaining_s()):
+        async with asyncio.timeout(_DRAW_TIME_SHARE * deadline.remaining_s()):
             await draws.draw_in_one_request(model, _joint_request(answered, max_tokens), count)
             missing = range(draws.joint_count, count)
             await run_all(
@@ -93,7 +93,7 @@ def can_pay_draws(answered: ModelRequest, budget: RolloutBudget) -> bool:
 def _max_tokens_per_draw(answered_request: ModelRequest, budget: RolloutBudget, written_tokens: int | None) -> int:
     most = answered_request.sampling.max_tokens
     if written_tokens is not None:
-        most = min(most, max(budget.answer_tokens, _MOST_ANSWER_LENGTHS * written_tokens))
+        most = min(most, max(budget.answer_tokens, _MAX_ANSWER_LENGTHS * written_tokens))
     return max(1, most)
 
 
@@ -143,8 +143,8 @@ def _joint_request(answered_request: ModelRequest, max_tokens: int) -> ModelRequ
 
 def _repeated_request(answered_request: ModelRequest, number: int, max_tokens: int) -> ModelRequest:
     sampling = answered_request.sampling
-    seed = None if sampling.seed is None else sampling.seed + _SEEDS_APART * (number + 1)
-    temperature = sampling.temperature or _TEMPERATURE
+    seed = None if sampling.seed is None else sampling.seed + _SEED_STEP * (number + 1)
+    temperature = sampling.temperature or _DRAW_TEMPERATURE
     return replace(
         answered_request,
         session_id=session_of_draw(answered_request.session_id, number),

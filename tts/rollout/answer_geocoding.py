@@ -23,7 +23,7 @@ def answer_at_place(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | 
         if country is not None and fact.country_code and fact.country_code != country.code:
             continue
         claim = Claim(text=f"the answer was looked up: {fact.name}", call_id=result.call_id, quote=fact.name)
-        level = _level(stated, fact)
+        level = _answer_level(stated, fact)
         return stated.model_copy(
             update={
                 "point": fact.point,
@@ -37,7 +37,7 @@ def answer_at_place(stated: StatedAnswer, result: ToolResult) -> StatedAnswer | 
     return None
 
 
-def _level(stated: StatedAnswer, fact: PlaceFact) -> Level:
+def _answer_level(stated: StatedAnswer, fact: PlaceFact) -> Level:
     for name, level in ((stated.place, Level.CITY), (stated.city, Level.CITY), (stated.region, Level.REGION)):
         if name and same_place(name, fact.name):
             return level

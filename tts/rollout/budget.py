@@ -14,9 +14,9 @@ from tts.ports.rollout_groups import Checkpoint
 Spent = Literal["turn budget", "tool budget", "token budget", "money budget"]
 
 _W = weights("rollouts")
-_ANSWER_TOKENS = int(_W["answer_tokens"])
-_ANSWER_SHARE = int(_W["answer_parts"])
-_FINAL_TURN_SHARE = _W["final_turn_time"]
+_MAX_RESERVED_TOKENS = int(_W["answer_tokens"])
+_RESERVE_DIVISOR = int(_W["answer_parts"])
+_FINAL_TURN_TIME_SHARE = _W["final_turn_time"]
 _FINAL_TURN_MAX_S = _W["final_turn_most_s"]
 
 
@@ -64,7 +64,7 @@ class RolloutBudget:
     @property
     def answer_tokens(self) -> int:
         """Tokens kept back for the final answer: 512, or a quarter of the token limit where that is less."""
-        return min(_ANSWER_TOKENS, self.limits.max_tokens // _ANSWER_SHARE)
+        return min(_MAX_RESERVED_TOKENS, self.limits.max_tokens // _RESERVE_DIVISOR)
 
     @property
     def last_turn(self) -> bool:
@@ -98,4 +98,4 @@ class RolloutBudget:
 
 def final_turn_s(remaining_s: float) -> float:
     """Seconds kept for the last turn of a rollout that begins with `remaining_s` left."""
-    return min(_FINAL_TURN_MAX_S, _FINAL_TURN_SHARE * remaining_s)
+    return min(_FINAL_TURN_MAX_S, _FINAL_TURN_TIME_SHARE * remaining_s)

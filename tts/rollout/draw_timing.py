@@ -29,7 +29,7 @@ class AnswerDrawing:
         self._deadline = deadline
         self._reserve_s = reserve_s
         self._answered_request: ModelRequest | None = None
-        self._tokens_before = 0  # what the rollout had written before the reply to it
+        self._tokens_before_answer = 0  # what the rollout had written before the reply to it
         self._drawing_task: asyncio.Task[AnswerDraws] | None = None
         self._prompt_usage = Usage()  # what the draws beside the answer read
         self._draws = AnswerDraws()
@@ -46,8 +46,8 @@ class AnswerDrawing:
         if request is self._answered_request or delta.described or delta.spent is not None:
             return
         self._answered_request = request
-        self._tokens_before = budget.usage.completion_tokens
-        if last and self._drawing_task is None and self._may_fork(request, budget):
+        self._tokens_before_answer = budget.usage.completion_tokens
+        if last and self._drawing_task is None and self._may_draw_beside_answer(request, budget):
             work = draw_answers(self._model, self._dialect, request, budget, self._deadline)
             self._drawing_task = spawn(work, name=f"draws of {request.session_id}")
             self._prompt_usage = _estimate_prompt_usage(request, budget)
@@ -62,7 +62,7 @@ class AnswerDrawing:
             self._draws = await self._drawing_task
             self._drawing_task = None
         else:
-            written = budget.usage.completion_tokens - self._tokens_before
+            written = budget.usage.completion_tokens - self._tokens_before_answer
             self._draws = await draw_answers(
                 self._model, self._dialect, self._answered_request, budget, self._deadline, written_tokens=written
             )
@@ -78,7 +78,7 @@ class AnswerDrawing:
         is_complete = not self._drawing_task.cancelled() and self._drawing_task.exception() is None
         return self._drawing_task.result().usage if is_complete else self._prompt_usage
 
-    def _may_fork(self, request: ModelRequest, budget: RolloutBudget) -> bool:
+    def _may_draw_beside_answer(self, request: ModelRequest, budget: RolloutBudget) -> bool:
         if not are_wanted(budget.limits, self._dialect, StopReason.ANSWERED):
             return False
         forks = isinstance(self._model, ForksPrompts) and self._model.forks_prompts

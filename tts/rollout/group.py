@@ -19,8 +19,8 @@ from tts.rollout.agent import Agent, Brief
 from tts.rollout.loop import run_agent
 from tts.rollout.text_coalescer import RolloutOutput, to_events
 
-_UNFOLLOWED_S = 0.25
-_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Description)
+_UNFOLLOWED_WINDOW_S = 0.25
+_ITEMS_BEFORE_TOKENS = (RolloutStarted, RolloutResumed, Description)
 _URGENT_ITEMS = (RolloutFinished, Description)
 
 
@@ -44,7 +44,7 @@ async def run_group(
             rollouts = [run_agent(agent, group, brief, task, send) for task in group.tasks]
         await run_all(rollouts)
 
-    window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_S)
+    window_s = coalesce_s if group.followed else max(coalesce_s, _UNFOLLOWED_WINDOW_S)
     batched = batches(produce, window_s=window_s, urgent=lambda item: isinstance(item, _URGENT_ITEMS))
     async with aclosing(batched) as items:
         async for batch in items:
@@ -62,7 +62,7 @@ async def _run_leader(
     """Sets `started` at its first token, or when it ends without one."""
 
     async def send_and_signal_start(item: RolloutOutput) -> None:
-        if not isinstance(item, _BEFORE_TOKENS):
+        if not isinstance(item, _ITEMS_BEFORE_TOKENS):
             started.set()
         await send(item)
 

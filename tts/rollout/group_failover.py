@@ -24,7 +24,7 @@ from tts.ports.toolbox import Attachment
 
 MOVES = 12
 _FIRST_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 2.0
+_MAX_PAUSE_S = 2.0
 
 Runner = Callable[[GroupRequest], AsyncIterator[Sequence[RolloutItem]]]
 
@@ -44,7 +44,7 @@ async def run_with_failover(group: GroupRequest, run: Runner) -> AsyncIterator[S
             if progress.is_finished:
                 return
             failure = error
-        pause_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**move)
+        pause_s = min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2**move)
         movable = isinstance(failure, ReplicaLost | FatalError) or (move > 0 and isinstance(failure, Overloaded))
         if not movable or move == MOVES or pause_s >= deadline.remaining_s():
             break

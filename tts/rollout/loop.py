@@ -50,7 +50,7 @@ from tts.rollout.usable_turn import problem_of
 from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = int(weights("rollouts")["most_corrections"])
-_OTHER_DIALECT = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
+_REMEDY = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
 
 
 async def run_agent(
@@ -76,8 +76,8 @@ class _Rollout:
         self._corrections = 0
         self._was_truncated = False
         self._messages: list[Message] = []
-        self._drawing = AnswerDrawing(agent.model, brief.dialect, self._deadline, self._reserve_s)
-        self._tools = ToolRunner(agent.toolbox, group, brief, self._id)
+        self._answer_drawing = AnswerDrawing(agent.model, brief.dialect, self._deadline, self._reserve_s)
+        self._tool_runner = ToolRunner(agent.toolbox, group, brief, self._id)
 
     async def run(self, send: Send[RolloutOutput]) -> None:
         await self._start_or_resume(send)
@@ -87,7 +87,7 @@ class _Rollout:
                 async with self._deadline.timeout():
                     with boundary(ModelError, "rollout"):
                         stop = await self._record_concluding_answer(await self._run_turns(send), send)
-                        self._budget = self._budget.spend(await self._drawing.take(stop, self._budget))
+                        self._budget = self._budget.spend(await self._answer_drawing.take(stop, self._budget))
             except (TimeoutError, DeadlineExceeded):
                 stop = StopReason.DEADLINE
             except (FatalError, GivenAway):
@@ -95,7 +95,7 @@ class _Rollout:
             except GeoTTSError as broken:
                 stop, failure = StopReason.FAILED, RolloutFailure.from_error(broken)
             finally:
-                self._budget = self._budget.spend(await self._drawing.aclose())
+                self._budget = self._budget.spend(await self._answer_drawing.aclose())
         await send(
             RolloutFinished(
                 rollout_id=self._id,
@@ -104,7 +104,7 @@ class _Rollout:
                 usage=self._budget.usage,
                 error="" if failure is None else f"{failure.code}: {failure.detail}",
                 failure=failure,
-                answer_draws=self._drawing.points,
+                answer_draws=self._answer_drawing.points,
             )
         )
 
@@ -222,7 +222,7 @@ class _Rollout:
             await self._group.may_begin()
         reserved_tokens = 0 if final or self._dialect.paper_mode else self._budget.answer_tokens
         request = ModelRequest(
-            context=self._context(),
+            context=self._current_context(),
             session_id=f"{self._group.context.id}/{self._id}",
             messages=tuple(self._messages),
             sampling=self._dialect.sampling(
@@ -255,7 +255,7 @@ class _Rollout:
             with boundary(ModelError, f"engine {self._agent.model.name}"):
                 async with closing(traced_generation(self._agent.model, request)) as deltas:
                     async for delta in deltas:
-                        self._drawing.observe(delta, request, self._budget, last=final)
+                        self._answer_drawing.observe(delta, request, self._budget, last=final)
                         for description in delta.described:
                             await send(description)
                             coalescer.pause()
@@ -308,7 +308,7 @@ class _Rollout:
             if is_abstention(self._messages[-1].text):
                 await self._record_hypothesis(turn, ParsedTurn(answer=StatedAnswer(level=Level.NONE)), send)
                 return StopReason.ANSWERED
-            raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_OTHER_DIALECT)
+            raise ModelError(f"{self._corrections} turns could not be used: {problem}", mend=_REMEDY)
         self._append_user_message(self._dialect.correction(problem))
         return None
 
@@ -366,7 +366,7 @@ class _Rollout:
         """An answer that only names its place, with the point of the first lookup that finds it."""
         for call in lookups:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=call))
-            result = (await self._tools.look_up(call, self._context)).result
+            result = (await self._tool_runner.look_up(call, self._current_context)).result
             await send(ToolResulted(rollout_id=self._id, turn=turn, result=result))
             self._budget = self._budget.spend(Usage(tool_calls=1, tool_errors=not result.ok))
             if (found := answer_at_place(stated, result)) is not None:
@@ -378,7 +378,7 @@ class _Rollout:
         for call in calls:
             await send(ToolCalled(rollout_id=self._id, turn=turn, call=as_plain_call(call)))
         allowed = min(self._dialect.calls_per_turn, self._budget.calls_left)
-        outcomes = await self._tools.run_all(calls, allowed, self._messages, self._context)
+        outcomes = await self._tool_runner.run_all(calls, allowed, self._messages, self._current_context)
         for outcome in outcomes:
             for attachment in outcome.attachments:
                 self._files[attachment.sha256] = attachment.data
@@ -394,6 +394,6 @@ class _Rollout:
         )
         return outcomes
 
-    def _context(self) -> RequestContext:
+    def _current_context(self) -> RequestContext:
         before, remaining_s = self._group.context, self._deadline.remaining_s()
         return before.model_copy(update={"remaining_s": remaining_s, "trace": current_trace() or before.trace})

@@ -10,8 +10,8 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.names import normalise
 from tts.verify.evidence.world import World
 
-_CITY_KM = weights("radii")["city_name_km"]
-_REGION_KM = weights("radii")["region_name_km"]
+_MAX_CITY_NAME_KM = weights("radii")["city_name_km"]
+_MAX_REGION_NAME_KM = weights("radii")["region_name_km"]
 
 
 class Names(TypedDict):
@@ -33,9 +33,9 @@ def names_at(point: LatLon, level: Level, hypothesis: Hypothesis, world: World) 
     names["country"], names["country_code"] = country.name, country.code
     if level is Level.COUNTRY:
         return names
-    own = world.place_named(hypothesis.city, point, within_km=_CITY_KM) if hypothesis.city else None
-    town = (own, 0.0) if own is not None else world.town(point, max_km=_CITY_KM)
-    division = town or world.town(point, max_km=_REGION_KM)
+    own = world.place_named(hypothesis.city, point, within_km=_MAX_CITY_NAME_KM) if hypothesis.city else None
+    town = (own, 0.0) if own is not None else world.town(point, max_km=_MAX_CITY_NAME_KM)
+    division = town or world.town(point, max_km=_MAX_REGION_NAME_KM)
     if division is not None and division[0].country_code == country.code:
         names["region"] = division[0].admin1
     if town is not None and level.rank >= Level.CITY.rank and town[0].country_code == country.code:

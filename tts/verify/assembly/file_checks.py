@@ -18,9 +18,9 @@ from tts.geodata.countries import zone_at
 
 _W = weights("checks")
 _SAME_PLACE_KM = _W["same_place_km"]
-_SAME_TIME = timedelta(minutes=_W["same_time_minutes"])
+_SAME_TIME_TOLERANCE = timedelta(minutes=_W["same_time_minutes"])
 _CLOCK_TOLERANCE = timedelta(minutes=_W["clock_minutes"])
-_LARGEST_OFFSET = timedelta(hours=14)
+_MAX_UTC_OFFSET = timedelta(hours=14)
 _RING_POINTS = 8
 
 
@@ -62,7 +62,7 @@ def _check_position(photo: int, claim: FileClaim, verdict: Verdict) -> Iterator[
 def _check_time(photo: int, claim: FileClaim) -> Iterator[FileCheck]:
     local, other, utc = parse_time(claim.taken_at), parse_time(claim.xmp_taken_at), parse_time(claim.utc_at)
     if local is not None and other is not None:
-        same = abs(local.replace(tzinfo=None) - other.replace(tzinfo=None)) <= _SAME_TIME
+        same = abs(local.replace(tzinfo=None) - other.replace(tzinfo=None)) <= _SAME_TIME_TOLERANCE
         words = "the same time" if same else f"different times: {claim.taken_at} and {claim.xmp_taken_at}"
         yield _make_check(photo, "time", f"EXIF and XMP state {words}.", agrees=same)
     offset = offset_of(claim.zone)
@@ -115,7 +115,7 @@ def _implied_offset(claim: FileClaim) -> timedelta | None:
         return None
     difference = local.replace(tzinfo=None) - utc.replace(tzinfo=None)
     quarters = round(difference / _CLOCK_TOLERANCE)
-    return quarters * _CLOCK_TOLERANCE if abs(difference) <= _LARGEST_OFFSET else None
+    return quarters * _CLOCK_TOLERANCE if abs(difference) <= _MAX_UTC_OFFSET else None
 
 
 def parse_time(text: str) -> datetime | None:

@@ -33,18 +33,18 @@ LIMITS_KM = (
     (Level.COUNTRY, _W["country_km"]),
 )
 # The level before is finer: its limit is where this one begins.
-_FLOOR_KM = {
+_MIN_P50_KM_BY_LEVEL = {
     Level.CITY: _W["point_km"],
     Level.REGION: _W["city_km"],
     Level.COUNTRY: _W["region_km"],
     Level.NONE: _W["country_km"],
 }
-_FINEST = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
-_LEAST = _W["least_confidence"]
-_MOST = _W["most_confidence"]
-_STEP_KM = 0.01  # radii are rounded to ten metres
-_EVEN_RATIO = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
-_WIDEST_P50_KM = HALF_CIRCUMFERENCE_KM / _EVEN_RATIO
+_FIELD_LEVELS = {"region": Level.REGION, "city": Level.CITY, "place": Level.POINT, "country": Level.COUNTRY}
+_MIN_CONFIDENCE = _W["least_confidence"]
+_MAX_CONFIDENCE = _W["most_confidence"]
+_RADIUS_STEP_KM = 0.01  # radii are rounded to ten metres
+_UNIFORM_P90_RATIO = math.sqrt(0.9 / 0.5)  # 90 % radius to 50 % radius where all points of a circle are equally likely
+_MAX_P50_KM = HALF_CIRCUMFERENCE_KM / _UNIFORM_P90_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,15 @@ def exactness_of(
         target_km: the radius that the caller wants, in km, above 0.
         stated: the level that the rollouts state, if the point stands for a whole area: weak evidence supports it, or
             it is the centre of the town that they name. The 50 % radius is then larger than the smallest one of this
-            level (`_FLOOR_KM`). None if the point stands for itself.
+            level (`_MIN_P50_KM_BY_LEVEL`). None if the point stands for itself.
         town_found: whether a tool found the town of the point while the calibration was fitted without tools. The 50 %
             radius is then at most the limit of a city (40 km), unless `stated` requires more.
     """
-    p50 = calibrated_p50 = max(_STEP_KM, error_distribution.radius.p50)
+    p50 = calibrated_p50 = max(_RADIUS_STEP_KM, error_distribution.radius.p50)
     if town_found:
         p50 = min(p50, dict(LIMITS_KM)[Level.CITY])
-    if stated is not None and p50 <= _FLOOR_KM.get(stated, 0.0):
-        p50 = _FLOOR_KM[stated] + _STEP_KM
+    if stated is not None and p50 <= _MIN_P50_KM_BY_LEVEL.get(stated, 0.0):
+        p50 = _MIN_P50_KM_BY_LEVEL[stated] + _RADIUS_STEP_KM
     return _make_consistent(
         p50,
         error_distribution.radius.p90,
@@ -100,7 +100,7 @@ def lower_confidence(verdict: Verdict, confidence: float) -> Verdict:
     radius, target = verdict.radius_km, verdict.target_radius_km
     if radius is None or confidence >= verdict.confidence:
         return verdict
-    confidence = max(_LEAST, confidence)
+    confidence = max(_MIN_CONFIDENCE, confidence)
     p50, p90 = radius.p50, radius.p90
     if confidence < 0.5 and target >= p50:
         p50 = target * 0.5 / confidence
@@ -129,7 +129,7 @@ def widen_radius(verdict: Verdict, p90_km: float) -> Verdict:
 
 def without_names_beyond(level: Level) -> dict[str, str]:
     """The fields of an answer that name something finer than its level, each empty."""
-    dropped = {name: "" for name, finest in _FINEST.items() if finest.rank > level.rank}
+    dropped = {name: "" for name, finest in _FIELD_LEVELS.items() if finest.rank > level.rank}
     return {**dropped, "country_code": ""} if "country" in dropped else dropped
 
 
@@ -139,12 +139,14 @@ def level_of(p50_km: float) -> Level:
 
 
 def _make_consistent(p50_km: float, p90_km: float, confidence: float, target_km: float) -> Exactness:
-    p50 = round(min(_WIDEST_P50_KM, max(_STEP_KM, p50_km)), 2)
-    p90 = round(min(HALF_CIRCUMFERENCE_KM, max(_EVEN_RATIO * p50 + _STEP_KM, p90_km)), 2)
+    p50 = round(min(_MAX_P50_KM, max(_RADIUS_STEP_KM, p50_km)), 2)
+    p90 = round(min(HALF_CIRCUMFERENCE_KM, max(_UNIFORM_P90_RATIO * p50 + _RADIUS_STEP_KM, p90_km)), 2)
     low, high = _confidence_bounds(target_km, p50, p90)
     return Exactness(Radius(p50=p50, p90=p90), level_of(p50), round(min(high, max(low, confidence)), 4))
 
 
 def _confidence_bounds(target_km: float, p50_km: float, p90_km: float) -> tuple[float, float]:
     """The lowest and the highest confidence that these radii allow for a target."""
-    return (_LEAST, 0.49) if target_km < p50_km else (0.5, 0.89) if target_km < p90_km else (0.9, _MOST)
+    return (
+        (_MIN_CONFIDENCE, 0.49) if target_km < p50_km else (0.5, 0.89) if target_km < p90_km else (0.9, _MAX_CONFIDENCE)
+    )

@@ -24,13 +24,22 @@ from tts.verify.evidence.world import World
 
 _MAX_EVIDENCE = 24
 _W = weights("verdict")
-_TIED = _W["tied"]
-_FIRM = _W["firm"]
+_MIN_POINT_GROUNDING = _W["tied"]
+_MIN_TOWN_GROUNDING = _W["firm"]
 _R = weights("radii")
-_OTHER_CANDIDATE_KM = _R["other_candidate_km"]
+_MIN_OTHER_P50_KM = _R["other_candidate_km"]
 OTHER_CANDIDATE_90 = _R["other_candidate_90"]
-_OTHER_CANDIDATE_MOST_KM = HALF_CIRCUMFERENCE_KM / OTHER_CANDIDATE_90
-_ORDER = {"point": 0, "phone": 1, "postcode": 1, "script": 1, "domain": 1, "language": 2, "country": 3, "name": 4}
+_MAX_OTHER_P50_KM = HALF_CIRCUMFERENCE_KM / OTHER_CANDIDATE_90
+_SUBJECT_RANKS = {
+    "point": 0,
+    "phone": 1,
+    "postcode": 1,
+    "script": 1,
+    "domain": 1,
+    "language": 2,
+    "country": 3,
+    "name": 4,
+}
 
 
 def verdict_for(
@@ -52,12 +61,16 @@ def verdict_for(
         return abstention(ledgers, target_radius_km, world)
     stated_level = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
     grounding = max(vote.ledger.grounding for vote in winner.members)
-    stands_for_area = grounding < _TIED or (stated_level.rank <= Level.CITY.rank and _is_town_centre(winner, world))
+    stands_for_area = grounding < _MIN_POINT_GROUNDING or (
+        stated_level.rank <= Level.CITY.rank and _is_town_centre(winner, world)
+    )
     exact = exactness_of(
         error_distribution,
         target_km=target_radius_km,
         stated=stated_level if stands_for_area else None,
-        town_found=grounding >= _FIRM and stated_level.rank >= Level.CITY.rank and not calibration.knows_tools,
+        town_found=grounding >= _MIN_TOWN_GROUNDING
+        and stated_level.rank >= Level.CITY.rank
+        and not calibration.knows_tools,
     )
     regions = regions_of(peaks_of(clusters, lines, exact.radius.p90), exact.radius.p90, calibration.regions)
     names = names_at(winner.centre, exact.level, winner.anchor.ledger.hypothesis, world)
@@ -123,7 +136,7 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
     hypothesis = cluster.anchor.ledger.hypothesis
     p50, p90 = radius.p50, radius.p90
     if cluster is not winner:
-        p50 = min(_OTHER_CANDIDATE_MOST_KM, max(p50, *(v.reach_km for v in cluster.members), _OTHER_CANDIDATE_KM))
+        p50 = min(_MAX_OTHER_P50_KM, max(p50, *(v.reach_km for v in cluster.members), _MIN_OTHER_P50_KM))
         p90 = min(HALF_CIRCUMFERENCE_KM, max(p90, OTHER_CANDIDATE_90 * p50))
     entries = [entry for vote in cluster.members for entry in vote.ledger.entries]
     against = [e.claim for e in entries if not e.supports]
@@ -168,7 +181,7 @@ def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
 
 def _evidence_rank(entry: LedgerEntry) -> tuple[int, int]:
     finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
-    return (1 if entry.against else finding), _ORDER.get(entry.about, 5)
+    return (1 if entry.against else finding), _SUBJECT_RANKS.get(entry.about, 5)
 
 
 def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str, within: Area | None) -> str:
@@ -204,7 +217,7 @@ def _undecided_text(ledgers: Sequence[RolloutLedger]) -> str:
 def _support_text(winner: Cluster, checked: Sequence[LedgerEntry]) -> str:
     """How far the point rests on what tools returned or on what was read, as a sentence."""
     firm = max(vote.ledger.grounding for vote in winner.members)
-    if firm >= _TIED:
+    if firm >= _MIN_POINT_GROUNDING:
         source = "results of tools" if any(entry.tool for entry in checked) else "the text in the photo"
         return f"The point rests on {source}."
     return "Only weak evidence supports the point." if firm > 0 else "No lookup confirmed this point."

@@ -18,8 +18,8 @@ import yaml
 from tts.decision_weights import weights
 from tts.domain.value import Value
 
-_LEAST = weights("claims")["least"]
-_MOST = weights("claims")["most"]
+_MIN_PROBABILITY = weights("claims")["least"]
+_MAX_PROBABILITY = weights("claims")["most"]
 
 
 class ClaimCalibration(Value):
@@ -35,7 +35,7 @@ class ClaimCalibration(Value):
     def probability(self, mass: float) -> float:
         """The probability of a claim, in [0.002, 0.998]."""
         score = self.intercept + self.mass * log_odds(mass)
-        return min(_MOST, max(_LEAST, 1.0 / (1.0 + math.exp(-score))))
+        return min(_MAX_PROBABILITY, max(_MIN_PROBABILITY, 1.0 / (1.0 + math.exp(-score))))
 
 
 def shipped_claim_calibration(engine: str) -> ClaimCalibration:

@@ -27,8 +27,8 @@ from tts.verify.evidence.world import World
 from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.ledger_entries import entries_about
 
-_MOST = 12
-_DISTINGUISHING = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
+_MAX_ENTRIES = 12
+_DISTINGUISHING_SUBJECTS = frozenset({"point", "name", "phone", "postcode", "script", "domain", "language", "detail"})
 _TOWN_SUBJECTS = frozenset({"point", "name", "detail"})
 RolloutEntry = tuple[int, LedgerEntry]
 
@@ -51,15 +51,21 @@ def evidence_about(
         around = Circle(centre=rival.point, radius_km=rival.km)
         rival_place = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
         rival_entries = list(_entries_for_place(trajectories, readings, world, rival.point, words, rival_place))
-    supports = [row for row in claim_entries if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING]
+    supports = [
+        row for row in claim_entries if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING_SUBJECTS
+    ]
     shared = {_statement_key(row) for row in supports}
     contradicts = [
-        row for row in claim_entries if row[1].finding is Finding.CONTRADICTED and row[1].about in _DISTINGUISHING
+        row
+        for row in claim_entries
+        if row[1].finding is Finding.CONTRADICTED and row[1].about in _DISTINGUISHING_SUBJECTS
     ]
     contradicts += [
         row
         for row in rival_entries
-        if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING and _statement_key(row) not in shared
+        if row[1].finding is Finding.SUPPORTED
+        and row[1].about in _DISTINGUISHING_SUBJECTS
+        and _statement_key(row) not in shared
     ]
     return tuple(_make_evidence(supports, "f", supports=True)), tuple(_make_evidence(contradicts, "a", supports=False))
 
@@ -74,8 +80,8 @@ def evidence_of_answers(
         found = [entry for entry in entries_about(compared, number) if entry.finding is Finding.SUPPORTED]
         (claim_entries if one.place == place else other_entries).extend(found)
     both = {_question_key(entry) for entry in claim_entries} & {_question_key(entry) for entry in other_entries}
-    for_it = [entry for entry in claim_entries if _question_key(entry) not in both][:_MOST]
-    against_it = [entry for entry in other_entries if _question_key(entry) not in both][:_MOST]
+    for_it = [entry for entry in claim_entries if _question_key(entry) not in both][:_MAX_ENTRIES]
+    against_it = [entry for entry in other_entries if _question_key(entry) not in both][:_MAX_ENTRIES]
     return (
         tuple(evidence_of(entry, f"qf{k}", supports=True) for k, entry in enumerate(for_it, 1)),
         tuple(evidence_of(entry, f"qa{k}", supports=False) for k, entry in enumerate(against_it, 1)),
@@ -86,8 +92,8 @@ def _question_key(entry: LedgerEntry) -> tuple[str, str]:
     return entry.tool, entry.quote
 
 
-_FOR_TEXTS = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
-_AGAINST_TEXTS = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
+_SUPPORT_TEXTS = {"point": "{quote} lies in the claimed place", "name": "a tool names {quote}"}
+_CONTRADICTION_TEXTS = {"point": "{quote} lies elsewhere", "name": "a tool names {quote}"}
 
 
 def _entries_for_place(
@@ -135,9 +141,11 @@ def _make_evidence(rows: Sequence[RolloutEntry], letter: str, *, supports: bool)
     ranked = sorted(rows, key=lambda row: (row[1].about not in _TOWN_SUBJECTS, row[1].call_id is None, row[0]))
     for rollout_id, entry in ranked:
         key = _statement_key((rollout_id, entry))
-        if key in seen_keys or len(seen_keys) == _MOST:
+        if key in seen_keys or len(seen_keys) == _MAX_ENTRIES:
             continue
         seen_keys.add(key)
-        words = (_FOR_TEXTS if supports else _AGAINST_TEXTS).get(entry.about if entry.call_id else "", entry.claim)
+        words = (_SUPPORT_TEXTS if supports else _CONTRADICTION_TEXTS).get(
+            entry.about if entry.call_id else "", entry.claim
+        )
         claim = words.format(quote=entry.quote)
         yield evidence_of(entry, f"{letter}{len(seen_keys)}", claim=claim, rollout_id=rollout_id, supports=supports)

@@ -27,10 +27,10 @@ from tts.verify.evidence.world import World
 _W = weights("claims")
 SUPPORTED_FROM = _W["supported_from"]
 CONTRADICTED_TO = _W["contradicted_to"]
-_GAIN_FROM = _W["gain_from"]
-_GAIN_TO = _W["gain_to"]
-_RIVAL_FROM = _W["rival_from"]
-_SAME_KM = _W["same_km"]
+_MIN_SUPPORTED_BAYES_FACTOR = _W["gain_from"]
+_MAX_CONTRADICTED_BAYES_FACTOR = _W["gain_to"]
+_MIN_RIVAL_MASS = _W["rival_from"]
+_SAME_PLACE_KM = _W["same_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def _checked_place(one: WeighedPlace, weighing: Weighing, calibration: ClaimCali
 
 
 def _place_verdict(p: float, one: WeighedPlace, rival_mass: float) -> ClaimVerdict:
-    if p >= SUPPORTED_FROM and one.bayes_factor >= _GAIN_FROM:
+    if p >= SUPPORTED_FROM and one.bayes_factor >= _MIN_SUPPORTED_BAYES_FACTOR:
         return "supported"
-    if p <= CONTRADICTED_TO and (one.bayes_factor <= _GAIN_TO or rival_mass >= _RIVAL_FROM):
+    if p <= CONTRADICTED_TO and (one.bayes_factor <= _MAX_CONTRADICTED_BAYES_FACTOR or rival_mass >= _MIN_RIVAL_MASS):
         return "contradicted"
     return "not_decidable"
 
@@ -135,7 +135,9 @@ def _alternative_candidate(
         return None
     for candidate in verdict.candidates:
         at = LatLon(lat=candidate.lat, lon=candidate.lon)
-        if distance_km(at, rival.point) <= _SAME_KM and not any(contains_point(place, at, world) for place in claimed):
+        if distance_km(at, rival.point) <= _SAME_PLACE_KM and not any(
+            contains_point(place, at, world) for place in claimed
+        ):
             return candidate
     point = rival.point
     return Candidate(

@@ -24,9 +24,9 @@ from tts.verify.consensus.spread_features import Spread
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 
-_READ_SHARE = weights("claims")["read_share"]
-_MOST_POINTS = 1500  # that are looked at: the rest holds next to nothing
-_RIVAL_KM = weights("claims")["rival_km"]
+_LETTERING_SHARE = weights("claims")["read_share"]
+_MAX_POINTS = 1500  # that are looked at: the rest holds next to nothing
+_MIN_RIVAL_RADIUS_KM = weights("claims")["rival_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ def belief_about(
     lettering = belief_of_reading(read.belief) if read is not None else None
     if votes is None or lettering is None:
         return votes or lettering
-    return mix_beliefs(lettering, votes, _READ_SHARE)
+    return mix_beliefs(lettering, votes, _LETTERING_SHARE)
 
 
 def weigh_claim(places: Sequence[ClaimedPlace], belief: PlaceBelief | None, world: World) -> Weighing:
     """The mass of each place, and of the best place outside all of them."""
     assert world.clues is not None
     priors = world.clues.weigher.priors
-    top_points = belief.largest(_MOST_POINTS) if belief is not None else None
+    top_points = belief.largest(_MAX_POINTS) if belief is not None else None
     weighed, claimed = [], np.zeros(0 if top_points is None else len(top_points.share), dtype=np.bool_)
     for place in places:
         mass, best = 0.0, None
@@ -125,7 +125,7 @@ def _find_rival(
     if belief is None or not outside.any():
         return None
     lat, lon, share = belief.lat[outside], belief.lon[outside], belief.share[outside]
-    km = max([_RIVAL_KM, *(reach_km(place) for place in places)])
+    km = max([_MIN_RIVAL_RADIUS_KM, *(reach_km(place) for place in places)])
     top = np.argsort(-share, kind="stable")[:40]
     options = [LatLon(lat=float(lat[i]), lon=float(lon[i])) for i in top]
     masses = [float(share[sphere_km_from_degrees(point, lat, lon) <= km].sum()) for point in options]

@@ -23,7 +23,7 @@ from tts.verify.consensus.peaks import Peak
 
 _W = weights("radii")
 SMALLER = _W["inner_region"]
-_LEAST_KM = _W["floor_km"]  # of a disc of the 50 % region, and half as much as of the 90 % region
+_MIN_DISC_RADIUS_KM = _W["floor_km"]  # of a disc of the 50 % region, and half as much as of the 90 % region
 
 
 class RegionRule(Value):
@@ -65,20 +65,20 @@ def regions_of(peaks: Sequence[Peak], p90_km: float, rule: RegionRule | None) ->
         return None
     circle_half_chord = _half_chord(p90_km)
     return Regions(
-        _discs(peaks, rule.scale_50 * circle_half_chord, least_km=_LEAST_KM),
-        _discs(peaks, rule.scale_90 * circle_half_chord, least_km=2 * _LEAST_KM),
+        _make_discs(peaks, rule.scale_50 * circle_half_chord, least_km=_MIN_DISC_RADIUS_KM),
+        _make_discs(peaks, rule.scale_90 * circle_half_chord, least_km=2 * _MIN_DISC_RADIUS_KM),
     )
 
 
 def scale_needed(peaks: Sequence[Peak], p90_km: float, truth: LatLon) -> float:
     """The least scale whose region holds the true place."""
     circle_half_chord = _half_chord(p90_km)
-    pairs = zip(peaks, _widths(peaks), strict=True)
+    pairs = zip(peaks, _relative_radii(peaks), strict=True)
     return min(_half_chord(distance_km(peak.point, truth)) / (circle_half_chord * width) for peak, width in pairs)
 
 
-def _discs(peaks: Sequence[Peak], half_chord: float, *, least_km: float) -> tuple[Circle, ...]:
-    pairs = zip(peaks, _widths(peaks), strict=True)
+def _make_discs(peaks: Sequence[Peak], half_chord: float, *, least_km: float) -> tuple[Circle, ...]:
+    pairs = zip(peaks, _relative_radii(peaks), strict=True)
     radii = [(_round_point(peak.point), max(least_km, _radius_km(half_chord * width))) for peak, width in pairs]
     return tuple(Circle(centre=point, radius_km=km) for point, km in radii)
 
@@ -98,7 +98,7 @@ def _radius_km(half_chord: float) -> float:
     return 2 * EARTH_RADIUS_KM * math.asin(half_chord)
 
 
-def _widths(peaks: Sequence[Peak]) -> list[float]:
+def _relative_radii(peaks: Sequence[Peak]) -> list[float]:
     """Radii relative to one disc of the same area; no peak is given more than the answer."""
     plain = [min(1.0, peak.share / peaks[0].share) for peak in peaks]
     whole = math.sqrt(sum(width**2 for width in plain))

@@ -26,7 +26,7 @@ from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World, is_near_country
 
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
-_BORDER_KM = weights("checks")["area_border_km"]
+_BORDER_TOLERANCE_KM = weights("checks")["area_border_km"]
 HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
 
 
@@ -107,5 +107,5 @@ def outside_verdict(
 def in_caller_area(point: LatLon, within: Area, outlines: countries.Countries) -> bool:
     """Whether a point lies in the area, or within two kilometres of one that consists of countries."""
     if isinstance(within, Countries):
-        return any(is_near_country(point, code, outlines, tolerance_km=_BORDER_KM) for code in within.codes)
+        return any(is_near_country(point, code, outlines, tolerance_km=_BORDER_TOLERANCE_KM) for code in within.codes)
     return lies_in(point, within)

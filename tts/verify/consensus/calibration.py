@@ -34,17 +34,17 @@ from tts.verify.consensus.calibrated_radii import LEVELS, ErrorDistribution, Err
 from tts.verify.consensus.spread_features import Spread
 
 SCHEMA_VERSION: Final = 1
-_CROSSED = (
+_CROSSED_FEATURES = (
     "mean_log_km", "second_log_km", "farthest_log_km", "share_750", "share_1500", "town_log", "largest_town_log",
     "people_log", "division_people_log", "division_reach_log_km",
 )  # fmt: skip
-_CROSSED_AT = [list(Spread.model_fields).index(name) for name in _CROSSED]
-_ROWS, _COLUMNS = np.triu_indices(len(_CROSSED))
+_CROSSED_FEATURE_INDICES = [list(Spread.model_fields).index(name) for name in _CROSSED_FEATURES]
+_FIRST_OF_PAIR, _SECOND_OF_PAIR = np.triu_indices(len(_CROSSED_FEATURES))
 _ALL_FEATURES = tuple(Spread.model_fields)
 _KNOWN_FEATURE_SETS = (_ALL_FEATURES, _ALL_FEATURES[:-1])  # those of before the draws, too: nothing of them has changed
 _W = weights("radii")
-_CLIP = _W["clip"]
-_CONSTANT = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
+_MAX_ABSOLUTE_Z = _W["clip"]
+_MAX_CONSTANT_SCALE = 2e-3  # scale of a feature that was the same in all runs; `fit` writes 0.001 for it
 
 
 class Ordering(Value):
@@ -114,7 +114,7 @@ class Calibration(Value):
 
     def _is_varied(self, feature: str) -> bool:
         """Whether a feature was known, and not the same in all runs."""
-        return feature in self.features and self.scale[self.features.index(feature)] > _CONSTANT
+        return feature in self.features and self.scale[self.features.index(feature)] > _MAX_CONSTANT_SCALE
 
     def radius(self, spread: Spread) -> Radius:
         """50 % and 90 % radii in km."""
@@ -181,12 +181,12 @@ def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats
     """(n, k) standardised, clipped features of raw ones; with products of some where runs are enough for that. What is
     not known (NaN) counts as usual.
     """
-    z = np.clip((raw - mean) / scale, -_CLIP, _CLIP)
+    z = np.clip((raw - mean) / scale, -_MAX_ABSOLUTE_Z, _MAX_ABSOLUTE_Z)
     z[np.isnan(z)] = 0.0
     if not crossed:
         return z
-    main = z[:, _CROSSED_AT]
-    return np.concatenate([z, main[:, _ROWS] * main[:, _COLUMNS]], axis=1)
+    main = z[:, _CROSSED_FEATURE_INDICES]
+    return np.concatenate([z, main[:, _FIRST_OF_PAIR] * main[:, _SECOND_OF_PAIR]], axis=1)
 
 
 def _round_numbers(node: object) -> object:

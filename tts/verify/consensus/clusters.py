@@ -36,8 +36,8 @@ SCALES: tuple[tuple[float, float], ...] = (
     (_W["country_km"], _W["country_share"]),
 )
 MEMBER_KM = _W["member_km"]
-_MEAN_WITHIN_KM = _W["mean_within_km"]
-_GROUNDED = weights("verdict")["mean_below"]
+_MAX_MEAN_WIDTH_KM = _W["mean_within_km"]
+_MAX_MEAN_GROUNDING = weights("verdict")["mean_below"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _is_member(vote: Vote, centre: LatLon) -> bool:
 def _best_point(remaining: Sequence[Vote], votes: Sequence[Vote], world: World) -> tuple[LatLon, float]:
     """What collects most. Of the means only those on land, which is asked of those that would be chosen."""
     vote_points = [vote.point for vote in remaining]
-    candidates = vote_points + _mean_points([vote for vote in remaining if vote.ledger.grounding < _GROUNDED])
+    candidates = vote_points + _mean_points([vote for vote in remaining if vote.ledger.grounding < _MAX_MEAN_GROUNDING])
     lat = np.array([point.lat for point in candidates])
     lon = np.array([point.lon for point in candidates])
     collected = np.round(utility_of(lat, lon, votes), 9).tolist()
@@ -123,7 +123,7 @@ def _mean_points(votes: Sequence[Vote]) -> list[LatLon]:
     n = len(votes)
     groups = {tuple(pair) for pair in combinations(range(n), 2)}
     groups |= {tuple([j for j in range(n) if row[j] <= reach]) for row in km for reach, _ in SCALES[1:]}
-    near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MEAN_WITHIN_KM]
+    near = [g for g in sorted(groups) if len(g) > 1 and _width_km(km, g) <= _MAX_MEAN_WIDTH_KM]
     return [from_unit_vector([sum(axis) for axis in zip(*(vectors[i] for i in g), strict=True)]) for g in near]
 
 

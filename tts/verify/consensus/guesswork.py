@@ -19,27 +19,27 @@ from tts.domain.geo import LatLon
 from tts.verify.evidence.world import World
 
 _W = weights("votes")
-_TOWNS_COUNTED = int(_W["towns_counted"])
+_MAX_TOWNS = int(_W["towns_counted"])
 AROUND_KM = _W["around_km"]
 NAMED_TOWN_KM = _W["named_town_km"]
 CENTRE_KM = _W["centre_km"]
-_APART_FROM_KM = _W["apart_from_km"]
+_MIN_APART_KM = _W["apart_from_km"]
 CROWD = _W["crowd"]
 _USUAL_CROWD_LOG = _W["usual_crowd"]
-_LARGEST_CROWD_LOG = _W["largest_crowd"]
-_FEW_AROUND = _W["few_around"]
+_MAX_CROWD_LOG = _W["largest_crowd"]
+_ADDED_PEOPLE = _W["few_around"]
 APART = _W["apart"]
 ON_CENTRE = _W["on_centre"]
 
 
 def people_log(point: LatLon, world: World) -> float:
     """`log_of_people` within 60 km of a point."""
-    return log_of_people(world.gazetteer.people_near(point, max_km=AROUND_KM, towns=_TOWNS_COUNTED))
+    return log_of_people(world.gazetteer.people_near(point, max_km=AROUND_KM, towns=_MAX_TOWNS))
 
 
 def log_of_people(count: int) -> float:
     """log10 of a number of people, plus a thousand: fewer than these say nothing."""
-    return math.log10(count + _FEW_AROUND)
+    return math.log10(count + _ADDED_PEOPLE)
 
 
 def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) -> float:
@@ -47,8 +47,8 @@ def guess_log_odds(point: LatLon, town_offset_km: float | None, world: World) ->
 
     `town_offset_km` is the distance to the centre of the town that was named there, None when no such town is known.
     """
-    crowd = min(people_log(point, world), _LARGEST_CROWD_LOG) - _USUAL_CROWD_LOG
+    crowd = min(people_log(point, world), _MAX_CROWD_LOG) - _USUAL_CROWD_LOG
     apart_km = NAMED_TOWN_KM if town_offset_km is None else town_offset_km
     on_centre = town_offset_km is not None and town_offset_km < CENTRE_KM
-    apart = math.log(max(apart_km, _APART_FROM_KM) / _APART_FROM_KM)
+    apart = math.log(max(apart_km, _MIN_APART_KM) / _MIN_APART_KM)
     return -CROWD * crowd - APART * apart - (ON_CENTRE if on_centre else 0.0)

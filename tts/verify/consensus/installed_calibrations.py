@@ -23,7 +23,7 @@ from tts.verify.consensus.calibration import Calibration, load
 
 _log = logging.getLogger(__name__)
 _DIGEST_DIGITS = 12
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.]+")
+_UNSAFE_NAME_CHARS = re.compile(r"[^A-Za-z0-9.]+")
 
 
 class CalibrationKey(Value):
@@ -38,7 +38,7 @@ class CalibrationKey(Value):
     def file_name(self) -> str:
         """Readable, and different for different keys."""
         digest = hashlib.sha256(orjson.dumps(self.jsonable(), option=orjson.OPT_SORT_KEYS)).hexdigest()
-        readable = _NOT_IN_A_NAME.sub("-", f"{self.engine}-{Path(self.model).name}-{self.dialect}").strip("-")
+        readable = _UNSAFE_NAME_CHARS.sub("-", f"{self.engine}-{Path(self.model).name}-{self.dialect}").strip("-")
         return f"{readable[:80]}-{digest[:_DIGEST_DIGITS]}.yaml"
 
 

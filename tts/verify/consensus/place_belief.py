@@ -20,9 +20,9 @@ from tts.domain.geo import Floats, LatLon, destination, sphere_km_from_degrees
 from tts.verify.consensus.calibrated_radii import FLOOR_KM, LEVELS, ErrorDistribution
 from tts.verify.consensus.clusters import Cluster
 
-_BEARINGS = 12
+_BEARINGS_PER_RING = 12
 _W = weights("peaks")
-_AT_OTHERS = _W["at_others"]
+_SHARE_AT_OTHERS = _W["at_others"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ def belief_of_votes(clusters: Sequence[Cluster], error_distribution: ErrorDistri
     """The distribution that clusters and the calibrated errors of their first one give. Needs at least one cluster."""
     first, others = clusters[0], clusters[1:]
     reach = min((_distance_between_km(first.centre, other.centre) for other in others), default=math.inf) / 2
-    rings = [(km, share) for km, share in _rings(error_distribution) if km <= reach]
-    far_rings = [(km, share) for km, share in _rings(error_distribution) if km > reach]
-    mass_at_others = _AT_OTHERS * sum(share for _, share in far_rings) if others else 0.0
+    rings = [(km, share) for km, share in _error_rings(error_distribution) if km <= reach]
+    far_rings = [(km, share) for km, share in _error_rings(error_distribution) if km > reach]
+    mass_at_others = _SHARE_AT_OTHERS * sum(share for _, share in far_rings) if others else 0.0
     parts = [_ring_points(first.centre, rings)]
     parts.append(
-        _ring_points(first.centre, [(km, (1 - _AT_OTHERS if others else 1.0) * share) for km, share in far_rings])
+        _ring_points(first.centre, [(km, (1 - _SHARE_AT_OTHERS if others else 1.0) * share) for km, share in far_rings])
     )
     support = sum(other.support for other in others) or 1.0
     near = rings or [(max(FLOOR_KM, reach), 1.0)]
@@ -78,7 +78,7 @@ def mix_beliefs(one: PlaceBelief, other: PlaceBelief, share: float) -> PlaceBeli
     )
 
 
-def _rings(error_distribution: ErrorDistribution) -> list[tuple[float, float]]:
+def _error_rings(error_distribution: ErrorDistribution) -> list[tuple[float, float]]:
     """Distances in km and the share of the errors about each: between two levels their geometric mean."""
     edges = [*LEVELS, 1.0]
     widest = error_distribution.quantiles_km[-1] * _W["beyond_quantiles"]
@@ -93,10 +93,10 @@ def _rings(error_distribution: ErrorDistribution) -> list[tuple[float, float]]:
 def _ring_points(centre: LatLon, rings: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
     points = []
     for i, (km, share) in enumerate(rings):
-        turn = 180.0 / _BEARINGS * (i % 2)
-        for k in range(_BEARINGS):
-            at = destination(centre, bearing_deg=turn + 360.0 * k / _BEARINGS, distance_km=km)
-            points.append((at.lat, at.lon, share / _BEARINGS))
+        turn = 180.0 / _BEARINGS_PER_RING * (i % 2)
+        for k in range(_BEARINGS_PER_RING):
+            at = destination(centre, bearing_deg=turn + 360.0 * k / _BEARINGS_PER_RING, distance_km=km)
+            points.append((at.lat, at.lon, share / _BEARINGS_PER_RING))
     return points
 
 

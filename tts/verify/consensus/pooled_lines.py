@@ -31,8 +31,9 @@ from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 
-_LEAST_ROLLOUTS = 2
-_WEIGHT = weights("verdict")["pooled"]  # of the pooled vote, in units of all votes of the rollouts whose lines it pools
+_MIN_ROLLOUTS = 2
+# in units of all votes of the rollouts whose lines it pools
+_POOLED_VOTE_WEIGHT = weights("verdict")["pooled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def pool_lines(
         return PooledVote()
     lines = list(_counted_lines(stating_rollouts, readings))
     belief = _pooled_belief(lines, stating_rollouts, world.clues, within, hint, ruled_out)
-    if len(stating_rollouts) < _LEAST_ROLLOUTS:
+    if len(stating_rollouts) < _MIN_ROLLOUTS:
         return PooledVote(belief=belief)
     stating_ids = {t.rollout_id for t in stating_rollouts}
     their_votes = [vote for vote in votes if vote.ledger.rollout_id in stating_ids]
@@ -74,7 +75,9 @@ def pool_lines(
     ledger = build_ledger(Trajectory(rollout_id=POOLED, turns=turns, answer=found), readings, world, statement)
     pooled_votes = votes_from([ledger], world) if ledger is not None else []
     weight = sum(vote.weight for vote in their_votes) or 1.0
-    return PooledVote(replace(pooled_votes[0], weight=_WEIGHT * weight) if pooled_votes else None, belief=belief)
+    return PooledVote(
+        replace(pooled_votes[0], weight=_POOLED_VOTE_WEIGHT * weight) if pooled_votes else None, belief=belief
+    )
 
 
 def read_vote(
@@ -119,5 +122,5 @@ def _counted_lines(stating_rollouts: Sequence[Trajectory], readings: Sequence[Re
     }
     rollout_counts = Counter(line for t in stating_rollouts if t.best is not None for line in set(t.best.read))
     for line in sorted(rollout_counts, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
-        if (line.text in shown_texts or rollout_counts[line] >= _LEAST_ROLLOUTS) and not speaks_to_the_model(line.text):
+        if (line.text in shown_texts or rollout_counts[line] >= _MIN_ROLLOUTS) and not speaks_to_the_model(line.text):
             yield line

@@ -18,23 +18,23 @@ from tts.verify.consensus.calibrated_radii import FLOOR_KM, LEVELS, ErrorTable, 
 from tts.verify.consensus.calibration import Calibration, Ordering, expand
 from tts.verify.consensus.spread_features import Spread
 
-_STATED = "stated_radius_log_km"
+_STATED_RADIUS_FEATURE = "stated_radius_log_km"
 _W = weights("fitting")
 MIN_RUNS = int(_W["least_runs"])
-_CROSS_FROM = int(_W["crossed_runs"])
-_KNOTS = int(_W["knots"])
-_NEIGHBOURS = _W["neighbours"]
-_RIDGE = _W["ridge"]
-_TAIL_FLOOR_KM = _W["tail_floor_km"]
+_MIN_CROSSED_RUNS = int(_W["crossed_runs"])
+_TABLE_KNOTS = int(_W["knots"])
+_NEIGHBOUR_SHARE = _W["neighbours"]
+_RIDGE_PENALTY = _W["ridge"]
+_MIN_TAIL_ERROR_KM = _W["tail_floor_km"]
 _TAIL_LEVELS = (0.75, 0.85, 0.92)
-_STEPS = 15
+_MAX_ITERATIONS = 15
 _FOLDS = 5
 _REPEATS = 2
 _BETAS = (0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.3, 1.6)
 _CAPS_KM = (300.0, 1000.0, 1800.0, 2200.0, 2600.0, 3200.0, 5000.0, 9000.0, HALF_CIRCUMFERENCE_KM)
 _STATED_BETAS_AND_CAPS = ((1.0,), (HALF_CIRCUMFERENCE_KM,))
-_COVER = _W["cover_90"]
-_SMOOTH = _W["smooth"]
+_WANTED_COVER_90 = _W["cover_90"]
+_SMOOTHING_SHARE = _W["smooth"]
 
 
 def fit(
@@ -54,7 +54,7 @@ def fit(
     km = np.maximum(np.array(errors_km, dtype=np.float64), FLOOR_KM)
     known = np.where(np.isnan(raw).all(axis=0), 0.0, raw)  # of what is known of no run nothing is learned
     mean, scale = np.nanmean(known, axis=0), np.maximum(np.nanstd(known, axis=0), 1e-3)
-    crossed = len(km) >= _CROSS_FROM and not stated
+    crossed = len(km) >= _MIN_CROSSED_RUNS and not stated
     x = expand(raw, mean, scale, crossed=crossed)
     typical = _make_ordering(_ridge_regression(x, np.log(km), np.ones(len(km))))
     tail = _stated_ordering(scale) if stated else _tail_ordering(x, km)
@@ -75,13 +75,13 @@ def fit(
 
 def _stated_ordering(scale: Floats) -> Ordering:
     """The logarithm of the stated radius (less its mean) as it is: nothing is fitted, so nothing has to be held out."""
-    own = np.array([float(name == _STATED) for name in Spread.model_fields])
+    own = np.array([float(name == _STATED_RADIUS_FEATURE) for name in Spread.model_fields])
     return Ordering(coefficients=tuple((scale * own).tolist()), intercept=0.0)
 
 
 def _tail_ordering(x: Floats, km: Floats) -> Ordering:
     """Mean of quantile regressions at a few far levels: less variance than any one of them."""
-    y = np.log(np.maximum(km, _TAIL_FLOOR_KM))
+    y = np.log(np.maximum(km, _MIN_TAIL_ERROR_KM))
     return _make_ordering(np.mean([_quantile_regression(x, y, level) for level in _TAIL_LEVELS], axis=0))
 
 
@@ -102,7 +102,7 @@ def _fit_tail_rule(scores: Floats, km: Floats, betas: Sequence[float], caps_km: 
     A verdict is given more than 90 % where a little more radius buys much probability, and less where even a continent
     would not be enough; the average over verdicts is 90 %.
     """
-    share = _COVER * (1.0 + _REPEATS / len(km))
+    share = _WANTED_COVER_90 * (1.0 + _REPEATS / len(km))
     best: tuple[float, TailRule] | None = None
     for beta in betas:
         for cap in caps_km:
@@ -116,14 +116,14 @@ def _fit_tail_rule(scores: Floats, km: Floats, betas: Sequence[float], caps_km: 
 def _solve_alpha(scores: Floats, km: Floats, beta: float, cap_km: float, share: float) -> TailRule | None:
     """The least alpha that covers `share`, smoothed over the ranks around it; None when the cap is too low for that."""
     needed = np.sort(np.where(km <= cap_km, np.log(km) - beta * scores, np.inf))
-    ranks = np.ceil(np.linspace(share - _SMOOTH, share + _SMOOTH, 9) * len(km)).astype(int) - 1
+    ranks = np.ceil(np.linspace(share - _SMOOTHING_SHARE, share + _SMOOTHING_SHARE, 9) * len(km)).astype(int) - 1
     alpha = float(needed[np.minimum(ranks, len(km) - 1)].mean())
     return TailRule(alpha=alpha, beta=beta, cap_km=cap_km) if math.isfinite(alpha) else None
 
 
 def _tabulate_errors(scores: Floats, km: Floats) -> ErrorTable:
-    knots = np.unique(np.round(np.quantile(scores, np.linspace(0.03, 0.97, _KNOTS)), 4))
-    near = min(len(km), max(25, round(_NEIGHBOURS * len(km))))
+    knots = np.unique(np.round(np.quantile(scores, np.linspace(0.03, 0.97, _TABLE_KNOTS)), 4))
+    near = min(len(km), max(25, round(_NEIGHBOUR_SHARE * len(km))))
     rows = [_conformal_quantiles(km[np.argsort(np.abs(scores - knot), kind="stable")[:near]]) for knot in knots]
     table = np.maximum.accumulate(np.stack(rows), axis=0)  # a more uncertain verdict is never given a smaller radius
     return ErrorTable(knots=tuple(knots.tolist()), quantiles_km=tuple(tuple(row) for row in table.tolist()))
@@ -143,7 +143,7 @@ def _ridge_regression(x: Floats, y: Floats, weight: Floats) -> Floats:
     centred = x - centre_x
     weighted = centred * weight[:, None]
     normal = weighted.T @ centred
-    normal[np.diag_indices_from(normal)] += _RIDGE * total / len(y)
+    normal[np.diag_indices_from(normal)] += _RIDGE_PENALTY * total / len(y)
     coefficients = np.linalg.solve(normal, weighted.T @ (y - centre_y))
     return np.append(coefficients, centre_y - float(centre_x @ coefficients))
 
@@ -151,7 +151,7 @@ def _ridge_regression(x: Floats, y: Floats, weight: Floats) -> Floats:
 def _quantile_regression(x: Floats, y: Floats, level: float) -> Floats:
     """Linear quantile regression by iteratively reweighted least squares (pinball loss, smoothed near zero)."""
     fitted = _ridge_regression(x, y, np.ones(len(y)))
-    for _ in range(_STEPS):
+    for _ in range(_MAX_ITERATIONS):
         residual = y - x @ fitted[:-1] - fitted[-1]
         weight = np.where(residual >= 0, level, 1.0 - level) / np.maximum(np.abs(residual), 0.05)
         fitted = _ridge_regression(x, y, weight / weight.mean())

@@ -15,10 +15,10 @@ from tts.verify.consensus.peaks import Peak
 
 _W = weights("fitting")
 MIN_CASES = int(_W["least_cases"])
-_COVER = _W["cover_90"]  # of all answers, by region or circle
-_LEAST_COVER = _W["least_cover"]
-_MOST_COVER = _W["most_cover"]
-_HALF = 0.5
+_WANTED_COVER_90 = _W["cover_90"]  # of all answers, by region or circle
+_MIN_COVER_90 = _W["least_cover"]
+_MAX_COVER_90 = _W["most_cover"]
+_WANTED_COVER_50 = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,16 @@ def fit_regions(cases: Sequence[RegionCase], *, origin: str) -> RegionRule | Non
         return None
     needed = np.sort([scale_needed(case.peaks, case.p90_km, case.truth) for case in multi_peak_cases])
     covered_by_circle = sum(distance_km(c.peaks[0].point, c.truth) <= c.p90_km for c in cases if len(c.peaks) == 1)
-    share = min(_MOST_COVER, max(_LEAST_COVER, (_COVER * len(cases) - covered_by_circle) / len(multi_peak_cases)))
+    share = min(
+        _MAX_COVER_90, max(_MIN_COVER_90, (_WANTED_COVER_90 * len(cases) - covered_by_circle) / len(multi_peak_cases))
+    )
     scale_90 = _conformal_quantile(needed, share)
     if scale_90 >= 1.0:
         return None
     scale_90 = _round_scale(scale_90)
-    scale_50 = min(math.floor(SMALLER * scale_90 * 1e4) / 1e4, _round_scale(_conformal_quantile(needed, _HALF)))
+    scale_50 = min(
+        math.floor(SMALLER * scale_90 * 1e4) / 1e4, _round_scale(_conformal_quantile(needed, _WANTED_COVER_50))
+    )
     return RegionRule(origin=origin, scale_50=scale_50, scale_90=scale_90, cases=len(multi_peak_cases))
 
 

@@ -19,10 +19,10 @@ from tts.domain.value import Value
 from tts.errors import DataError
 from tts.verify.consensus.clusters import SCALES
 
-_ROUNDS = 12
+_ITERATIONS = 12
 _W = weights("clusters")
-_SHARPNESS = _W["sharpness"]
-_HALF = _W["half_count"]
+_ODDS_EXPONENT = _W["sharpness"]
+_PRIOR_COUNT = _W["half_count"]
 
 
 class Reliability(Value):
@@ -69,7 +69,7 @@ def from_agreement(sources: Sequence[str], km: Floats) -> Reliability:
         near = np.nan_to_num(km, nan=np.inf) < scale
         agreed = near.mean(axis=0) * (1.0 - np.eye(len(sources)))  # share of photos on which two agree
         share = np.full(len(sources), 0.5)
-        for _ in range(_ROUNDS):
+        for _ in range(_ITERATIONS):
             odds = (share + 1e-3) / (1.0 - share + 1e-3)
             others = odds.sum() - odds
             share = 0.5 * share + 0.5 * (agreed @ odds) / np.maximum(others, 1e-9)
@@ -78,6 +78,6 @@ def from_agreement(sources: Sequence[str], km: Floats) -> Reliability:
 
 
 def _relative_reliability(hits: Mapping[str, Floats], n: float) -> Reliability:
-    odds = {name: (row + _HALF) / (n - row + _HALF) for name, row in hits.items()}
+    odds = {name: (row + _PRIOR_COUNT) / (n - row + _PRIOR_COUNT) for name, row in hits.items()}
     best = np.max(np.stack(list(odds.values())), axis=0)
-    return Reliability(factors={name: tuple(((row / best) ** _SHARPNESS).tolist()) for name, row in odds.items()})
+    return Reliability(factors={name: tuple(((row / best) ** _ODDS_EXPONENT).tolist()) for name, row in odds.items()})

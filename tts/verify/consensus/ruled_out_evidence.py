@@ -20,8 +20,8 @@ from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 
-_READ_SHARE = weights("checks")["read_there"]
-_READ_KM = weights("checks")["read_there_km"]
+_MIN_READ_MASS = weights("checks")["read_there"]
+_READ_RADIUS_KM = weights("checks")["read_there_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def rejected_of(
     found = read.hypothesis.point if read is not None and read.hypothesis is not None else None
     ruled_out_place = None if found is None else ruled_out.place_at(found, world)
     if read is not None and found is not None and ruled_out_place is not None:
-        is_firm = read.names(found) and read.belief.mass(found, _READ_KM) >= _READ_SHARE
+        is_firm = read.names(found) and read.belief.mass(found, _READ_RADIUS_KM) >= _MIN_READ_MASS
         return RejectedPlace(ruled_out_place, read.names(found), is_firm)
     pointed = [
         (ledger, held) for ledger in ledgers if (held := ruled_out_place_of(ledger, ruled_out, world)) is not None

@@ -19,9 +19,9 @@ from tts.verify.evidence.ledger import Finding
 from tts.verify.evidence.world import World
 
 _W = weights("radii")
-_FAR_KM = _W["far_km"]
-_DIVISION_KM = _W["division_km"]
-_NO_DIVISION = (int(_W["no_division_people"]), _W["no_division_km"])
+_MISSING_DISTANCE_KM = _W["far_km"]
+_MAX_TOWN_KM = _W["division_km"]
+_UNKNOWN_DIVISION_SIZE = (int(_W["no_division_people"]), _W["no_division_km"])
 
 
 class Spread(Value):
@@ -73,7 +73,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
     """`rollouts` counts all that ended, also those without an answer. Needs at least one vote."""
     km = np.array([distance_km(winner.centre, vote.point) for vote in votes])
     away_km, weight = _distances_and_shares(winner.centre, votes)
-    nearest_log_km = [math.log1p(away) for away in (*sorted(km.tolist()), *[_FAR_KM] * 4)]
+    nearest_log_km = [math.log1p(away) for away in (*sorted(km.tolist()), *[_MISSING_DISTANCE_KM] * 4)]
     ledgers = [vote.ledger for vote in winner.members]
     hypotheses = [ledger.hypothesis for ledger in ledgers if ledger.is_pooled] or [
         ledger.hypothesis for ledger in ledgers
@@ -86,7 +86,7 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         mean_log_km=float((np.log1p(away_km) * weight).sum()),
         second_log_km=nearest_log_km[1],
         third_log_km=nearest_log_km[2],
-        farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_FAR_KM),
+        farthest_log_km=math.log1p(float(km.max())) if len(km) > 1 else math.log1p(_MISSING_DISTANCE_KM),
         **{f"share_{reach}": float(weight[away_km <= reach].sum()) for reach in (25, 200, 400, 750, 1500)},
         same_division=divisions.count(_division_name(answer_town)) / len(divisions),
         divisions=len(set(divisions)) / len(divisions),
@@ -104,7 +104,9 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
         score=math.log(max(vote.weight for vote in winner.members)),
         contradictions=float(min(ledger.count(Finding.CONTRADICTED) for ledger in ledgers)),
         reach_log_km=math.log1p(min(vote.reach_km for vote in winner.members)),
-        stated_radius_log_km=fmean(math.log1p(hypothesis.radius_km or _FAR_KM) for hypothesis in hypotheses),
+        stated_radius_log_km=fmean(
+            math.log1p(hypothesis.radius_km or _MISSING_DISTANCE_KM) for hypothesis in hypotheses
+        ),
         stated_confidence=fmean(hypothesis.confidence or 0.0 for hypothesis in hypotheses),
         draws_log_km=_draws_log_km(winner.centre, votes),
     )
@@ -112,22 +114,22 @@ def spread_of(winner: Cluster, votes: Sequence[Vote], rollouts: int, world: Worl
 
 def _distances_and_shares(centre: LatLon, votes: Sequence[Vote]) -> tuple[Floats, Floats]:
     """Distances in km of every draw of every vote, and their shares of all weight; without draws those of the votes."""
-    km = [_distance_or_far_km(centre, point) for vote in votes for point in (vote.point, *vote.draws)]
+    km = [_distance_or_missing_km(centre, point) for vote in votes for point in (vote.point, *vote.draws)]
     weight = np.array([vote.weight / (1 + len(vote.draws)) for vote in votes for _ in (vote.point, *vote.draws)])
     return np.array(km), weight / weight.sum()
 
 
 def _draws_log_km(centre: LatLon, votes: Sequence[Vote]) -> float | None:
-    km = [_distance_or_far_km(centre, point) for vote in votes for point in vote.draws]
+    km = [_distance_or_missing_km(centre, point) for vote in votes for point in vote.draws]
     return fmean(math.log1p(away) for away in km) if km else None
 
 
-def _distance_or_far_km(centre: LatLon, point: LatLon | None) -> float:
-    return _FAR_KM if point is None else distance_km(centre, point)
+def _distance_or_missing_km(centre: LatLon, point: LatLon | None) -> float:
+    return _MISSING_DISTANCE_KM if point is None else distance_km(centre, point)
 
 
 def _nearest_town(point: LatLon, world: World) -> Place | None:
-    return world.gazetteer.nearest_town(point, max_km=_DIVISION_KM)
+    return world.gazetteer.nearest_town(point, max_km=_MAX_TOWN_KM)
 
 
 def _division_name(town: Place | None) -> str:
@@ -138,6 +140,6 @@ def _division_name(town: Place | None) -> str:
 def _division_size(point: LatLon, town: Place | None, world: World) -> tuple[int, float]:
     """The people of the first-order division at a point, and the km from there within which 90 % of its towns lie."""
     if town is None:
-        return _NO_DIVISION
+        return _UNKNOWN_DIVISION_SIZE
     division = world.gazetteer.division_of(town)
     return division.population, division.reach_km(point, _W["division_reach"])

@@ -21,38 +21,38 @@ from tts.verify.evidence.page_dedup import merge_same_pages
 from tts.verify.evidence.world import World
 
 _W = weights("votes")
-_GROUNDED = _W["grounded"]
-_SIGNAL = _W["signal"]
-_CITED = _W["cited"]
-_DETAIL = _W["detail"]
-_WRONG_COUNTRY = _W["wrong_country"]
-_WRONG_PHONE = _W["wrong_phone"]
-_WRONG_SIGNAL = _W["wrong_signal"]
-_WRONG_NAME = _W["wrong_name"]
-_PHANTOM = _W["phantom"]
-_TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
-    (_SIGNAL, int(_W["signal_times"]), Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
-    (_CITED, int(_W["cited_times"]), Finding.SUPPORTED, ("cited",)),
-    (_DETAIL, int(_W["detail_times"]), Finding.SUPPORTED, ("detail",)),
-    (_WRONG_COUNTRY, 1, Finding.CONTRADICTED, ("country", "sea")),
-    (_WRONG_PHONE, 1, Finding.CONTRADICTED, ("phone",)),
+_GROUNDING_WEIGHT = _W["grounded"]
+_SIGNAL_WEIGHT = _W["signal"]
+_CITATION_WEIGHT = _W["cited"]
+_SMALL_PRINT_WEIGHT = _W["detail"]
+_WRONG_COUNTRY_WEIGHT = _W["wrong_country"]
+_WRONG_PHONE_WEIGHT = _W["wrong_phone"]
+_WRONG_SIGNAL_WEIGHT = _W["wrong_signal"]
+_WRONG_NAME_WEIGHT = _W["wrong_name"]
+_PHANTOM_USE_WEIGHT = _W["phantom"]
+_EVIDENCE_TERMS: tuple[tuple[float, int, Finding, tuple[About, ...]], ...] = (  # each counts so many times at most
+    (_SIGNAL_WEIGHT, int(_W["signal_times"]), Finding.SUPPORTED, ("phone", "postcode", "script", "domain", "language")),
+    (_CITATION_WEIGHT, int(_W["cited_times"]), Finding.SUPPORTED, ("cited",)),
+    (_SMALL_PRINT_WEIGHT, int(_W["detail_times"]), Finding.SUPPORTED, ("detail",)),
+    (_WRONG_COUNTRY_WEIGHT, 1, Finding.CONTRADICTED, ("country", "sea")),
+    (_WRONG_PHONE_WEIGHT, 1, Finding.CONTRADICTED, ("phone",)),
     (
-        _WRONG_SIGNAL,
+        _WRONG_SIGNAL_WEIGHT,
         int(_W["wrong_signal_times"]),
         Finding.CONTRADICTED,
         ("postcode", "script", "domain", "language"),
     ),
-    (_WRONG_NAME, 1, Finding.CONTRADICTED, ("name",)),
-    (_PHANTOM, int(_W["phantom_times"]), Finding.NOT_DONE, ("looked",)),
+    (_WRONG_NAME_WEIGHT, 1, Finding.CONTRADICTED, ("name",)),
+    (_PHANTOM_USE_WEIGHT, int(_W["phantom_times"]), Finding.NOT_DONE, ("looked",)),
 )
-_TERM_OF = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_TERMS) for about in abouts}
+_TERM_INDEX = {(finding, about): i for i, (_, _, finding, abouts) in enumerate(_EVIDENCE_TERMS) for about in abouts}
 
-_CORROBORATED = _W["corroborated"]
-_REPEATED = _W["repeated"]
-_SPECIFIC = _W["specific"]
-_USUAL_TOWN = _W["usual_town"]
-_FEW_IN_TOWN = _W["few_in_town"]
-_LEVEL_KM = {
+_CORROBORATION_WEIGHT = _W["corroborated"]
+_REPEATED_WITNESS_SHARE = _W["repeated"]
+_SPECIFICITY_WEIGHT = _W["specific"]
+_USUAL_TOWN_LOG = _W["usual_town"]
+_ADDED_PEOPLE = _W["few_in_town"]
+_REACH_KM_BY_LEVEL = {
     Level.POINT: 0.0,
     Level.CITY: _W["city_reach_km"],
     Level.REGION: _W["region_reach_km"],
@@ -95,11 +95,13 @@ def votes_from(ledgers: Sequence[RolloutLedger], world: World) -> list[Vote]:
     for ledger, share in zip(ledgers_with_point, shares, strict=True):
         point = point_of(ledger.hypothesis)
         town = _named_town(ledger.hypothesis, point, world)
-        town_log = _USUAL_TOWN if town is None else math.log10(town.population + _FEW_IN_TOWN)
-        score = evidence_score(ledger) + _CORROBORATED * min(2, len(_other_sources(ledger, ledgers_with_point)))
+        town_log = _USUAL_TOWN_LOG if town is None else math.log10(town.population + _ADDED_PEOPLE)
+        score = evidence_score(ledger) + _CORROBORATION_WEIGHT * min(2, len(_other_sources(ledger, ledgers_with_point)))
         offset = None if town is None else distance_km(town.point, point)
         place_score = (
-            guess_log_odds(point, offset, world) if without_evidence else -_SPECIFIC * (town_log - _USUAL_TOWN)
+            guess_log_odds(point, offset, world)
+            if without_evidence
+            else -_SPECIFICITY_WEIGHT * (town_log - _USUAL_TOWN_LOG)
         )
         weight = math.exp(score + place_score) * share
         votes.append(
@@ -121,12 +123,12 @@ def point_of(hypothesis: Hypothesis) -> LatLon:
 
 def evidence_score(ledger: RolloutLedger) -> float:
     """Log-odds for the point of a ledger; 0 for a bare claim."""
-    counts = [0] * len(_TERMS)
+    counts = [0] * len(_EVIDENCE_TERMS)
     for entry in ledger.entries:
-        if (term := _TERM_OF.get((entry.finding, entry.about))) is not None:
+        if (term := _TERM_INDEX.get((entry.finding, entry.about))) is not None:
             counts[term] += 1
-    score = _GROUNDED * ledger.grounding
-    for (weight, most, _, _), n in zip(_TERMS, counts, strict=True):
+    score = _GROUNDING_WEIGHT * ledger.grounding
+    for (weight, most, _, _), n in zip(_EVIDENCE_TERMS, counts, strict=True):
         score += weight * min(most, n)
     return score
 
@@ -136,7 +138,7 @@ def _witness_shares(ledgers: Sequence[RolloutLedger]) -> list[float]:
     shares = []
     for ledger in ledgers:
         same = sum(_overlap(ledger, other) for other in ledgers)
-        shares.append((1.0 + _REPEATED * math.log2(same)) / same if ledger.witnesses else 1.0)
+        shares.append((1.0 + _REPEATED_WITNESS_SHARE * math.log2(same)) / same if ledger.witnesses else 1.0)
     return shares
 
 
@@ -176,7 +178,7 @@ def _reach_km(hypothesis: Hypothesis, world: World) -> float:
         country = world.countries.get(hypothesis.country_code) or world.countries.find(hypothesis.country)
         if country is not None and country.area_km2 > 0:
             return max(_W["least_country_km"], _W["country_extent"] * float(math.sqrt(country.area_km2)))
-    return _LEVEL_KM[hypothesis.level]
+    return _REACH_KM_BY_LEVEL[hypothesis.level]
 
 
 def _sort_key(ledger: RolloutLedger) -> str:

@@ -12,8 +12,8 @@ from tts.domain.hypothesis import Level
 from tts.verify.evidence.contradiction_texts import place_words
 from tts.verify.evidence.hint_outcome import hint_outcome
 
-_OPPOSITE = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
-_IGNORED = (
+_OPPOSITE_OUTCOMES = {"agrees": "contradicted", "near": "unchecked", "same_country": "agrees", "contradicted": "agrees"}
+_IGNORED_HINT_TEXT = (
     "Your hint says {}, and the text in the photo agrees. The answer lies there all the same; no lookup confirmed it."
 )
 
@@ -21,10 +21,10 @@ _IGNORED = (
 def denied_outcome(hint: Hint, named: HintOutcome, verdict: Verdict, says: str, *, ignored: bool) -> HintOutcome:
     """`named`: what became of a hint that names the same places; `says`: what the photo says, in words. `ignored`: the
     answer lies there, although what was read agrees with the denial and no lookup confirmed the answer."""
-    outcome = _OPPOSITE.get(named.outcome, "unchecked")
+    outcome = _OPPOSITE_OUTCOMES.get(named.outcome, "unchecked")
     if outcome == "agrees" and verdict.point is not None and not _is_elsewhere(hint, verdict):
         outcome = "unchecked"
-    text = _IGNORED.format(hint.words) if ignored else _denial_text(hint, outcome, verdict, says)
+    text = _IGNORED_HINT_TEXT.format(hint.words) if ignored else _denial_text(hint, outcome, verdict, says)
     return hint_outcome(outcome, hint, text)
 
 

@@ -16,11 +16,11 @@ from tts.verify.evidence.ledger import About, Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model, trustworthy_facts
 
 _W = weights("grounding")
-_SAME_SCORE = _W["same_score"]
-_NAME_LETTERS = int(_W["name_letters"])
+_SCORE_TOLERANCE = _W["same_score"]
+_MIN_NAME_LETTERS = int(_W["name_letters"])
 _OWN_POINT_ARGUMENTS = frozenset({"latitude", "longitude", "lat", "lon", "lng", "center", "location"})
 
-_USEFUL = re.compile(r"<useful>\s*\[([^\]]{0,400})\]\s*</useful>")
+_USEFUL_HITS_TAG = re.compile(r"<useful>\s*\[([^\]]{0,400})\]\s*</useful>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def sources_of(trajectory: Trajectory) -> Iterator[Source]:
 
 def _useful_numbers(text: str) -> frozenset[int] | None:
     """The hits that a turn marks as useful (`<useful>[1, 3]</useful>`, REVERSE); None when it marks nothing."""
-    marked = _USEFUL.findall(text)
+    marked = _USEFUL_HITS_TAG.findall(text)
     return frozenset(int(number) for marks in marked for number in re.findall(r"\d{1,6}", marks)) if marked else None
 
 
@@ -96,7 +96,7 @@ def _count_rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
     if not isinstance(fact, PlaceFact) or fact.score is None:
         return 1
     scores = [other.score for other in facts if isinstance(other, PlaceFact) and other.score is not None]
-    return sum(score >= fact.score - _SAME_SCORE for score in scores)
+    return sum(score >= fact.score - _SCORE_TOLERANCE for score in scores)
 
 
 def read_lines(sources: list[Source], readings: Iterable[Reading]) -> list[str]:
@@ -119,4 +119,4 @@ def statement_of(fact: Fact) -> str:
 
 def is_distinctive(key: str) -> bool:
     """Whether a normalised name is long enough to be found by chance seldom; two signs do in scripts of syllables."""
-    return len(key) >= _NAME_LETTERS or (len(key) == 2 and not key.isascii())
+    return len(key) >= _MIN_NAME_LETTERS or (len(key) == 2 and not key.isascii())

@@ -20,8 +20,8 @@ from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 from tts.verify.evidence.world import BORDER_KM, World
 
-_TOWN_KM = weights("checks")["town_elsewhere_km"]
-_WELL_KNOWN = weights("checks")["well_known_people"]
+_MAX_TOWN_KM = weights("checks")["town_elsewhere_km"]
+_MIN_WELL_KNOWN_PEOPLE = weights("checks")["well_known_people"]
 
 
 def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[LedgerEntry]:
@@ -37,9 +37,9 @@ def place_checks(best: Hypothesis, point: LatLon, world: World) -> Iterator[Ledg
         agrees = where is not None and where.code == stated_country.code
         claim = f"{lies}, as the answer says" if agrees else f"{lies}, but the answer says {stated_country.name}"
         yield LedgerEntry(about="country", claim=claim, finding=finding)
-    if best.city and world.place_named(best.city, point, within_km=_TOWN_KM) is None:
+    if best.city and world.place_named(best.city, point, within_km=_MAX_TOWN_KM) is None:
         known = world.gazetteer.search(best.city, kinds=["city"], limit=1, fuzzy=False)
-        if known and known[0].place.population >= _WELL_KNOWN:
+        if known and known[0].place.population >= _MIN_WELL_KNOWN_PEOPLE:
             claim = f"{best.city} is not at this point"
             yield LedgerEntry(about="name", claim=claim, finding=Finding.CONTRADICTED)
 

@@ -17,8 +17,8 @@ from tts.verify.evidence.world import World
 _W = weights("grounding")
 EXACT_KM = _W["exact_km"]
 NEAR_KM = _W["near_km"]
-_QUERY_WORD = int(_W["query_word_letters"])
-_PAGE_TOWN_KM = _W["page_town_km"]
+_MIN_QUERY_WORD_LETTERS = int(_W["query_word_letters"])
+_MAX_PAGE_TOWN_KM = _W["page_town_km"]
 
 
 def ground_hypothesis(
@@ -70,7 +70,7 @@ def _support_strength(source: Source, fact: PlaceFact, away_km: float, read_text
 def _shares_long_word(query: str, read_text: str) -> bool:
     """A longer query of which a telling word was read."""
     words = set(read_text.split())
-    return any(len(word) >= _QUERY_WORD and word in words for word in query.split())
+    return any(len(word) >= _MIN_QUERY_WORD_LETTERS and word in words for word in query.split())
 
 
 def _place_witness(source: Source, fact: PlaceFact) -> str:
@@ -83,7 +83,7 @@ def _name_on_page(fact: WebFact, best: Hypothesis, point: LatLon, world: World) 
     for name in (best.place, best.city):
         key = normalise(name)
         named = is_distinctive(key) and re.search(rf"\b{re.escape(key)}\b", words) is not None
-        if named and (name == best.place or world.place_named(name, point, within_km=_PAGE_TOWN_KM) is not None):
+        if named and (name == best.place or world.place_named(name, point, within_km=_MAX_PAGE_TOWN_KM) is not None):
             return name
     return None
 

@@ -23,10 +23,10 @@ from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.shown_evidence import evidence_of
 from tts.verify.evidence.world import World
 
-_QUOTE = 300  # characters of a hint that the evidence repeats
+_MAX_QUOTE_CHARS = 300  # of a hint that the evidence repeats
 _W = weights("checks")
-_NEAR_KM = _W["near_town_km"]
-_FINEST = {"country": Level.COUNTRY, "admin1": Level.REGION}  # that an answer has to have to lie in a place
+_MAX_NEAR_TOWN_KM = _W["near_town_km"]
+_MIN_ANSWER_LEVELS = {"country": Level.COUNTRY, "admin1": Level.REGION}  # that an answer has to have to lie in a place
 
 
 def check_hint(
@@ -53,7 +53,7 @@ def with_hint(verdict: Verdict, outcome: HintOutcome, hint: str) -> Verdict:
         about="hint",
         claim=f"the caller says {outcome.place}",
         finding=Finding.SUPPORTED if checked else Finding.UNSUPPORTED,
-        quote=" ".join(hint.split())[:_QUOTE],
+        quote=" ".join(hint.split())[:_MAX_QUOTE_CHARS],
         against=outcome.outcome not in ("agrees", "near", "unchecked"),
     )
     claim = evidence_of(hint_entry, f"e{len(verdict.evidence) + 1}")
@@ -87,7 +87,7 @@ def _outcome_of_places(
     if (
         is_supported
         and hint.near
-        and (km := _distance_to_answer_km(hint, verdict)) <= _NEAR_KM
+        and (km := _distance_to_answer_km(hint, verdict)) <= _MAX_NEAR_TOWN_KM
         and verdict.level.rank >= Level.CITY.rank
     ):
         return hint_outcome(
@@ -171,7 +171,7 @@ def _place_contains(place: Place, verdict: Verdict) -> bool:
     """Whether an answer lies in a place: in the country, in the division, or within what a town of its size covers."""
     point = verdict.point
     assert point is not None
-    if verdict.level.rank < _FINEST.get(place.kind, Level.CITY).rank:
+    if verdict.level.rank < _MIN_ANSWER_LEVELS.get(place.kind, Level.CITY).rank:
         return False
     if place.kind == "country":
         return verdict.country_code == place.country_code

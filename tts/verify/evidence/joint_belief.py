@@ -18,10 +18,10 @@ import numpy.typing as npt
 from tts.decision_weights import weights
 from tts.domain.geo import EARTH_RADIUS_KM, Floats, unit_vectors
 
-_DRAWS = 4000
-_MOST_POINTS = 250  # of one belief, the likeliest
-_LEAST_PRIOR = 1e-7
-_ROUNDING = 1e-14  # of a cosine: a point is at no distance from itself
+_SAMPLE_COUNT = 4000
+_MAX_POINTS = 250  # of one belief, the likeliest
+_MIN_PRIOR = 1e-7
+_COSINE_TOLERANCE = 1e-14  # a point is at no distance from itself
 Mask = npt.NDArray[np.bool_]
 APART_BELOW = weights("photos")["walk_apart"]
 
@@ -37,14 +37,14 @@ class Points:
     @classmethod
     def likeliest(cls, lat: Floats, lon: Floats, share: Floats) -> Points:
         """The likeliest points, with shares that add up to 1."""
-        top = np.argsort(-share, kind="stable")[:_MOST_POINTS]
+        top = np.argsort(-share, kind="stable")[:_MAX_POINTS]
         kept = share[top]
         return cls(lat[top], lon[top], kept / (float(kept.sum()) or 1.0))
 
     def near_mask(self, other: Points, limit_km: float) -> Mask:
         """(n, m) whether each point is at most so far from each of the other's."""
         cosines = unit_vectors(self.lat, self.lon) @ unit_vectors(other.lat, other.lon).T
-        return np.asarray(cosines >= math.cos(min(math.pi, limit_km / EARTH_RADIUS_KM)) - _ROUNDING)
+        return np.asarray(cosines >= math.cos(min(math.pi, limit_km / EARTH_RADIUS_KM)) - _COSINE_TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
     rng = np.random.default_rng(0)
     order = sorted(range(len(beliefs)), key=lambda i: (-float(beliefs[i].share.max()), i))
     samples: dict[int, npt.NDArray[np.int64]] = {}
-    weight = np.ones(_DRAWS)
+    weight = np.ones(_SAMPLE_COUNT)
     for photo in order:
-        allowed = np.ones((_DRAWS, len(beliefs[photo].share)), dtype=bool)
+        allowed = np.ones((_SAMPLE_COUNT, len(beliefs[photo].share)), dtype=bool)
         for other, at in samples.items():
             near = beliefs[other].near_mask(beliefs[photo], float(limits_km[other, photo]))
             allowed &= near[at]
@@ -72,7 +72,7 @@ def joint_belief(beliefs: Sequence[Points], prior: Points, limits_km: Floats) ->
             first = order[0]
             usual = _prior_shares(beliefs[first], prior, float(limits_km[first, photo]))[samples[first]]
             weight *= mass / usual
-        target = rng.random(_DRAWS) * mass
+        target = rng.random(_SAMPLE_COUNT) * mass
         samples[photo] = np.minimum((shares <= target[:, None]).sum(axis=1), shares.shape[1] - 1)
     total = float(weight.sum())
     if total <= 0.0:
@@ -92,4 +92,4 @@ def within_reach(one: Points, other: Points, prior: Points, limit_km: float) -> 
 
 def _prior_shares(points: Points, prior: Points, limit_km: float) -> Floats:
     """(n,) the share of all photos that are taken within a distance of each point."""
-    return np.asarray(np.maximum(_LEAST_PRIOR, points.near_mask(prior, limit_km) @ prior.share))
+    return np.asarray(np.maximum(_MIN_PRIOR, points.near_mask(prior, limit_km) @ prior.share))

@@ -12,7 +12,7 @@ from tts.domain.hypothesis import Hypothesis
 from tts.verify.evidence.ledger import Finding, LedgerEntry
 from tts.verify.evidence.world import World
 
-_AGAINST_NATS = weights("checks")["against_nats"]  # below the country that the line fits best
+_MIN_CONTRADICTION_NATS = weights("checks")["against_nats"]  # below the country that the line fits best
 
 
 def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> LedgerEntry:
@@ -23,7 +23,7 @@ def with_direction(entry: LedgerEntry, best: Hypothesis, world: World) -> Ledger
     if country is None or not entry.quote:
         return entry
     clues = world.clues.leads({entry.quote: 1.0}).clues
-    against = any(_missing_nats(clue, country.code) >= _AGAINST_NATS for clue in clues)
+    against = any(_missing_nats(clue, country.code) >= _MIN_CONTRADICTION_NATS for clue in clues)
     return entry.model_copy(update={"against": True}) if against else entry
 
 

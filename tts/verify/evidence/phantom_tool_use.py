@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tts.domain.trajectory import Trajectory
 
-_INTENT = re.compile(
+_INTENTION = re.compile(
     r"\b(?:could|would|should|will|shall|let me|let's|might|may|going to|want to|plan to|try to|next|if|without|no|not"
     r"|never|cannot|can't|unable|need to|i'll|to)\b[^.!?\n]{0,40}$",
     re.IGNORECASE,
@@ -71,9 +71,9 @@ _TOOL_USES = (
         ("image_search", "lens"),
     ),
 )
-_PATTERNS = tuple((source, source.pattern()) for source in _TOOL_USES)
-_MENTIONED = re.compile("|".join(source.wording for source in _TOOL_USES), re.IGNORECASE)
-# one of these is in all that `_MENTIONED` finds; most texts have none, and looking for them takes a twentieth
+_TOOL_USE_PATTERNS = tuple((source, source.pattern()) for source in _TOOL_USES)
+_TOOL_USE_MENTION = re.compile("|".join(source.wording for source in _TOOL_USES), re.IGNORECASE)
+# one of these is in all that `_TOOL_USE_MENTION` finds; most texts have none, and looking for them takes a twentieth
 _MENTION_PARTS = ("satell", "aer", "orb", "view", "level", "map", "osm", "gaode", "search", "google", "lens", "onl")
 
 
@@ -85,7 +85,7 @@ def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
     if not (texts := [text for text in texts if _mentions_tool_use(text)]):
         return
     calls = {call.name.lower() for turn in trajectory.turns for call in turn.calls}
-    for source, pattern in _PATTERNS:
+    for source, pattern in _TOOL_USE_PATTERNS:
         called = any(part in name for name in calls for part in source.tools)
         if not called and any(_is_claimed(pattern, text) for text in texts):
             yield f"says it looked at {source.name}, but called no tool for that"
@@ -93,11 +93,11 @@ def phantom_tool_use(trajectory: Trajectory) -> Iterator[str]:
 
 def _mentions_tool_use(text: str) -> bool:
     folded = text.casefold()
-    return any(part in folded for part in _MENTION_PARTS) and _MENTIONED.search(text) is not None
+    return any(part in folded for part in _MENTION_PARTS) and _TOOL_USE_MENTION.search(text) is not None
 
 
 def _is_claimed(pattern: re.Pattern[str], text: str) -> bool:
     for match in pattern.finditer(text[:20_000]):
-        if not _INTENT.search(text[max(0, match.start() - 60) : match.start()]):
+        if not _INTENTION.search(text[max(0, match.start() - 60) : match.start()]):
             return True
     return False

@@ -28,16 +28,16 @@ from tts.verify.evidence.world import World
 
 _W = weights("photos")
 # The joint belief against that of two photos of any two places.
-_LEAST_JOINT_LIKELIHOOD = _W["together"]
+_MIN_JOINT_LIKELIHOOD = _W["together"]
 # The country that fits both readings best, against the best country of each alone. A word in a script that the other
 # country does not use leaves e^-5.2 or less, a shop with a foreign Latin name e^-4.9 or more.
-_LEAST_SHARED_FIT = math.exp(_W["best_together_nats"])
-_LEAST_SHARE = 1e-12
-_LEAST_PRIOR = 1e-6
-_NEIGHBOURS_KM = _W["neighbours_km"]
-_SURE = _W["sure"]
-_TOWN_KM = _W["town_km"]
-_APART_KM = _W["towns_apart_km"]
+_MIN_SHARED_FIT = math.exp(_W["best_together_nats"])
+_MIN_SHARE = 1e-12
+_MIN_PRIOR = 1e-6
+_MAX_NEIGHBOUR_KM = _W["neighbours_km"]
+_MIN_TOWN_MASS = _W["sure"]
+_TOWN_RADIUS_KM = _W["town_km"]
+_MAX_TOWN_DISTANCE_KM = _W["towns_apart_km"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ def find_different_places(
     single_photos = tuple(one_photo(trajectories, readings, number, world) for number in range(photos))
     priors = world.clues.weigher.priors
     beliefs = [one.read.belief for one in single_photos if one.read is not None]
-    pairs = [(a, b) for a, b in combinations(beliefs, 2) if _distance_between_km(a, b) > _NEIGHBOURS_KM]
+    pairs = [(a, b) for a, b in combinations(beliefs, 2) if _distance_between_km(a, b) > _MAX_NEIGHBOUR_KM]
     is_certain = any(
-        _are_in_distant_towns(a, b) or _joint_likelihood(a, b, priors) < _LEAST_JOINT_LIKELIHOOD for a, b in pairs
+        _are_in_distant_towns(a, b) or _joint_likelihood(a, b, priors) < _MIN_JOINT_LIKELIHOOD for a, b in pairs
     )
-    if is_certain or any(_best_shared_fit(a, b, priors) < _LEAST_SHARED_FIT for a, b in pairs):
+    if is_certain or any(_best_shared_fit(a, b, priors) < _MIN_SHARED_FIT for a, b in pairs):
         return DifferentPlaces(single_photos, is_certain)
     return None
 
@@ -144,14 +144,14 @@ def _distance_between_km(one: Belief, other: Belief) -> float:
 
 def _are_in_distant_towns(one: Belief, other: Belief) -> bool:
     """Whether both are sure of a town, and these lie too far apart."""
-    sure = all(belief.mass(belief.best_point()[0], _TOWN_KM) >= _SURE for belief in (one, other))
-    return sure and _distance_between_km(one, other) > _APART_KM
+    sure = all(belief.mass(belief.best_point()[0], _TOWN_RADIUS_KM) >= _MIN_TOWN_MASS for belief in (one, other))
+    return sure and _distance_between_km(one, other) > _MAX_TOWN_DISTANCE_KM
 
 
 def _joint_likelihood(one: Belief, other: Belief, priors: Priors) -> float:
     """How much likelier both readings are in one country than in two drawn by chance."""
     return sum(
-        share * other.countries.get(code, 0.0) / max(_LEAST_PRIOR, priors.country_share(code))
+        share * other.countries.get(code, 0.0) / max(_MIN_PRIOR, priors.country_share(code))
         for code, share in one.countries.items()
     )
 
@@ -170,6 +170,6 @@ def _best_shared_fit(one: Belief, other: Belief, priors: Priors) -> float:
 def _likelihood_by_country(belief: Belief, priors: Priors) -> dict[str, float]:
     """The likelihood of the reading by country, in any unit."""
     return {
-        code: max(_LEAST_SHARE, share) / max(_LEAST_PRIOR, priors.country_share(code))
+        code: max(_MIN_SHARE, share) / max(_MIN_PRIOR, priors.country_share(code))
         for code, share in belief.countries.items()
     }

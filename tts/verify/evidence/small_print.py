@@ -25,9 +25,9 @@ _NUMBER = re.compile(r"\d[\w/-]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _W = weights("grounding")
-_LONG_WORD = int(_W["address_word_letters"])
-_MANY_DIGITS = int(_W["telephone_digits"])
-_LONGEST = int(_W["small_print_characters"])
+_LONG_WORD_LETTERS = int(_W["address_word_letters"])
+_MIN_PHONE_DIGITS = int(_W["telephone_digits"])
+_MAX_LINE_CHARS = int(_W["small_print_characters"])
 
 
 def detail_checks(
@@ -50,16 +50,16 @@ def detail_checks(
 
 def is_small_print(line: str) -> bool:
     """Whether a line is a street with its number, a telephone number or a domain, by its shape."""
-    if len(line) > _LONGEST:
+    if len(line) > _MAX_LINE_CHARS:
         return False
-    many_digits = sum(char.isdigit() for char in line) >= _MANY_DIGITS
+    many_digits = sum(char.isdigit() for char in line) >= _MIN_PHONE_DIGITS
     return many_digits or _is_address(line) or _DOMAIN.fullmatch(line.strip()) is not None
 
 
 def _is_address(line: str) -> bool:
     """One number that is no year, with two words or a long one."""
     numbers, words = _NUMBER.findall(line), _WORD.findall(_NUMBER.sub(" ", line))
-    named = len(words) >= 2 or any(len(word) >= _LONG_WORD for word in words)
+    named = len(words) >= 2 or any(len(word) >= _LONG_WORD_LETTERS for word in words)
     return len(numbers) == 1 and _YEAR.fullmatch(numbers[0]) is None and named
 
 

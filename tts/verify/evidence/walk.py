@@ -30,8 +30,8 @@ from tts.verify.evidence.reading_belief import ReadBelief, about_photo
 from tts.verify.evidence.several_photos import OnePhoto, one_photo
 from tts.verify.evidence.world import World
 
-_SAME_KM = weights("photos")["walk_place_km"]
-_RELEVANT = weights("photos")["walk_relevant"]
+_SAME_PLACE_KM = weights("photos")["walk_place_km"]
+_MIN_SHARE = weights("photos")["walk_relevant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _append_places(
 
 
 def _is_among_points(place: Place, lat: Floats, lon: Floats) -> bool:
-    return bool((sphere_km_from_degrees(place.point, lat, lon) < _SAME_KM).any())
+    return bool((sphere_km_from_degrees(place.point, lat, lon) < _SAME_PLACE_KM).any())
 
 
 def _condition_on_others(
@@ -142,7 +142,7 @@ def _condition_on_others(
 def _condition_reading(read: ReadBelief, points: Points, places: Mapping[str, Place], reader: ClueReader) -> ReadBelief:
     countries: dict[str, float] = {}
     for lat, lon, share in zip(points.lat, points.lon, points.share, strict=True):
-        at = reader.countries.country_at(LatLon(lat=float(lat), lon=float(lon))) if share >= _RELEVANT else None
+        at = reader.countries.country_at(LatLon(lat=float(lat), lon=float(lon))) if share >= _MIN_SHARE else None
         if at is not None:
             countries[at.code] = countries.get(at.code, 0.0) + float(share)
     at_places = [(place, float(points.share[_near_mask(place, points)].sum())) for place in places.values()]
@@ -157,4 +157,4 @@ def _condition_reading(read: ReadBelief, points: Points, places: Mapping[str, Pl
 
 
 def _near_mask(place: Place, points: Points) -> Mask:
-    return np.asarray(sphere_km_from_degrees(place.point, points.lat, points.lon) < _SAME_KM)
+    return np.asarray(sphere_km_from_degrees(place.point, points.lat, points.lon) < _SAME_PLACE_KM)

@@ -12,7 +12,7 @@ from tts.geodata.gazetteer import Gazetteer, Place
 
 _W = weights("checks")
 BORDER_KM = _W["border_km"]
-_COAST_KM = _W["coast_km"]
+_MAX_COAST_KM = _W["coast_km"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,14 +34,14 @@ class World:
         """Farther than 15 km from any land."""
         if self.countries.country_at(point) is not None:
             return False
-        return all(near is None for near in self._countries_around(point, _COAST_KM))
+        return all(near is None for near in self._countries_around(point, _MAX_COAST_KM))
 
     def country_near(self, point: LatLon) -> Country | None:
         """The country at a point, or the nearest within 15 km of a coast."""
         here = self.countries.country_at(point)
         if here is not None:
             return here
-        return next((near for near in self._countries_around(point, _COAST_KM) if near is not None), None)
+        return next((near for near in self._countries_around(point, _MAX_COAST_KM) if near is not None), None)
 
     def town(self, point: LatLon, *, max_km: float) -> tuple[Place, float] | None:
         """The most important town within reach: larger towns may be farther away."""

@@ -29,8 +29,8 @@ from tts.verify.evidence.world import World
 from tts.verify.inquiry.question import MOST_PLACES
 from tts.verify.inquiry.tool_statements import ToolStatement, ToolStatements, contains_phrase
 
-_MOST_UNCHOSEN = 2
-_TOWN_KM = weights("inquiry")["town_km"]
+_MAX_UNCHOSEN = 2
+_MAX_TOWN_KM = weights("inquiry")["town_km"]
 _NOTHING_RULED_OUT = RuledOut()
 
 
@@ -94,7 +94,7 @@ def unchosen_candidates(
     candidates.sort(
         key=lambda one: (-len(stated.repeated_lines(one.is_named_in) - leader), -one.votes[0].weight, one.name)
     )
-    return candidates[:_MOST_UNCHOSEN]
+    return candidates[:_MAX_UNCHOSEN]
 
 
 def places_of(statement: ToolStatement, world: World) -> Iterator[Hypothesis]:
@@ -172,6 +172,6 @@ def _with_searched_lines(candidate: Candidate, stated: ToolStatements) -> Candid
 
 def _town_and_country_code(point: LatLon, city: str, code: str, world: World) -> tuple[str, str]:
     """The town and the ISO code of the country at a point, where a statement leaves them open."""
-    near = world.gazetteer.nearest_town(point, max_km=_TOWN_KM)
+    near = world.gazetteer.nearest_town(point, max_km=_MAX_TOWN_KM)
     country = world.country_near(point)
     return city or (near.name if near is not None else ""), (country.code if country is not None else code)

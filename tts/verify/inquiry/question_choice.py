@@ -25,7 +25,7 @@ from tts.verify.inquiry.question import ASKER, MOST_PLACES, Question, forms_for
 from tts.verify.inquiry.rounds import ADMITS, UNCHOSEN
 from tts.verify.inquiry.tool_statements import ToolStatements
 
-_DECIDED = weights("inquiry")["decided"]
+_DECIDED_LEAD_NATS = weights("inquiry")["decided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Inquiry(Comparison[Candidate]):
             for i, one in enumerate(self.candidates)
             if not one.is_unchosen or i in admitted
         )
-        return len(ranked) < FEWEST_PLACES or ranked[-1] - ranked[-2] >= _DECIDED
+        return len(ranked) < FEWEST_PLACES or ranked[-1] - ranked[-2] >= _DECIDED_LEAD_NATS
 
     def _possible_calls(self) -> Iterator[PendingCalls]:
         """What may be asked next, the best first."""

@@ -18,8 +18,8 @@ from tts.decision_weights import weights
 from tts.verify.inquiry.question import Question
 
 _W = weights("inquiry")
-_FOUND = math.log(_W["found_there"] / _W["found_elsewhere"])
-_MISSED = math.log((1.0 - _W["found_there"]) / (1.0 - _W["found_elsewhere"]))
+_FOUND_NATS = math.log(_W["found_there"] / _W["found_elsewhere"])
+_MISSED_NATS = math.log((1.0 - _W["found_there"]) / (1.0 - _W["found_elsewhere"]))
 ADMITS = _W["admits"]
 UNCHOSEN = _W["unchosen"]
 
@@ -51,7 +51,7 @@ class Round:
         asked = {i: one for i, one in self.outcomes.items() if i in counted}
         if self.is_void or len(asked) < 2:
             return {}
-        nats = {i: _FOUND if one.found else _MISSED for i, one in asked.items()}
+        nats = {i: _FOUND_NATS if one.found else _MISSED_NATS for i, one in asked.items()}
         mean = sum(nats.values()) / len(nats)
         return {i: one - mean for i, one in nats.items()}
 

@@ -20,9 +20,9 @@ from tts.verify.evidence.evidence_sources import Source, is_distinctive, read_li
 from tts.verify.evidence.grounding import NEAR_KM
 
 _W = weights("inquiry")
-_LONGEST = int(_W["line_characters"])
-_MOST_LINES = 40
-_LEGIBLE = _W["legible"]  # confidence of a reading
+_MAX_CHARS = int(_W["line_characters"])
+_MAX_LINES = 40
+_MIN_READING_CONFIDENCE = _W["legible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,11 @@ class ToolStatements:
         """The lines in an order that does not depend on that of the rollouts."""
         sources = [(t.rollout_id, source) for t in trajectories for source in sources_of(t)]
         readings = tuple(readings)
-        faint = {line.text for one in readings for line in one.lines if line.confidence < _LEGIBLE}
+        faint = {line.text for one in readings for line in one.lines if line.confidence < _MIN_READING_CONFIDENCE}
         read = [line for line in read_lines([source for _, source in sources], readings) if line not in faint]
-        lines = sorted(line for line in read if is_distinctive(normalise(line)) and len(line) <= _LONGEST)[:_MOST_LINES]
+        lines = sorted(line for line in read if is_distinctive(normalise(line)) and len(line) <= _MAX_CHARS)[
+            :_MAX_LINES
+        ]
         return cls(
             tuple(make_tool_statement(i, source, lines) for i, source in sources if _is_statement(source)), tuple(lines)
         )

@@ -14,9 +14,9 @@ from tts.verify.model.dossier import Dossier, Exhibit
 from tts.verify.model.opinion import NOBODY, Opinion
 
 _W = weights("verdict")
-_FIRM = _W["tied"]
-_LOOSE = _W["loose"]
-_HEAVIER = _W["heavier"]
+_MIN_CONFIRMED_GROUNDING = _W["tied"]
+_MAX_UNCONFIRMED_GROUNDING = _W["loose"]
+_MAX_SCORE_GAP = _W["heavier"]
 
 
 _POINT_NOT_USED = "the verifier model's own point was not used: it is near no candidate and near no evidence it cites"
@@ -62,10 +62,10 @@ def _objection(chosen: RolloutLedger, votes: Sequence[Vote]) -> str:
         if clean:
             return "its own evidence contradicts it"
     firmest = max((vote.ledger.grounding for vote in votes), default=0.0)
-    if chosen.grounding <= _LOOSE and firmest >= _FIRM:
+    if chosen.grounding <= _MAX_UNCONFIRMED_GROUNDING and firmest >= _MIN_CONFIRMED_GROUNDING:
         return "nothing confirms it, while a tool's result confirms another candidate"
     heaviest = max((evidence_score(vote.ledger) for vote in votes), default=0.0)
-    if heaviest - evidence_score(chosen) > _HEAVIER:
+    if heaviest - evidence_score(chosen) > _MAX_SCORE_GAP:
         return "the evidence for another candidate is much stronger"
     return ""
 

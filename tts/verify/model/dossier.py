@@ -21,15 +21,15 @@ from tts.domain.text_length import MIXED_CHARS_A_TOKEN
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
-_LONGEST_QUOTE = 220
-_RANK = {
+_MAX_QUOTE_CHARS = 220
+_FINDING_RANKS = {
     Finding.SUPPORTED: 0,
     Finding.CONTRADICTED: 0,
     Finding.NOT_DONE: 1,
     Finding.UNSUPPORTED: 2,
     Finding.UNDECIDED: 3,
 }
-_FINDING_TEXT = {
+_FINDING_TEXTS = {
     Finding.SUPPORTED: "a tool or the photo says so",
     Finding.CONTRADICTED: "contradicted",
     Finding.UNSUPPORTED: "nothing shows it",
@@ -81,7 +81,7 @@ def make_dossier(
     the request; with several models, the branches show which of them share one."""
     ledgers_with_point = [ledger for ledger in ledgers if ledger.hypothesis.point is not None]
     random.Random(seed).shuffle(ledgers_with_point)
-    branches = tuple(Branch(_label(i), ledger) for i, ledger in enumerate(ledgers_with_point))
+    branches = tuple(Branch(_branch_label(i), ledger) for i, ledger in enumerate(ledgers_with_point))
     models = _model_numbers(branches, sources or {})
     lines = {branch.label: [_headline(branch, models.get(branch.label))] for branch in branches}
     remaining_chars = int(token_budget * MIXED_CHARS_A_TOKEN) - sum(len(line[0]) for line in lines.values())
@@ -102,7 +102,7 @@ def make_dossier(
     return Dossier(branches, exhibits, "\n\n".join("\n".join(lines[branch.label]) for branch in branches))
 
 
-def _label(index: int) -> str:
+def _branch_label(index: int) -> str:
     letters = string.ascii_uppercase
     return (
         letters[index] if index < len(letters) else letters[index // len(letters) - 1] + letters[index % len(letters)]
@@ -112,7 +112,7 @@ def _label(index: int) -> str:
 def _entries_to_show(ledger: RolloutLedger) -> list[LedgerEntry]:
     seen: set[tuple[str, str]] = set()
     entries = []
-    for entry in sorted(ledger.entries, key=lambda entry: _RANK[entry.finding]):
+    for entry in sorted(ledger.entries, key=lambda entry: _FINDING_RANKS[entry.finding]):
         if (entry.claim, entry.quote) in seen or speaks_to_the_model(f"{entry.claim}\n{entry.quote}"):
             continue
         seen.add((entry.claim, entry.quote))
@@ -147,10 +147,10 @@ def _exhibit_line(exhibit: Exhibit) -> str:
     source = f" ({entry.tool}: {_quote(entry.quote)})" if entry.tool and entry.quote else ""
     if not source and entry.quote:
         source = f" (photo: {_quote(entry.quote)})"
-    return f"  [{exhibit.id}] {_quote(entry.claim)}{source}: {_FINDING_TEXT[entry.finding]}"
+    return f"  [{exhibit.id}] {_quote(entry.claim)}{source}: {_FINDING_TEXTS[entry.finding]}"
 
 
 def _quote(text: str) -> str:
     """One line of JSON string: whatever it contains, it cannot end the quotation."""
     flat = " ".join(text.split())
-    return json.dumps(flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…", ensure_ascii=False)
+    return json.dumps(flat if len(flat) <= _MAX_QUOTE_CHARS else flat[: _MAX_QUOTE_CHARS - 1] + "…", ensure_ascii=False)

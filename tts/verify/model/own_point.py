@@ -17,7 +17,7 @@ from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 
-_SAME_KM = weights("verdict")["own_point_km"]
+_SAME_POINT_KM = weights("verdict")["own_point_km"]
 
 
 def own_point(adjudication: Adjudication) -> LatLon | None:
@@ -25,7 +25,7 @@ def own_point(adjudication: Adjudication) -> LatLon | None:
     if adjudication.point is None or adjudication.chosen is None or adjudication.chosen.hypothesis.point is None:
         return None
     away_km = distance_km(adjudication.point, adjudication.chosen.hypothesis.point)
-    return adjudication.point if away_km > _SAME_KM else None
+    return adjudication.point if away_km > _SAME_POINT_KM else None
 
 
 def ledgers_at(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-_OPENING = re.compile(r'"text"\s*:\s*"')
-_TAIL = 12  # longer than what an opening can be cut into
+_TEXT_START = re.compile(r'"text"\s*:\s*"')
+_KEPT_CHARS = 12  # longer than what an opening can be cut into
 
 
 class ReasonStream:
@@ -23,9 +23,9 @@ class ReasonStream:
         out: list[str] = []
         while True:
             if not self._is_in_string:
-                opening = _OPENING.search(self._buffer)
+                opening = _TEXT_START.search(self._buffer)
                 if opening is None:
-                    self._buffer = self._buffer[-_TAIL:]
+                    self._buffer = self._buffer[-_KEPT_CHARS:]
                     return "".join(out)
                 self._buffer = self._buffer[opening.end() :]
                 self._is_in_string = True

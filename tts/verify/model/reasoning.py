@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-_OPEN: Final = "<think>"
-_CLOSE: Final = "</think>"
+_THOUGHT_START: Final = "<think>"
+_THOUGHT_END: Final = "</think>"
 # Names under which models that always think are published (Qwen3-VL-*-Thinking, QwQ, DeepSeek-R1, gpt-oss, o1 to o4).
 _THINKING_MODELS: Final = ("thinking", "qwq", "deepseek-r1", "reasoner", "gpt-oss")
 
@@ -22,10 +22,10 @@ def thinks_by_name(model: str) -> bool:
 
 def without_thought(text: str) -> str:
     """What stands after the last thought; nothing where a thought was begun and not ended."""
-    before, closed, after = text.rpartition(_CLOSE)
+    before, closed, after = text.rpartition(_THOUGHT_END)
     if closed:
         return after
-    return text.partition(_OPEN)[0] if _OPEN in text else before + after
+    return text.partition(_THOUGHT_START)[0] if _THOUGHT_START in text else before + after
 
 
 class ThoughtGate:
@@ -33,17 +33,18 @@ class ThoughtGate:
 
     def __init__(self, *, thinking: bool) -> None:
         self._thought: str | None = "" if thinking else None
-        self._start: str | None = None if thinking else ""  # what may become the first tag; None once that is known
+        # what may become the first tag; None once that is known
+        self._possible_tag: str | None = None if thinking else ""
 
     def feed(self, piece: str) -> str:
         """The part of the text so far that is no thought and was not returned yet. A first tag may come in pieces."""
-        if self._start is not None:
-            self._start += piece
-            if _OPEN.startswith(self._start.lstrip()) and _OPEN not in self._start:
+        if self._possible_tag is not None:
+            self._possible_tag += piece
+            if _THOUGHT_START.startswith(self._possible_tag.lstrip()) and _THOUGHT_START not in self._possible_tag:
                 return ""
-            piece = self._start
-            self._start = None
-            before, opened, inside = piece.partition(_OPEN)
+            piece = self._possible_tag
+            self._possible_tag = None
+            before, opened, inside = piece.partition(_THOUGHT_START)
             if opened:
                 self._thought = ""
                 return before.lstrip() + self._text_after_thought(inside)
@@ -51,7 +52,7 @@ class ThoughtGate:
 
     def _text_after_thought(self, piece: str) -> str:
         self._thought = (self._thought or "") + piece
-        _, closed, after = self._thought.partition(_CLOSE)
+        _, closed, after = self._thought.partition(_THOUGHT_END)
         if not closed:
             return ""
         self._thought = None

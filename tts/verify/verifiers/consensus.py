@@ -44,7 +44,7 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.photos_and_caller import photos_verdict
 
 _NOTHING_RULED_OUT = RuledOut()
-_LEAST_CHARS_FOR_THREAD = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
+_MIN_CHARS_FOR_THREAD = 100_000  # a verdict on less takes some milliseconds: going to a thread and back costs as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ConsensusVerifier:
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
         """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
-        is_long = sum(len(trajectory.text) for trajectory in request.trajectories) > _LEAST_CHARS_FOR_THREAD
+        is_long = sum(len(trajectory.text) for trajectory in request.trajectories) > _MIN_CHARS_FOR_THREAD
         verdict = await asyncio.to_thread(self.decide, request) if is_long else self.decide(request)
         yield VerdictText(text=verdict.explanation)
         yield verdict

@@ -25,10 +25,10 @@ from tts.verify.assembly.radius_consistency import rough_exactness
 from tts.verify.consensus.area_constraint import in_caller_area
 
 _R = weights("radii")
-_UNCHECKED_KM = _R["unchecked_km"]
-_UNCHECKED_90 = _R["unchecked_90"]
+_MIN_UNCHECKED_P50_KM = _R["unchecked_km"]
+_UNCHECKED_P90_RATIO = _R["unchecked_90"]
 _UNCALIBRATED = CalibrationState(state="transferred")
-_EXCLUDED = "every place that a rollout found is outside the area, or may lie in a place that was ruled out"
+_EXCLUDED_WARNING = "every place that a rollout found is outside the area, or may lie in a place that was ruled out"
 
 
 def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
@@ -48,15 +48,15 @@ def fallback_verdict(request: VerifyRequest, problem: str) -> Verdict:
             abstained=True,
             confidence=0.0,
             target_radius_km=target,
-            warnings=(*warnings, _EXCLUDED) if with_points else warnings,
+            warnings=(*warnings, _EXCLUDED_WARNING) if with_points else warnings,
             hint=_unchecked_hint(request.options.hint),
             calibration=_UNCALIBRATED,
         )
     km = distance_matrix_km([h.point for h in allowed if h.point is not None])
     chosen = allowed[int(np.argmin(np.log1p(km).sum(axis=1)))]
     assert chosen.point is not None
-    p50 = max(_UNCHECKED_KM, float(np.median(km)))
-    exact = rough_exactness(p50, _UNCHECKED_90 * p50, target_km=target)
+    p50 = max(_MIN_UNCHECKED_P50_KM, float(np.median(km)))
+    exact = rough_exactness(p50, _UNCHECKED_P90_RATIO * p50, target_km=target)
     names = {name: getattr(chosen, name) for name in ("country", "country_code", "region")}
     if exact.level.rank < Level.REGION.rank:
         names["region"] = ""
@@ -89,17 +89,17 @@ def _allowed_hypotheses(stated: Iterable[Hypothesis], options: LocateOptions) ->
         one
         for one in stated
         if one.point is not None
-        and (within is None or in_caller_area(one.point, within, _outlines()))
-        and not any(_may_hold(place, one.point) for place in excluded)
+        and (within is None or in_caller_area(one.point, within, _country_outlines()))
+        and not any(_may_contain_point(place, one.point) for place in excluded)
     ]
 
 
-def _may_hold(place: ClaimedPlace, point: LatLon) -> bool:
+def _may_contain_point(place: ClaimedPlace, point: LatLon) -> bool:
     """Without towns it cannot be told which region of a country holds a point: any of them may."""
     lat, lon = np.array([point.lat]), np.array([point.lon])
-    return any(bool(in_area(area, lat, lon, _outlines())[0]) for area in place.areas)
+    return any(bool(in_area(area, lat, lon, _country_outlines())[0]) for area in place.areas)
 
 
 @cache
-def _outlines() -> countries.Countries:
+def _country_outlines() -> countries.Countries:
     return countries.Countries()

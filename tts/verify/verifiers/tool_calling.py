@@ -38,7 +38,7 @@ from tts.verify.inquiry.reweighing import reweigh_votes
 from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement, weigh_votes
 
-_TIME_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
+_INQUIRY_TIME_SHARE = weights("inquiry")["time_share"]  # of the verifier's time
 _CHECK_ID_PREFIX = "check"  # how the ids of calls begin that a check asked for
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 
@@ -162,12 +162,12 @@ class _Asker:
         self._request = request
         self._send = send
         self._id_prefix = id_prefix
-        self._results = recorded_results(request.inquiry)
+        self._results_by_call = recorded_results(request.inquiry)
         self._calls_left = budget - sum(len(turn.calls) for turn in own_turns)
         self._next_turn = len(request.inquiry)
         rollouts = (*request.trajectories, *request.testing)
         self._rollout_id = 1 + max((one.rollout_id for one in rollouts), default=-1)
-        self._deadline = Deadline(_TIME_SHARE * request.context.remaining_s)
+        self._deadline = Deadline(_INQUIRY_TIME_SHARE * request.context.remaining_s)
 
     async def ask_all(self, comparison: Comparison[PlaceT]) -> None:
         """Ask the questions of a comparison until it has no more, or there is no more time."""
@@ -176,10 +176,12 @@ class _Asker:
 
     async def ask(self, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         """Results by the ids of the calls, side by side; without those that there are no calls left for."""
-        new = [call for call in calls if call_key(call) not in self._results]
+        new = [call for call in calls if call_key(call) not in self._results_by_call]
         if new and len(new) <= self._calls_left:
             await self._make_calls(new)
-        return {call.id: self._results[key] for call in calls if (key := call_key(call)) in self._results}
+        return {
+            call.id: self._results_by_call[key] for call in calls if (key := call_key(call)) in self._results_by_call
+        }
 
     async def _make_calls(self, calls: Sequence[ToolCall]) -> None:
         turn, numbered = self._next_turn, []
@@ -202,7 +204,7 @@ class _Asker:
             outcome = failure_outcome(call, ToolError("the verifier had no more time", kind=ToolErrorKind.TIMEOUT))
         except GeoTTSError as error:
             outcome = failure_outcome(call, ToolError(error.detail, kind=ToolErrorKind.UNAVAILABLE))
-        self._results[call_key(call)] = outcome.result
+        self._results_by_call[call_key(call)] = outcome.result
         await self._send(ToolResulted(rollout_id=self._rollout_id, turn=turn, result=outcome.result, asker="verifier"))
 
 

@@ -23,7 +23,7 @@ from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import weigh
 from tts.verify.verifiers.photos_and_caller import allowed_answers, photos_verdict, with_excluded
 
-_LEAST_KM = weights("photos")["walk_least_km"]
+_MIN_ADDED_KM = weights("photos")["walk_least_km"]
 _SAME_TOWN_KM = weights("photos")["walk_same_town_km"]
 
 
@@ -123,7 +123,10 @@ def _answer_from_other_photo(
     limit_km = reach.between(own_answer.photo, other.photo) if other is not None else math.inf
     if other is None or other.radius_km is None or limit_km == math.inf:
         return own_answer
-    p50, p90 = other.radius_km.p50 + max(_LEAST_KM, limit_km / 2), other.radius_km.p90 + max(_LEAST_KM, limit_km)
+    p50, p90 = (
+        other.radius_km.p50 + max(_MIN_ADDED_KM, limit_km / 2),
+        other.radius_km.p90 + max(_MIN_ADDED_KM, limit_km),
+    )
     p90 = min(HALF_CIRCUMFERENCE_KM, p90)
     exact = rough_exactness(min(p50, p90), p90, target_km=target_km)
     finest = ("city",) if limit_km <= _SAME_TOWN_KM else ()  # farther away it may be in another town
