@@ -18,10 +18,10 @@ from tts.domain.photo import Photo
 from tts.domain.photo_cleaning import OpenedPhoto, load_photo, may_be_small
 from tts.errors import Overloaded
 
-_TYPICAL_S = 4.0
-_LONGEST_WAIT_S = 30.0
+_INITIAL_WORK_S = 4.0
+_MAX_RETRY_AFTER_S = 30.0
 _HEAD_START_S = 0.02  # the next photo waits no longer than that for the rollouts of the one before
-_CROWDED_FROM = 3  # wait already
+_MIN_CROWD_PHOTOS = 3  # that wait already
 
 
 class Admission:
@@ -38,7 +38,7 @@ class Admission:
         self._reading_by_caller: Counter[str] = Counter()
         self._fetch_limiters: dict[str, Limiter] = {}
         self._small_photo_turnstile = Turnstile(longest_s=_HEAD_START_S)
-        self._mean_work_s = _TYPICAL_S
+        self._mean_work_s = _INITIAL_WORK_S
         self.reading = 0
         self.working = 0
 
@@ -60,7 +60,7 @@ class Admission:
             wait = self._mean_work_s / max(1, self.in_flight)
             raise Overloaded(
                 f"the service is full: {self.in_flight} requests are in flight",
-                retry_after_s=min(_LONGEST_WAIT_S, max(1.0, wait)),
+                retry_after_s=min(_MAX_RETRY_AFTER_S, max(1.0, wait)),
             )
         most = caller.max_concurrent or (max(1, self._config.max_in_flight // 2) if caller.name else None)
         if most is not None and self._reading_by_caller[caller.name] >= most:
@@ -117,7 +117,7 @@ class Admission:
         """
         if not may_be_small(raw):
             return await self._decode_in_thread(partial(load_photo, raw, self._config.photo))
-        crowded = self._small_photo_turnstile.waiting >= _CROWDED_FROM
+        crowded = self._small_photo_turnstile.waiting >= _MIN_CROWD_PHOTOS
         if crowded and self._photo_process is not None and self._photo_process.ready():
             photo = await self._photo_process.clean(raw)
             await self._small_photo_turnstile.enter(rollouts_started)

@@ -21,9 +21,9 @@ from deployments.config import AccessConfig, GatewayConfig
 from tts.domain.value import Value
 from tts.errors import ConfigError, Overloaded, RequestError
 
-_VARIABLE = "GEOTTS_API_KEYS"
-_OPERATOR = "operator"
-_NO_OWN_RATE = "-"  # in place of a rate, before a number of requests at once
+_KEYS_VARIABLE = "GEOTTS_API_KEYS"
+_OPERATOR_WORD = "operator"
+_DEFAULT_RATE_MARK = "-"  # in place of a rate, before a number of requests at once
 
 
 class Unauthorized(RequestError):
@@ -85,7 +85,7 @@ class Keyring:
                 max_cost_per_day_usd=self._config.access.max_cost_per_day_usd,
                 operator=True,
             )
-        key = _key_in(headers)
+        key = _read_key(headers)
         if not key:
             raise Unauthorized("send an API key: Authorization: Bearer …")
         digest = fingerprint(key)
@@ -138,7 +138,7 @@ def _is_local(name: str) -> bool:
         return False
 
 
-def _key_in(headers: Headers) -> str:
+def _read_key(headers: Headers) -> str:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
 
@@ -150,11 +150,11 @@ def _read_callers(config: AccessConfig) -> dict[str, Caller]:
             lines += Path(config.keys_file).expanduser().read_text().splitlines()
         except OSError as error:
             raise ConfigError(f"gateway.access.keys_file cannot be read: {error.strerror}") from error
-    lines += os.environ.get(_VARIABLE, "").replace(";", "\n").splitlines()
+    lines += os.environ.get(_KEYS_VARIABLE, "").replace(";", "\n").splitlines()
     keys = dict(_parse_lines(lines, config))
     if not keys:
         raise ConfigError(
-            f"access needs a key: make one with `geotts keys new NAME`, store its line in a file or {_VARIABLE}"
+            f"access needs a key: make one with `geotts keys new NAME`, store its line in a file or {_KEYS_VARIABLE}"
         )
     if len({caller.name for caller in keys.values()}) < len(keys):
         raise ConfigError("two API keys have the same name")
@@ -167,7 +167,7 @@ def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[s
         if not words:
             continue
         name, digest, *rest = [*words, ""] if len(words) == 1 else words
-        limits = [word for word in rest if "=" not in word and word != _OPERATOR]
+        limits = [word for word in rest if "=" not in word and word != _OPERATOR_WORD]
         money = _parse_money_limits(number, [word for word in rest if "=" in word], config)
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef") or len(limits) > 2:
             raise ConfigError(
@@ -185,7 +185,7 @@ def _parse_lines(lines: Iterable[str], config: AccessConfig) -> Iterable[tuple[s
                 max_concurrent=config.max_concurrent if concurrent is None else concurrent,
                 max_cost_usd=money["cost"],
                 max_cost_per_day_usd=money["cost/day"],
-                operator=_OPERATOR in rest,
+                operator=_OPERATOR_WORD in rest,
             ),
         )
 
@@ -215,7 +215,7 @@ def check_money(request_usd: float | None, day_usd: float | None, whose: str) ->
 def _parse_rate_limits(number: int, values: Sequence[str]) -> tuple[float | None, int | None]:
     """Requests a minute, and at once; None where the line says nothing. Raises ConfigError for limits that are none."""
     try:
-        per_minute = float(values[0]) if values and values[0] != _NO_OWN_RATE else None
+        per_minute = float(values[0]) if values and values[0] != _DEFAULT_RATE_MARK else None
         concurrent = int(values[1]) if len(values) > 1 else None
     except ValueError:
         raise ConfigError(

@@ -33,8 +33,8 @@ from tts.domain.trajectory import Run
 from tts.errors import NotFound, RequestError
 
 MOST_CASES: Final = 1000
-_TRIES = 8
-_SHOWN = 3  # requests of a case in the list
+_MAX_ATTEMPTS = 8
+_MAX_LISTED_RUNS = 3  # requests of a case in the list
 
 
 class CaseChanged(RequestError):
@@ -131,7 +131,7 @@ class Cases:
 
     async def _change_case(self, case_id: str, caller: Caller, change: Callable[[Case], Case]) -> Case:
         """Change what nobody writes by hand; again when somebody else was faster."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             case = await self._read_case(case_id, caller)
             changed = change(case)
             if changed == case:
@@ -214,5 +214,5 @@ def _summary(case: Case) -> CaseSummary:
         running=sum(run.outcome is None for run in case.runs),
         places=_places_of_runs(case)[:5],
         entries=tuple(run.title for run in case.runs if run.title)[:5],
-        first=case.runs[:_SHOWN],
+        first=case.runs[:_MAX_LISTED_RUNS],
     )

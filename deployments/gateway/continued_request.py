@@ -35,11 +35,11 @@ from tts.domain.tooling import TextFact, ToolErrorKind, ToolResult, ViewFact
 from tts.domain.trajectory import Run
 from tts.errors import RequestError
 
-_MOST_KEPT = 512
-_MOST_FILE_BYTES = 16 * 2**20  # of pictures that tools made, together
-_MOST_NOTES = 8
-_MOST_HINT = 2000  # characters, as in `LocateOptions`
-_MOST_QUOTED = 80
+_MAX_RESULTS = 512
+_MAX_FILE_BYTES = 16 * 2**20  # of pictures that tools made, together
+_MAX_FINDINGS = 8
+_MAX_HINT_CHARS = 2000  # as in `LocateOptions`
+_MAX_QUOTE_CHARS = 80
 _REJECTION = re.compile(
     r"(?:no\b[,.!\s]*)?(?:(?:it|that|this)(?:['’]s|\s+is|\s+was)?\s+)?(?:not\s+(?:there|it|right|correct)|wrong)[.!\s]*",
     re.IGNORECASE,
@@ -118,10 +118,10 @@ async def kept_results(store: RunStore, request_id: str, run: Run, *, moved: boo
     (`moved`), only what depends on the photos alone."""
     photos = {photo.sha256 for photo in run.accepted.photos} if run.accepted is not None else set()
     results_by_key: dict[bytes, KeptResult] = {}
-    bytes_left = _MOST_FILE_BYTES
+    bytes_left = _MAX_FILE_BYTES
     for one in _answered_calls(run):
         key = call_key(one.call)
-        if len(results_by_key) >= _MOST_KEPT or key in results_by_key or not _may_be_kept(one.result, moved=moved):
+        if len(results_by_key) >= _MAX_RESULTS or key in results_by_key or not _may_be_kept(one.result, moved=moved):
             continue
         wanted = {image.sha256 for image in one.result.images} | _viewed_pictures(one.result)
         found = [await store.file(request_id, sha256) for sha256 in sorted(wanted - photos)]
@@ -168,7 +168,7 @@ def _next_options(
         why.append(f"you ruled out {labels(rejected)}")
     if fact and not _denied_places(fact, reader):
         changed["hint"] = _join_hint(earlier.hint, fact)
-        why.append(f"you said: “{fact if len(fact) <= _MOST_QUOTED else fact[: _MOST_QUOTED - 1] + '…'}”")
+        why.append(f"you said: “{fact if len(fact) <= _MAX_QUOTE_CHARS else fact[: _MAX_QUOTE_CHARS - 1] + '…'}”")
     if additions.within is not None:
         changed["within"] = additions.within
         why.append("you named an area")
@@ -203,10 +203,10 @@ def _denied_places(fact: str, reader: ClueReader) -> list[ClaimedPlace]:
 
 def _join_hint(hint: str | None, fact: str) -> str:
     joined = f"{hint}\n{fact}" if hint else fact
-    if len(joined) > _MOST_HINT:
+    if len(joined) > _MAX_HINT_CHARS:
         raise wrong_field(
             "fact",
-            f"with the hint and facts of the earlier request it has more than {_MOST_HINT} characters: shorten it",
+            f"with the hint and facts of the earlier request it has more than {_MAX_HINT_CHARS} characters: shorten it",
         )
     return joined
 
@@ -217,4 +217,4 @@ def _earlier_findings(run: Run) -> tuple[str, ...]:
         return ()
     findings = [text.text for text in run.answer.contradictions]
     findings += [one.claim if one.supports else f"against it: {one.claim}" for one in run.answer.evidence]
-    return tuple(dict.fromkeys(findings))[:_MOST_NOTES]
+    return tuple(dict.fromkeys(findings))[:_MAX_FINDINGS]

@@ -49,9 +49,9 @@ from tts.ports.toolbox import Attachment
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.gateway")
-_STOP_PATIENCE_S = 3.0
-_MOST_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
-_ATTACHING_S = 5.0  # photos go to the store beside the first turn
+_MAX_STOP_WAIT_S = 3.0
+_MAX_END_FAILURES = 2  # heartbeats without a word from the store on who works on a request
+_MAX_PHOTO_WAIT_S = 5.0  # photos go to the store beside the first turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Gateway:
             settled = True
         finally:
             if not settled:  # whoever waits for us may be gone: what is there of the request goes by itself
-                spawn(self._withdraw(meta), name=f"withdraw {request.id}", context=Context())
+                spawn(self._erase_unlaunched(meta), name=f"withdraw {request.id}", context=Context())
         arrival.launched = True
         return StartedRequest(request.id)
 
@@ -238,7 +238,7 @@ class Gateway:
             self._runner.launch(request, meta, asked_at, arrival.rollouts_started, attended=attended)
             return None
 
-    async def _withdraw(self, meta: RunMeta) -> None:
+    async def _erase_unlaunched(self, meta: RunMeta) -> None:
         """Leave nothing of a request that was not launched."""
         try:
             if meta.claim:
@@ -256,7 +256,7 @@ class Gateway:
             return False
         await self.store.ask_cancel(request_id)
         try:
-            async with asyncio.timeout(_STOP_PATIENCE_S):
+            async with asyncio.timeout(_MAX_STOP_WAIT_S):
                 while await self.store.is_open(request_id):
                     await self._runner.end_orphan(request_id, at_once=True)
                     await asyncio.sleep(0.02)
@@ -295,7 +295,7 @@ class Gateway:
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""
-        give_up_at = asyncio.get_running_loop().time() + _ATTACHING_S
+        give_up_at = asyncio.get_running_loop().time() + _MAX_PHOTO_WAIT_S
         while (found := await self.store.file(meta.request_id, sha256)) is None and sha256 in meta.photos:
             if asyncio.get_running_loop().time() > give_up_at or not await self.store.is_open(meta.request_id):
                 return None
@@ -346,7 +346,7 @@ class Gateway:
                     failures = 0
                 except StoreUnavailable:
                     failures += 1
-                    if failures > _MOST_END_FAILURES or self._runner.is_broken(request_id):
+                    if failures > _MAX_END_FAILURES or self._runner.is_broken(request_id):
                         raise
                 yield entry
 

@@ -9,7 +9,7 @@ from deployments.runstore import IdempotencyClaim, RunMeta, RunStore
 from tts.domain.request import LocateRequest
 from tts.errors import RequestError
 
-_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
+_MAX_OPENING_S = 1.0  # from claiming a key to the log of its request, at most
 
 
 class KeyReused(RequestError):
@@ -40,7 +40,7 @@ async def earlier_request(store: RunStore, meta: RunMeta, mine: IdempotencyClaim
     clock, waiting_for, give_up_at = asyncio.get_running_loop().time, "", 0.0
     while (existing := await store.claim(meta.claim, mine)) is not None and existing.request_id != mine.request_id:
         if existing.request_id != waiting_for:
-            waiting_for, give_up_at = existing.request_id, clock() + _OPENING_S
+            waiting_for, give_up_at = existing.request_id, clock() + _MAX_OPENING_S
         if await store.meta(existing.request_id) is not None:
             if existing.fingerprint != mine.fingerprint:
                 raise KeyReused("this Idempotency-Key was used for another request; use a new one")
@@ -48,5 +48,5 @@ async def earlier_request(store: RunStore, meta: RunMeta, mine: IdempotencyClaim
         if clock() > give_up_at:
             await store.release(meta.claim, existing.request_id)
         else:
-            await asyncio.sleep(_OPENING_S / 20)
+            await asyncio.sleep(_MAX_OPENING_S / 20)
     return None

@@ -40,8 +40,8 @@ from tts.ports.rollout_groups import Checkpoint, MayBegin
 from tts.ports.toolbox import Attachment
 
 _log = logging.getLogger("geotts.gateway")
-_UNFOLLOWED_S = 0.05
-_MOST_BROKEN = 1000
+_UNFOLLOWED_WINDOW_S = 0.05
+_MAX_UNRECORDED_ENDS = 1000
 ATTENDED_S = 3.0  # a reader says twice in this time that it is there
 
 
@@ -202,7 +202,7 @@ class Runner:
         )
         # the way to the engine, and from it to the reply, is free of the log when nobody follows it
         followed = job.request.followed
-        batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_S, patient=not followed)
+        batched = batches(solution.run, window_s=0.0 if followed else _UNFOLLOWED_WINDOW_S, patient=not followed)
         first_batch_logged = asyncio.Event()
         async with (
             run_in_background(self._attach_photos(job, first_batch_logged)) as attached,
@@ -286,7 +286,7 @@ class Runner:
             await self._write_closing_events(job.meta, job.egress, ends, job.last_seq, elapsed_s)
         except StoreUnavailable as error:
             _log.error("the end of a request was not recorded: %s", error.detail, extra={"request_id": job.request.id})
-            if len(self._unrecorded_ends) >= _MOST_BROKEN:
+            if len(self._unrecorded_ends) >= _MAX_UNRECORDED_ENDS:
                 self._unrecorded_ends.pop(next(iter(self._unrecorded_ends)))
             self._unrecorded_ends[job.request.id] = error
 

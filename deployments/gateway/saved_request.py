@@ -27,9 +27,9 @@ from tts.ensemble.resumed_request import ResumedRequest
 from tts.ports.rollout_groups import Checkpoint
 
 T = TypeVar("T")
-_REQUEST = "request"
-_CHECKPOINT = "checkpoint/"
-_LEAST_S = 5.0  # so that what was found before can still become an answer
+_REQUEST_FILE = "request"
+_CHECKPOINT_PREFIX = "checkpoint/"
+_MIN_REMAINING_S = 5.0  # so that what was found before can still become an answer
 
 
 class SavedRequest(Value):
@@ -72,7 +72,7 @@ async def save_request(store: RunStore, request: LocateRequest, *, attended: boo
         deadline_at=time.time() + deadline_s,
         deadline_s=deadline_s,
     )
-    await store.save(request.id, _REQUEST, saved.model_dump_json().encode())
+    await store.save(request.id, _REQUEST_FILE, saved.model_dump_json().encode())
 
 
 async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoint) -> None:
@@ -81,7 +81,7 @@ async def save_checkpoint(store: RunStore, request_id: str, checkpoint: Checkpoi
     Raises:
         StoreUnavailable: the store does not answer.
     """
-    name = f"{_CHECKPOINT}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
+    name = f"{_CHECKPOINT_PREFIX}{checkpoint.rollout_id}/{checkpoint.turn % 2}"
     await store.save(request_id, name, checkpoint.model_dump_json().encode())
 
 
@@ -109,9 +109,9 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
     Somebody can be waiting who asked without reading, who has a grace time to come back, or an idempotency key.
     """
     saved_files = await store.saved_files(meta.request_id)
-    if _REQUEST not in saved_files:
+    if _REQUEST_FILE not in saved_files:
         return None
-    saved = value_of(SavedRequest, saved_files[_REQUEST])
+    saved = value_of(SavedRequest, saved_files[_REQUEST_FILE])
     if saved.attended and meta.grace_s <= 0 and not meta.claim:
         return None
     events = await logged_events(store, meta.request_id)
@@ -119,7 +119,9 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
     photos = await load_photos(store, meta.request_id, accepted.photos if accepted is not None else ())
     if photos is None:
         return None
-    checkpoints = [value_of(Checkpoint, data) for name, data in saved_files.items() if name.startswith(_CHECKPOINT)]
+    checkpoints = [
+        value_of(Checkpoint, data) for name, data in saved_files.items() if name.startswith(_CHECKPOINT_PREFIX)
+    ]
     files = await _load_pictures(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
     request = LocateRequest(
         meta.request_id,
@@ -133,7 +135,7 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         kept=await _load_kept_results(store, saved.continued),
     )
     resumed = ResumedRequest.from_log(events, checkpoints, files)
-    return TakenOver(request, resumed, max(_LEAST_S, _remaining_s(saved, resumed.elapsed_s)))
+    return TakenOver(request, resumed, max(_MIN_REMAINING_S, _remaining_s(saved, resumed.elapsed_s)))
 
 
 def _remaining_s(saved: SavedRequest, elapsed_s: float) -> float:

@@ -20,7 +20,7 @@ from tts.errors import NotFound, PhotoError
 from tts.ports.toolbox import Attachment
 
 KEPT_S = 600.0
-_MOST = 32  # of one caller at this gateway at once
+_MAX_UNUSED_UPLOADS = 32  # of one caller at this gateway at once
 _TICKET = re.compile(r"upl_[0-9a-f]{32}")
 
 
@@ -54,8 +54,10 @@ class Uploads:
                 f"a photo must have 1 to {self._max_bytes:,} bytes; this one has {len(data):,}",
             )
         await self.sweep()
-        if sum(tenant == caller.name for _, _, tenant in self._waiting_uploads) >= _MOST:
-            raise TooManyRequests(f"this key has {_MOST} unused uploads: use them first", retry_after_s=30.0)
+        if sum(tenant == caller.name for _, _, tenant in self._waiting_uploads) >= _MAX_UNUSED_UPLOADS:
+            raise TooManyRequests(
+                f"this key has {_MAX_UNUSED_UPLOADS} unused uploads: use them first", retry_after_s=30.0
+            )
         upload_id, sha256 = f"upl_{secrets.token_hex(16)}", hashlib.sha256(data).hexdigest()
         until = time.time() + KEPT_S
         self._waiting_uploads.append((until, upload_id, caller.name))

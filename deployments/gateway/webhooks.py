@@ -40,12 +40,12 @@ from tts.net.http_client import SafeHttpClient
 from tts.toolkit.toolbox import now_rfc3339
 
 HEADER = "webhook-url"
-_VARIABLE = "GEOTTS_WEBHOOK_SECRET"
-_PREFIX = "whsec_"
+_SECRET_VARIABLE = "GEOTTS_WEBHOOK_SECRET"
+_SECRET_PREFIX = "whsec_"
 _HTTP_GONE = 410
 _NO_USAGE = Usage()
 _CHECK_INTERVAL_S = 2.0
-_SPARE_S = 30.0
+_ATTEMPT_MARGIN_S = 30.0
 _log = logging.getLogger("geotts.webhooks")
 
 
@@ -202,7 +202,7 @@ class WebhookSender:
 
     def _attempt_timeout_s(self) -> float:
         """The time in which an attempt ends, with something to spare."""
-        return _SPARE_S + 2 * self._config.timeout_s
+        return _ATTEMPT_MARGIN_S + 2 * self._config.timeout_s
 
     async def _deliver_once(self, meta: RunMeta, message_id: str, body: bytes) -> bool:
         """Whether the receiver has it, or wants none."""
@@ -242,9 +242,11 @@ def signature(secret: bytes, message_id: str, stamp: str, body: bytes) -> str:
 
 def _read_secret() -> bytes:
     try:
-        secret = base64.b64decode(os.environ.get(_VARIABLE, "").removeprefix(_PREFIX), validate=True)
+        secret = base64.b64decode(os.environ.get(_SECRET_VARIABLE, "").removeprefix(_SECRET_PREFIX), validate=True)
     except binascii.Error as error:
-        raise ConfigError(f"{_VARIABLE} is not base64 (after {_PREFIX})") from error
+        raise ConfigError(f"{_SECRET_VARIABLE} is not base64 (after {_SECRET_PREFIX})") from error
     if len(secret) < 24:
-        raise ConfigError(f"gateway.webhooks needs a secret of 24 bytes or more in {_VARIABLE}: {_PREFIX} and base64")
+        raise ConfigError(
+            f"gateway.webhooks needs a secret of 24 bytes or more in {_SECRET_VARIABLE}: {_SECRET_PREFIX} and base64"
+        )
     return secret

@@ -31,23 +31,23 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the gateway says when it is over
     limits = PhotoLimits.model_validate_json(sys.argv[2])
     with socket.socket(fileno=int(sys.argv[1])) as wire, wire.makefile("rb") as questions:
-        wire.sendall(_frame(None))
+        wire.sendall(_make_frame(None))
         while length := questions.read(QUESTION.size):
-            wire.sendall(_answer(questions.read(QUESTION.unpack(length)[0]), limits))
+            wire.sendall(_decode_to_frame(questions.read(QUESTION.unpack(length)[0]), limits))
 
 
-def _answer(raw: bytes, limits: PhotoLimits) -> bytes:
+def _decode_to_frame(raw: bytes, limits: PhotoLimits) -> bytes:
     try:
         photo = load_small_photo(raw, limits)
     except PhotoError as error:
-        return _frame({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
+        return _make_frame({"reason": error.fields["reason"], "detail": error.detail, "status": error.status})
     if photo is None:
-        return _frame(None)
+        return _make_frame(None)
     fields = {name: getattr(photo, name) for name in ("sha256", "source_sha256", "width", "height")}
-    return _frame(fields, photo.data)
+    return _make_frame(fields, photo.data)
 
 
-def _frame(fields: Mapping[str, object] | None, data: bytes = b"") -> bytes:
+def _make_frame(fields: Mapping[str, object] | None, data: bytes = b"") -> bytes:
     head = orjson.dumps(fields)
     return ANSWER.pack(len(head), len(data)) + head + data
 

@@ -25,9 +25,9 @@ from tts.domain.photo import Photo, PhotoLimits, PhotoProblem
 from tts.errors import PhotoError
 
 _log = logging.getLogger("geotts.photos")
-_LONGEST_S = 10.0  # for one small photo, which takes some 4 ms
-_READY_S = 60.0
-_LEAST_CPU_SHARE = 0.2  # share of that time on the processor from which it is the photo that takes long
+_MAX_DECODING_S = 10.0  # for one small photo, which takes some 4 ms
+_MAX_START_S = 60.0
+_MIN_CPU_SHARE = 0.2  # share of that time on the processor from which it is the photo that takes long
 
 
 class _ProcessDied(Exception):
@@ -97,8 +97,8 @@ class _Child(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._ready_answer: asyncio.Future[Photo | None] = self._loop.create_future()
         self._pending_answers = deque([self._ready_answer])
-        self._kill_timer = self._loop.call_later(_READY_S, self._process.kill)
-        self._received = bytearray()
+        self._kill_timer = self._loop.call_later(_MAX_START_S, self._process.kill)
+        self._received_bytes = bytearray()
         self._lost_event = asyncio.Event()
         self._cpu_seconds_before = 0.0
         self._is_too_slow = False
@@ -138,17 +138,17 @@ class _Child(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's own is none by its class
 
     def data_received(self, data: bytes) -> None:
-        self._received += data
-        while len(self._received) >= ANSWER.size:
-            head_bytes, copied = ANSWER.unpack_from(self._received)
+        self._received_bytes += data
+        while len(self._received_bytes) >= ANSWER.size:
+            head_bytes, copied = ANSWER.unpack_from(self._received_bytes)
             start = ANSWER.size + head_bytes
-            if len(self._received) < start + copied:
+            if len(self._received_bytes) < start + copied:
                 return
             fields, copy = (
-                orjson.loads(self._received[ANSWER.size : start]),
-                bytes(self._received[start : start + copied]),
+                orjson.loads(self._received_bytes[ANSWER.size : start]),
+                bytes(self._received_bytes[start : start + copied]),
             )
-            del self._received[: start + copied]
+            del self._received_bytes[: start + copied]
             self._kill_timer.cancel()
             answer = self._pending_answers.popleft()
             if copy:
@@ -176,11 +176,11 @@ class _Child(asyncio.Protocol):
 
     def _start_timer(self) -> None:
         self._cpu_seconds_before = self._cpu_seconds()
-        self._kill_timer = self._loop.call_later(_LONGEST_S, self._kill_slow_process)
+        self._kill_timer = self._loop.call_later(_MAX_DECODING_S, self._kill_slow_process)
 
     def _kill_slow_process(self) -> None:
         """End a process that stands still or takes too long. Only the second is the fault of its photo."""
-        self._is_too_slow = self._cpu_seconds() - self._cpu_seconds_before >= _LEAST_CPU_SHARE * _LONGEST_S
+        self._is_too_slow = self._cpu_seconds() - self._cpu_seconds_before >= _MIN_CPU_SHARE * _MAX_DECODING_S
         self._process.kill()
 
     @cached_property

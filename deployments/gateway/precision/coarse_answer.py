@@ -17,13 +17,16 @@ from tts.domain.geo import CITY_KM, LatLon
 from tts.domain.hypothesis import Level
 from tts.verify.assembly.radius_consistency import rough_exactness
 
-_NAMES = {"city": ("country", "country_code", "region", "city"), "region": ("country", "country_code", "region")}
-_STEP = 1.5  # radii are rounded up to the next power of this
+_ALLOWED_NAMES = {
+    "city": ("country", "country_code", "region", "city"),
+    "region": ("country", "country_code", "region"),
+}
+_RADIUS_STEP_RATIO = 1.5  # radii are rounded up to the next power of this
 
 
 def coarse_answer(answer: Answer, precision: Precision, units: Units) -> Answer:
     """The same answer, as exact as the operator allows."""
-    place = _place(answer.point, answer.radius_km, answer.target_radius_km, precision, units)
+    place = _unit_fields(answer.point, answer.radius_km, answer.target_radius_km, precision, units)
     route = answer.route
     if route is not None:
         locatability = route.locatability.model_copy(update={"why": ""})
@@ -66,14 +69,14 @@ def note_of(precision: Precision) -> str:
     return f"This service answers no finer than the {precision} (gateway.max_precision), without reasons and evidence."
 
 
-def _place(
+def _unit_fields(
     point: LatLon | None, radius: Radius | None, target_km: float, precision: Precision, units: Units
 ) -> dict[str, Any] | None:
     """Point, radii, level, names and confidence of a unit; None where there is no point or no unit."""
     unit = None if point is None else units.unit_at(point, precision)
     if unit is None or radius is None:
         return None
-    found = _radii(radius, unit, precision)
+    found = _coarse_radius(radius, unit, precision)
     exact = rough_exactness(found.p50, found.p90, target_km=target_km)
     return {
         "lat": round(unit.centre.lat, 6),
@@ -81,22 +84,22 @@ def _place(
         "radius_km": exact.radius,
         "level": exact.level,
         "abstained": False,
-        **_names(unit, exact.level),
+        **_unit_names(unit, exact.level),
         "confidence": exact.confidence,
     }
 
 
-def _radii(radius: Radius, unit: Unit, precision: Precision) -> Radius:
+def _coarse_radius(radius: Radius, unit: Unit, precision: Precision) -> Radius:
     """At least half of the unit and all of it: the true place may be anywhere in it."""
     p50 = max(FINEST_KM[precision], unit.reach_km / 2, _round_up(radius.p50))
-    return Radius(p50=p50, p90=max(p50 * _STEP, unit.reach_km, _round_up(radius.p90)))
+    return Radius(p50=p50, p90=max(p50 * _RADIUS_STEP_RATIO, unit.reach_km, _round_up(radius.p90)))
 
 
 def _round_up(km: float) -> float:
-    return round(_STEP ** math.ceil(math.log(max(1.0, km), _STEP)), 2)
+    return round(_RADIUS_STEP_RATIO ** math.ceil(math.log(max(1.0, km), _RADIUS_STEP_RATIO)), 2)
 
 
-def _names(unit: Unit, level: Level) -> dict[str, str]:
+def _unit_names(unit: Unit, level: Level) -> dict[str, str]:
     names = {"country": unit.country, "country_code": unit.country_code}
     if level.rank >= Level.REGION.rank:
         names["region"] = unit.region
@@ -107,14 +110,14 @@ def _names(unit: Unit, level: Level) -> dict[str, str]:
 
 def _coarse_abstention(verdict: Verdict | PhotoAnswer, precision: Precision) -> dict[str, Any]:
     """An abstention with what is known of country, region and city, as far as a caller may see it."""
-    kept = {name: getattr(verdict, name) for name in _NAMES.get(precision, ("country", "country_code"))}
+    kept = {name: getattr(verdict, name) for name in _ALLOWED_NAMES.get(precision, ("country", "country_code"))}
     known = [level for level in (Level.CITY, Level.REGION, Level.COUNTRY) if kept.get(level.value)]
     level = min((verdict.level, known[0] if known else Level.NONE), key=lambda one: one.rank)
     return {"lat": None, "lon": None, "radius_km": None, "level": level, "abstained": True, **kept, "confidence": 0.0}
 
 
 def _coarse_candidate(candidate: Candidate, precision: Precision, units: Units) -> Candidate | None:
-    place = _place(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, CITY_KM, precision, units)
+    place = _unit_fields(LatLon(lat=candidate.lat, lon=candidate.lon), candidate.radius_km, CITY_KM, precision, units)
     if place is None:
         return None
     kept = {name: value for name, value in place.items() if name in Candidate.model_fields}
@@ -137,7 +140,7 @@ def _merge_by_unit(candidates: list[Candidate | None]) -> tuple[Candidate, ...]:
 
 def _coarse_photo_answer(photo: PhotoAnswer, target_km: float, precision: Precision, units: Units) -> PhotoAnswer:
     point = None if photo.lat is None or photo.lon is None else LatLon(lat=photo.lat, lon=photo.lon)
-    place = _place(point, photo.radius_km, target_km, precision, units) or _coarse_abstention(photo, precision)
+    place = _unit_fields(point, photo.radius_km, target_km, precision, units) or _coarse_abstention(photo, precision)
     return PhotoAnswer(photo=photo.photo, **place)
 
 

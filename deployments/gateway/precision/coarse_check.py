@@ -10,7 +10,7 @@ from tts.domain.answer import Answer
 from tts.domain.claim import CheckedPlace, ClaimCheck, ClaimedPlace, ClaimVerdict
 from tts.domain.geo import Circle, Countries, distance_km
 
-_SAME_KM = 0.1
+_SAME_POINT_KM = 0.1
 
 
 def coarse_check(check: ClaimCheck, answer: Answer, note: str) -> ClaimCheck:
@@ -45,6 +45,6 @@ def _is_unit(place: ClaimedPlace, answer: Answer) -> bool | None:
     if answer.point is None or answer.radius_km is None or len(circles) < len(place.areas):
         return None
     away = [(distance_km(circle.centre, answer.point), circle.radius_km) for circle in circles]
-    if any(km <= _SAME_KM for km, _ in away):
+    if any(km <= _SAME_POINT_KM for km, _ in away):
         return True
     return False if all(km > reach + answer.radius_km.p90 for km, reach in away) else None

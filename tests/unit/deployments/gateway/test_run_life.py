@@ -194,7 +194,7 @@ async def test_a_request_that_was_not_accepted_gives_its_key_back(data_store):
 
 
 async def test_a_key_whose_request_never_came_to_be_is_taken_over(data_store, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.idempotency._OPENING_S", 0.1)
+    monkeypatch.setattr("deployments.gateway.idempotency._MAX_OPENING_S", 0.1)
     store = MemoryRunStore(3600)
     await store.claim("\nk", IdempotencyClaim(request_id="loc_" + "0" * 20, fingerprint="of a gateway that was lost"))
     async with talking_to(an_app(), store) as http:

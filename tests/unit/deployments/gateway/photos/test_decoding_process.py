@@ -154,14 +154,14 @@ async def test_a_photo_sent_to_a_photo_process_that_just_died_is_read_by_the_nex
 
 
 async def test_a_photo_that_takes_too_long_is_refused(process, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.photos.decoding_process._LONGEST_S", 0.0)
+    monkeypatch.setattr("deployments.gateway.photos.decoding_process._MAX_DECODING_S", 0.0)
     children()[0].send_signal(signal.SIGSTOP)  # or else its answer may be there before the time is looked at
     with pytest.raises(PhotoError, match="decoding it failed"):
         await process.clean(SMALL[0])
 
 
 async def test_a_photo_sent_to_a_process_that_stands_still_is_read_by_the_next(process, monkeypatch):
-    monkeypatch.setattr("deployments.gateway.photos.decoding_process._LONGEST_S", 0.5)
+    monkeypatch.setattr("deployments.gateway.photos.decoding_process._MAX_DECODING_S", 0.5)
     children()[0].send_signal(signal.SIGSTOP)
     assert values_of(await process.clean(SMALL[0])) == values_of(load_photo(SMALL[0]))
 
