@@ -1,7 +1,8 @@
 """From a budget to a plan: the way to spend that was most often right in recorded runs, of those that fit the budget.
 
 A row of the table fits when nine of ten recorded requests took no more. In the tenth, the limits of the request keep to
-the budget. Of the rows that fit and are as good as the best, but for half a point, the cheapest is taken.
+the budget. Of the rows that fit and are as good as the best, but for half a point, the cheapest is taken. If several
+cost the same but for a tenth, the one with the fewest tokens is.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tts.routing.usual_cost import usual_tokens
 
 _W = weights("depth")
 _TOLERANCE_POINTS = _W["as_good"]
+_COST_TOLERANCE = _W["as_cheap"]
 _MIN_TOKENS = int(_W["fewest_tokens"])
 _P90_TO_MEAN = _W["usual_spread"]
 _MAX_ROLLOUTS_OF_UNKNOWN_COST = int(_W["unknown_cost_rollouts"])
@@ -201,7 +203,9 @@ def _can_share(budget: Budget, n: int) -> bool:
 def _cheapest_of_the_best(choices: Sequence[BudgetChoice]) -> BudgetChoice:
     best = max(choice.right.value for choice in choices)
     good = [choice for choice in choices if choice.right.value >= best - _TOLERANCE_POINTS]
-    return min(good, key=lambda choice: (_share(choice), choice.cost.tokens.mean, choice.row.questions))
+    max_share = (1 + _COST_TOLERANCE) * min(_share(choice) for choice in good)
+    cheap = [choice for choice in good if _share(choice) <= max_share]
+    return min(cheap, key=lambda choice: (choice.cost.tokens.mean, _share(choice), choice.row.questions))
 
 
 def _share(choice: BudgetChoice) -> float:

@@ -10,7 +10,7 @@ from tts.domain.abilities import Abilities
 from tts.domain.budget import Budget, budget_of
 from tts.domain.plan import Depth, Limits, Locatability, PlanDepth
 from tts.domain.request import LocateOptions
-from tts.domain.stop_table import Band
+from tts.domain.stop_table import Band, band_of
 from tts.errors import DataError
 from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import best_rows, frontier_svg
@@ -78,12 +78,30 @@ def test_the_shipped_table_never_counts_more_work_as_faster():
 
 
 @given(seconds=st.floats(0.1, 1000), tokens=st.integers(16, 10**6), radius_km=st.sampled_from([25.0, 200.0, 750.0]))
-def test_the_shipped_table_never_plans_questions_draws_or_a_stop(seconds, tokens, radius_km):
-    """docs/routing.md says so: such rows are not more often right there than two plain rollouts."""
+def test_the_shipped_table_plans_draws_questions_or_a_stop_only_where_no_plain_row_is_as_good(
+    seconds, tokens, radius_km
+):
+    """docs/routing.md says so: such rows are not more often right there than four plain rollouts."""
     planner = BudgetPlanner(shipped_budget_table("clues"), "clues")
+    band = band_of(radius_km)
     for budget in (Budget(seconds=seconds), Budget(tokens=tokens), Budget(seconds=seconds, tokens=tokens)):
-        chosen_row = planner.choose(budget, radius_km).row
-        assert (chosen_row.questions, chosen_row.answer_draws, chosen_row.stop) == (0, 1, "none")
+        choice = planner.choose(budget, radius_km)
+        if choice.fits and choice.row.additions:
+            plain = [row for row in planner.table.rows if not row.additions and fits_in(planner.cost(row), budget)]
+            assert max(row.right[band].value for row in plain) < choice.right.value - 0.5
+
+
+def fits_in(cost, budget):
+    return all(amount.p90 <= most for amount, most in cost.limited(budget))
+
+
+def test_of_rows_that_cost_about_the_same_the_one_with_the_fewest_tokens_is_chosen():
+    plain = row(2, 50, 1000, 2.0)
+    stopped = row(8, 50, 4000, 1.9, stop="loss:1.0")
+    much_faster = row(8, 50, 4000, 1.7, stop="loss:1.0")
+    for other, chosen in ((stopped, plain), (much_faster, much_faster)):
+        planner = BudgetPlanner(TABLE.model_copy(update={"rows": (plain, other)}), "clues", PRICE)
+        assert choose_row(planner, seconds=10).row == chosen
 
 
 def test_a_table_of_another_engine_gives_costs_but_no_time():
