@@ -13,7 +13,7 @@ DOCS := $(wildcard tests/cluster/test_docs_*.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
+.PHONY: help demo system setup test test-docs test-vllm test-all test-image vllm-env vllm-env-beside quick check style types types-of-tests bench serve sbom lock lock-vllm lock-image clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -45,7 +45,10 @@ test-docs: setup ## every command and configuration of the documentation, as wri
 	$(BIN)/geotts data build
 	$(PYTEST) $(JOBS) $(DOCS)
 
-test-all: test test-docs test-vllm  ## everything that continuous integration runs
+# the packages of test-vllm are installed beside test-docs, which waits for services half of its time
+test-all: test   ## everything that continuous integration runs: test, test-docs, test-vllm
+	$(MAKE) -j 2 test-docs vllm-env-beside
+	$(MAKE) test-vllm
 
 quick: setup     ## static checks and the tests that need no cluster, browser, vLLM or programs of their own
 	$(MAKE) check
@@ -62,6 +65,10 @@ test-image: setup ## build the image in a scratch root and ask it (as root, with
 
 vllm-env:        ## make .venv-vllm, the project with vLLM for CPUs
 	scripts/vllm-env $(PYTHON)
+
+# test-vllm says why, if it cannot be made
+vllm-env-beside: setup
+	@nice -n 5 scripts/vllm-env $(PYTHON) >/dev/null 2>&1 || true
 
 check: setup     ## formatting, lint, types, layers
 	@$(MAKE) --no-print-directory --output-sync=target -j $(JOBS) style types types-of-tests
