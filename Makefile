@@ -45,7 +45,7 @@ test-docs: setup ## every command and configuration of the documentation, as wri
 	$(BIN)/geotts data build
 	$(PYTEST) $(JOBS) $(DOCS)
 
-# the packages of test-vllm are installed beside test-docs, which waits for services half of its time
+# the packages of test-vllm are installed beside test-docs, to save their time
 test-all: test   ## everything that continuous integration runs: test, test-docs, test-vllm
 	$(MAKE) -j 2 test-docs vllm-env-beside
 	$(MAKE) test-vllm
