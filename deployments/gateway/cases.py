@@ -119,8 +119,9 @@ class Cases:
     async def erase(self, case_id: str, caller: Caller) -> ErasedCase:
         """Erase its requests with their photos everywhere, then the case. Raises NotErased: ask again."""
         case = await self._read_case(case_id, caller)
-        erased = [await self._gateway.erase(run.request_id) for run in case.runs]
+        erased = [await self._gateway.erase(run.request_id, scrub=False) for run in case.runs]
         await self._store.erase_case(case_id)
+        await self._store.scrub()
         return ErasedCase(case_id=case_id, requests=sum(erased))
 
     async def _read_case(self, case_id: str, caller: Caller) -> Case:

@@ -264,11 +264,16 @@ class Gateway:
             _log.warning("a request did not stop in time", extra={"request_id": request_id})
         return True
 
-    async def erase(self, request_id: str) -> bool:
+    async def erase(self, request_id: str, *, scrub: bool = True) -> bool:
         """Stop the work of a request and remove every trace of it. False when there was none.
+
+        Args:
+            request_id: the request.
+            scrub: whether remains in the store's files are removed before this returns, or at its next purge.
 
         Raises:
             NotErased: the tools could not erase their part. The request is still there: ask again.
+            StoreUnavailable: something may be left in the files of the store, until its next purge.
         """
         meta = await self.store.meta(request_id)
         await self.cancel(request_id)
@@ -277,6 +282,8 @@ class Gateway:
         if meta is None or not await self.store.erase(request_id):
             return False
         self._observers.on_erased(meta)
+        if scrub:
+            await self.store.scrub()
         return True
 
     async def meta(self, request_id: str, caller: Caller) -> RunMeta:

@@ -367,7 +367,15 @@ class RunStore(CaseStore, Protocol):
         ...
 
     async def purge(self) -> None:
-        """Erase what is past its retention. Stores that forget by themselves do nothing."""
+        """Erase what is past its retention, and `scrub`. Stores that forget by themselves do nothing."""
+        ...
+
+    async def scrub(self) -> None:
+        """Remove what an erasure may have left in files. Until then, somebody who reads the disk may find parts of it.
+
+        Raises:
+            StoreUnavailable: something may be left. The next `purge` tries again.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -128,6 +128,9 @@ class RedisRunStore(RedisCases):
         self._retention_s = max(1, round(retention_s))
         self._running_s = max(1, round(retention_s + _RUNNING_EXTRA_S))
         self._prefix = f"{prefix}:v{STORE_VERSION}"
+        self._all_leases_key = f"{self._prefix}:all-leases"
+        self._reminders_key = f"{self._prefix}:reminders"
+        self._ended_key = f"{self._prefix}:ended"
         self._packed_after_s = round(packed_after_s)
         self._append_script = self._redis.register_script(APPEND)
         self._owner = secrets.token_hex(8)
@@ -340,6 +343,10 @@ class RedisRunStore(RedisCases):
             for request_id in due:
                 await self._pack_log(request_id.decode())
 
+    async def scrub(self) -> None:
+        """Nothing: Redis decides what stays in its own files."""
+        return
+
     async def _pack_log(self, request_id: str) -> None:
         meta, log, value = (self._key(request_id, part) for part in ("meta", "log", "packed"))
         with _as_store_errors():
@@ -367,18 +374,6 @@ class RedisRunStore(RedisCases):
     async def _run_script(self, script: str, keys: Sequence[str], args: Sequence[Any]) -> Any:
         with _as_store_errors():
             return await self._redis.eval(script, len(keys), *keys, *args)
-
-    @property
-    def _all_leases_key(self) -> str:
-        return f"{self._prefix}:all-leases"
-
-    @property
-    def _reminders_key(self) -> str:
-        return f"{self._prefix}:reminders"
-
-    @property
-    def _ended_key(self) -> str:
-        return f"{self._prefix}:ended"
 
     def _key(self, request_id: str, part: str) -> str:
         return f"{self._prefix}:run:{request_id}:{part}"

@@ -1,8 +1,8 @@
 """The run store in one SQLite file, for one gateway. Finished requests survive its restarts.
 
 One connection in one thread; an append is one transaction in the write-ahead log. The file is locked for as long as a
-gateway has it open: a second one is refused. Deleted rows are overwritten (`secure_delete`), and after an erasure the
-write-ahead log is cut, so that nothing of a request stays on the disk.
+gateway has it open: a second one is refused. Deleted rows are overwritten (`secure_delete`) and the write-ahead log is
+cut; `scrub` then removes the copies that SQLite left elsewhere in the file, so that nothing of a request stays on disk.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from deployments.runstore.stored_values import value_of
+from tts.erasure.sqlite_remains import REMAINS_SCHEMA, clear_remains, mark_remains
 from tts.errors import ConfigError
 from tts.ports.toolbox import Attachment
 from tts.private_files import make_database_private
@@ -188,6 +189,12 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
                 await self.erase(request_id)
         await self._write("DELETE FROM claims WHERE until < ?", [(now,)])
         await self._purge_cases()
+        await self.scrub()
+
+    async def scrub(self) -> None:
+        """Write the file anew, if rows were erased since the last time."""
+        if not await self._run_in_thread(clear_remains):
+            raise StoreUnavailable("another process reads the run store: what was erased may still be in its file")
 
     async def limit_pages(self, more: int | None) -> None:
         """Let the file grow by so many pages and no further, as on a full disk; None: as far as the disk goes."""
@@ -282,7 +289,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             f"{path.name} is a run store of version {found}, this release reads {STORE_VERSION}: remove it"
         )
     with db:
-        db.executescript(_SCHEMA + CASE_SCHEMA)
+        db.executescript(_SCHEMA + CASE_SCHEMA + REMAINS_SCHEMA)
         db.execute(f"PRAGMA user_version = {STORE_VERSION}")
     return db
 
@@ -333,4 +340,5 @@ def _erase_run(db: sqlite3.Connection, meta: RunMeta) -> None:
         for table in ("events", "files", "runs", "kept", "reminders"):
             db.execute(f"DELETE FROM {table} WHERE request_id = ?", (meta.request_id,))
         db.execute(_RELEASE_CLAIM, (meta.claim, meta.request_id))
+        mark_remains(db)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from deployments.runstore.case_record import CaseRecord
 from deployments.runstore.stored_values import value_of
+from tts.erasure.sqlite_remains import mark_remains
 
 T = TypeVar("T")
 
@@ -62,7 +63,8 @@ class SQLiteCases(ABC):
 
         def purge(db: sqlite3.Connection) -> None:
             with db:
-                db.execute("DELETE FROM cases WHERE until <= ?", (now,))
+                if db.execute("DELETE FROM cases WHERE until <= ?", (now,)).rowcount:
+                    mark_remains(db)
                 db.execute("DELETE FROM kept WHERE until <= ?", (now,))
 
         await self._run_in_thread(purge)
@@ -86,5 +88,6 @@ def _erase_case(db: sqlite3.Connection, case_id: str) -> bool:
     with db:
         there = db.execute("DELETE FROM cases WHERE case_id = ?", (case_id,)).rowcount > 0
         db.execute("DELETE FROM kept WHERE case_id = ?", (case_id,))
+        mark_remains(db)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return there

@@ -1,6 +1,7 @@
 """What every run store promises, whatever it is made of."""
 
 import asyncio
+import random
 import secrets
 import tracemalloc
 
@@ -478,3 +479,37 @@ async def test_a_reminder_is_given_once_when_it_is_due_and_again_until_it_is_set
     assert await store.reminders(again_s=0.0) == ["loc_2"]
     await store.erase("loc_2")
     assert await store.reminders(again_s=0.0) == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_nothing_of_an_erased_request_is_in_a_byte_of_the_sqlite_file(tmp_path, seed):
+    draw = random.Random(seed)
+    store = SQLiteRunStore(tmp_path / "runs.sqlite", 3600)
+    names = ("loc_erased", "loc_other")
+    for name in names:
+        await store.open(a_run(name), lease_s=60)
+    owners = {seq: draw.choice(names) for seq in range(1, 60)}
+    kept = [seq for seq, name in owners.items() if name == "loc_other"]
+    for seq, name in owners.items():
+        payload = name.encode() + draw.randbytes(draw.randint(1, 600)).hex().encode()
+        await store.append(name, [LogEntry(seq, "text", payload)])
+    await store.attach("loc_erased", PICTURE)
+    assert await store.erase("loc_erased")
+    await store.scrub()
+    assert not [path.name for path in tmp_path.iterdir() if b"loc_erased" in path.read_bytes()]
+    await store.close(a_run("loc_other"))
+    assert await seqs_of(store, "loc_other") == kept
+    await store.aclose()
+
+
+async def test_scrubbing_changes_nothing_that_can_be_read(store):
+    await store.open(a_run(), lease_s=60)
+    await store.open(a_run("loc_2"), lease_s=60)
+    await store.append("loc_1", entries(1, 2))
+    await store.attach("loc_1", PICTURE)
+    await store.erase("loc_2")
+    await store.scrub()
+    await store.append("loc_1", entries(3))
+    await store.close(a_run())
+    assert await seqs_of(store, "loc_1") == [1, 2, 3]
+    assert await store.file("loc_1", PICTURE.sha256) == PICTURE

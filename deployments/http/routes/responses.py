@@ -242,7 +242,7 @@ async def _full_reply(
                     folding.feed(event)
     finally:
         if forget:
-            spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
+            spawn(gateway.erase(meta.request_id, scrub=False), name=f"forget {meta.request_id}")
     run = fold(events)
     if run.answer is None:
         return no_answer(run, request.url.path, headers)
@@ -264,7 +264,7 @@ async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: b
                         yield b"event: " + streamed["type"].encode() + b"\ndata: " + orjson.dumps(streamed) + b"\n\n"
     finally:
         if forget:
-            spawn(gateway.erase(meta.request_id), name=f"forget {meta.request_id}")
+            spawn(gateway.erase(meta.request_id, scrub=False), name=f"forget {meta.request_id}")
 
 
 def _json_response(body: dict[str, Any], headers: dict[str, str]) -> Response:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from tts.erasure.sqlite_remains import REMAINS_SCHEMA, clear_remains, mark_remains
 from tts.private_files import make_database_private
 from tts.toolkit.broker.cache_entry import SCHEMA_VERSION, Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError, booking
@@ -30,8 +31,8 @@ CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, token TEXT NOT NULL, un
 CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, arrival REAL NOT NULL) WITHOUT ROWID;
 """
 _BUSY_TIMEOUT_MS = 5000
-_TRUNCATE_TIMEOUT_S = 2.0
-_TRUNCATE_PAUSE_S = 0.02
+_CLEAR_TIMEOUT_S = 2.0
+_CLEAR_PAUSE_S = 0.02
 _SWEEP_INTERVAL_WRITES = 500  # writes
 
 
@@ -79,15 +80,15 @@ class SqliteStore:
         return await self._write(self._take, bucket, rate, max_wait_s)
 
     async def forget(self, photo_sha256: str) -> int:
-        """Delete the entries, and empty the write-ahead log, so that no file holds them any more."""
+        """Delete the entries, then clear their remains, so that no file holds them any more."""
         deleted = await self._write(self._forget_photo, photo_sha256)
-        await self._truncate_log()
+        await self._clear_remains()
         return deleted
 
     async def purge(self) -> None:
-        """Delete entries and leases past their time; if entries went, empty the write-ahead log."""
-        if await self._write(self._sweep):
-            await self._truncate_log()
+        """Delete entries and leases past their time; if entries of photos went, clear their remains."""
+        await self._write(self._sweep)
+        await self._clear_remains()
 
     async def aclose(self) -> None:
         """Close both connections and end the thread that writes."""
@@ -98,25 +99,24 @@ class SqliteStore:
     async def _write(self, work: Callable[..., T], *args: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_transaction, work, *args)
 
-    async def _truncate_log(self) -> None:
-        """Move the write-ahead log into the file and empty it: erased rows are in neither then. SQLite does not wait
-        for another process that is moving the log at this moment, so it is asked again.
+    async def _clear_remains(self) -> None:
+        """Leave erased rows neither in the file nor in its write-ahead log. SQLite does not wait for another process
+        that is moving the log at this moment, so it is asked again.
 
         Raises:
             StoreError: the log is in use for too long: erased rows may still be in the file.
         """
 
-        def cut() -> bool:
+        def clear() -> bool:
             with _map_store_errors():
-                (busy, _, _) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return not busy
+                return clear_remains(self._writer)
 
         loop = asyncio.get_running_loop()
-        give_up = loop.time() + _TRUNCATE_TIMEOUT_S
-        while not await loop.run_in_executor(self._thread, cut):
+        give_up = loop.time() + _CLEAR_TIMEOUT_S
+        while not await loop.run_in_executor(self._thread, clear):
             if loop.time() > give_up:
                 raise StoreError("the tool cache is in use: what was erased may still be in its file")
-            await asyncio.sleep(_TRUNCATE_PAUSE_S)
+            await asyncio.sleep(_CLEAR_PAUSE_S)
 
     def _run_transaction(self, work: Callable[..., T], *args: object) -> T:
         with _map_store_errors():
@@ -141,11 +141,11 @@ class SqliteStore:
         if self._writes % _SWEEP_INTERVAL_WRITES == 0:
             self._sweep()
 
-    def _sweep(self) -> int:
-        deleted = self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
+    def _sweep(self) -> None:
+        self._execute("DELETE FROM entries WHERE until <= ?", (self._now(),))
         self._execute("DELETE FROM leases WHERE until <= ?", (self._now(),))
-        self._execute("DELETE FROM photos WHERE key NOT IN (SELECT key FROM entries)", ())
-        return deleted
+        if self._execute("DELETE FROM photos WHERE key NOT IN (SELECT key FROM entries)", ()):
+            mark_remains(self._writer)
 
     def _lease(self, key: str, ttl_s: float) -> str | None:
         token = secrets.token_hex(8)
@@ -169,7 +169,8 @@ class SqliteStore:
         deleted = self._execute(
             "DELETE FROM entries WHERE key IN (SELECT key FROM photos WHERE photo = ?)", (photo_sha256,)
         )
-        self._execute("DELETE FROM photos WHERE photo = ?", (photo_sha256,))
+        if self._execute("DELETE FROM photos WHERE photo = ?", (photo_sha256,)):
+            mark_remains(self._writer)
         return deleted
 
 
@@ -188,7 +189,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if version not in (0, SCHEMA_VERSION):
         for table in ("entries", "photos", "leases", "buckets"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for statement in _SCHEMA.split(";"):
+    for statement in (_SCHEMA + REMAINS_SCHEMA).split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
