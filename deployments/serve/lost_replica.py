@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import closing
 from typing import Any, TypeVar
 
 from deployments.seam.ray import is_assigned
@@ -35,10 +35,9 @@ async def streamed_items(response: Any, silent_s: float = SILENT_S) -> AsyncIter
     items = aiter(response)
     try:
         yield await _first_item(response, items, silent_s)
-        while True:
-            async with _limit_silence(silent_s):
-                item = await anext(items)
-            yield item
+        with closing(_SilenceLimit(silent_s)) as limit:
+            while True:
+                yield await limit.next_item(items)
     except StopAsyncIteration:
         return
     except TimeoutError:
@@ -74,27 +73,43 @@ class LastSent:
         return now
 
 
-@asynccontextmanager
-async def _limit_silence(silent_s: float) -> AsyncIterator[None]:
-    """Raise TimeoutError after `silent_s` in which this process was at work."""
-    loop = asyncio.get_running_loop()
-    timers: list[asyncio.TimerHandle] = []
+class _SilenceLimit:
+    """Limits how long each item of one stream is waited for. One timer serves all items: it is not made anew for each,
+    but looks, when it is due, whether the present wait is already so old.
+    """
 
-    def wait() -> None:
-        timers[:] = [loop.call_later(silent_s, expire, loop.time() + silent_s)]
+    def __init__(self, silent_s: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._silent_s = silent_s
+        self._expires_at = self._loop.time() + silent_s
+        self._limit: asyncio.Timeout | None = None
+        self._set_timer()
 
-    def expire(due: float) -> None:
-        if loop.time() - due > _MAX_TIMER_DELAY_S:
-            wait()
-        else:
-            limit.reschedule(loop.time())
+    async def next_item(self, items: AsyncIterator[Any]) -> Any:
+        """The next item. Raises TimeoutError after `silent_s` in which this process was at work."""
+        self._expires_at = self._loop.time() + self._silent_s
+        try:
+            async with asyncio.timeout(None) as self._limit:
+                return await anext(items)
+        finally:
+            self._limit = None
 
-    wait()
-    try:
-        async with asyncio.timeout(None) as limit:
-            yield
-    finally:
-        timers[0].cancel()
+    def close(self) -> None:
+        """Stop the timer."""
+        self._timer.cancel()
+
+    def _set_timer(self) -> None:
+        self._timer = self._loop.call_at(self._expires_at, self._on_timer)
+
+    def _on_timer(self) -> None:
+        now = self._loop.time()
+        stood_still = now - self._timer.when() > _MAX_TIMER_DELAY_S
+        if self._limit is None or stood_still:
+            self._expires_at = now + self._silent_s
+        elif self._expires_at <= now:
+            self._limit.reschedule(now)
+            return
+        self._set_timer()
 
 
 async def _first_item(response: Any, items: AsyncIterator[Any], silent_s: float) -> Any:

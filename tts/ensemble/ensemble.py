@@ -194,6 +194,8 @@ class Ensemble:
         if self._leader_phase is None or self._group_plan is None:
             return
         total = self._group_plan.total
+        if len(self._started_at) >= total:
+            return
         allowed = self._leader_phase.rule.n_allowed(
             self._current_run(), total, waited_s=_now() - self._started_at[LEADER]
         )

@@ -59,6 +59,16 @@ async def test_waiting_for_a_replica_is_not_silence():
     assert await reading == [0, 1]
 
 
+async def test_silence_is_counted_from_the_last_item_and_only_while_the_reader_waits():
+    assert await collect_items(Stream(0, *[0.1] * 6), 0.4) == list(range(7))
+    got = []
+    async with closing(streamed_items(Stream(0, 0, 0), SHORT_S)) as items:
+        async for item in items:
+            await asyncio.sleep(3 * SHORT_S)
+            got.append(item)
+    assert got == [0, 1, 2]
+
+
 async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
     monkeypatch.setattr(envelope, "BEAT_S", 0.02)
 
