@@ -193,8 +193,15 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
 
     async def scrub(self) -> None:
         """Write the file anew, if rows were erased since the last time."""
-        if not await self._run_in_thread(clear_remains):
-            raise StoreUnavailable("another process reads the run store: what was erased may still be in its file")
+        why = "another process reads it"
+        try:
+            if await self._run_in_thread(clear_remains):
+                return
+        except StoreUnavailable as error:
+            why = error.detail
+        raise StoreUnavailable(
+            f"erased, but parts may be left in the file of the run store until its next purge, within a minute: {why}"
+        )
 
     async def limit_pages(self, more: int | None) -> None:
         """Let the file grow by so many pages and no further, as on a full disk; None: as far as the disk goes."""

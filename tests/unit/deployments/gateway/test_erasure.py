@@ -1,5 +1,7 @@
 """Erasing a request takes with it what the tools kept: cache, tape and egress log, and nothing of others."""
 
+import sqlite3
+
 import httpx
 import pytest
 from support.basics import sign_bytes
@@ -7,6 +9,8 @@ from support.provider_server import answer_with_samples, config_for
 from support.rude_server import rude_server
 from support.service import PHOTO, an_app, with_tools
 
+from deployments.runstore import sqlite
+from deployments.runstore.sqlite import SQLiteRunStore
 from deployments.wiring.brokers import NotErased
 from deployments.wiring.local import LocalTools, local_tools
 from tts.config import ProviderSettings, TapeConfig
@@ -127,6 +131,27 @@ async def test_a_failed_erasure_is_reported_as_one_and_can_be_tried_again(data_s
         assert (await http.delete(path + "?erase=true")).json()["erased"]
         assert (await http.get(path)).status_code == 404
     assert brokers.asked == 2 * [(path.removeprefix("/locate/"), (load_photo(PHOTO).sha256,))]
+
+
+async def test_an_erasure_whose_remains_cannot_be_removed_says_so_and_the_next_purge_removes_them(
+    data_store, tmp_path, monkeypatch
+):
+    def find_no_room(db):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    store = SQLiteRunStore(tmp_path / "runs.sqlite", 3600)
+    tools = local_tools(an_app())
+    async with with_tools(an_app(), tools, store=store) as http:
+        reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
+        request_id = reply.json()["request_id"]
+        with monkeypatch.context() as full_disk:
+            full_disk.setattr(sqlite, "clear_remains", find_no_room)
+            refused = await http.delete(f"/locate/{request_id}?erase=true")
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:store-unavailable")
+        assert "until its next purge" in refused.json()["detail"]
+        assert (await http.get(f"/locate/{request_id}")).status_code == 404
+        await store.purge()
+        assert not any(request_id.encode() in path.read_bytes() for path in tmp_path.iterdir())
 
 
 async def test_requests_sent_for_an_erased_request_are_not_written_down(tmp_path):
