@@ -25,7 +25,7 @@ def mark_remains(db: sqlite3.Connection) -> None:
 
 
 def clear_remains(db: sqlite3.Connection) -> bool:
-    """Write the file anew if rows were deleted since the last time, and empty its write-ahead log.
+    """If rows were deleted since the last time, write the file anew and empty its write-ahead log.
 
     This takes about half a second for each 100 MB, during which others can read but not write. One call serves all
     deletions before it.
@@ -40,12 +40,12 @@ def clear_remains(db: sqlite3.Connection) -> bool:
         sqlite3.Error: the file cannot be written, for instance because the disk has no space for a copy of it.
     """
     (last,) = db.execute("SELECT max(id) FROM remains").fetchone()
-    if last is not None:
-        db.execute("VACUUM")
+    if last is None:
+        return True
+    db.execute("VACUUM")
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         return False
-    if last is not None:
-        db.execute("DELETE FROM remains WHERE id <= ?", (last,))
-        db.commit()
+    db.execute("DELETE FROM remains WHERE id <= ?", (last,))
+    db.commit()
     return True
