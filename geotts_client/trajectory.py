@@ -193,11 +193,9 @@ def _change_asking_turn(run: Run, e: ToolCalled | ToolResulted, change: Callable
 
 def _change_turn_at(turns: tuple[Turn, ...], index: int, change: Callable[[Turn], Changed]) -> tuple[Turn, ...]:
     """Turns with one changed, which is created at the end if it is new."""
-    for at, turn in enumerate(turns):  # noqa: B007  both are used below
-        if turn.index == index:
-            break
-    else:
-        at, turn = len(turns), Turn(index=index)
+    indices = [turn.index for turn in turns]
+    at = indices.index(index) if index in indices else len(turns)
+    turn = turns[at] if at < len(turns) else Turn(index=index)
     return (*turns[:at], turn.model_copy(update=change(turn)), *turns[at + 1 :])
 
 

@@ -177,6 +177,10 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         while self._size > self._max_bytes and (oldest := next(iter(self._closed_logs), "")):
             await self.erase(oldest)
 
+    async def scrub(self) -> None:
+        """Nothing is left: memory has no files."""
+        return
+
     async def aclose(self) -> None:
         """Wake all readers; the logs stay until the process ends."""
         self._signals.notify_all()

@@ -59,10 +59,6 @@ class SingleGateway(ABC):
     async def is_open(self, request_id: str) -> bool:
         """Whether there is a log of this request that was not closed."""
 
-    async def scrub(self) -> None:
-        """Nothing is left: memory has no files."""
-        return
-
     async def save(self, request_id: str, name: str, data: bytes) -> None:
         """Nothing: no other gateway could go on with the request."""
         return

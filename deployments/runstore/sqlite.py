@@ -31,7 +31,7 @@ from deployments.runstore.run_meta import RunMeta
 from deployments.runstore.single_gateway import SingleGateway
 from deployments.runstore.sqlite_cases import CASE_SCHEMA, IS_KEPT, SQLiteCases
 from deployments.runstore.stored_values import value_of
-from tts.erasure.sqlite_remains import REMAINS_SCHEMA, clear_remains, mark_remains
+from tts.erasure.sqlite_remains import REMAINS_SCHEMA, cut_log, mark_remains, write_anew
 from tts.errors import ConfigError
 from tts.ports.toolbox import Attachment
 from tts.private_files import make_database_private
@@ -195,7 +195,7 @@ class SQLiteRunStore(SQLiteCases, SingleGateway):
         """Write the file anew, if rows were erased since the last time."""
         why = "another process reads it"
         try:
-            if await self._run_in_thread(clear_remains):
+            if await self._run_in_thread(_clear_remains):
                 return
         except StoreUnavailable as error:
             why = error.detail
@@ -340,6 +340,11 @@ def _claim_key(
             return value_of(IdempotencyClaim, row[0])
         db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, claim.model_dump_json(), until))
     return None
+
+
+def _clear_remains(db: sqlite3.Connection) -> bool:
+    last = write_anew(db)
+    return last is None or cut_log(db, last)
 
 
 def _erase_run(db: sqlite3.Connection, meta: RunMeta) -> None:

@@ -13,7 +13,7 @@ REMAINS_SCHEMA = "CREATE TABLE IF NOT EXISTS remains (id INTEGER PRIMARY KEY AUT
 
 
 def mark_remains(db: sqlite3.Connection) -> None:
-    """Note that rows were deleted, in the transaction that deletes them: a crash before `clear_remains` is found later.
+    """Note that rows were deleted, in the transaction that deletes them: a crash before `cut_log` is found later.
 
     Args:
         db: a connection to a file in which `REMAINS_SCHEMA` was executed.
@@ -24,8 +24,8 @@ def mark_remains(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO remains DEFAULT VALUES")
 
 
-def clear_remains(db: sqlite3.Connection) -> bool:
-    """If rows were deleted since the last time, write the file anew and empty its write-ahead log.
+def write_anew(db: sqlite3.Connection) -> int | None:
+    """Write the file anew if rows were deleted since the last time.
 
     This takes about half a second for each 100 MB, during which others can read but not write. One call serves all
     deletions before it.
@@ -34,15 +34,30 @@ def clear_remains(db: sqlite3.Connection) -> bool:
         db: a connection in WAL mode that is not in a transaction, to a file as for `mark_remains`.
 
     Returns:
-        False when another process was using the log, so that remains may still be in the file or the log: call again.
+        The last deletion that it serves, for `cut_log`; None when there was nothing to do.
 
     Raises:
         sqlite3.Error: the file cannot be written, for instance because the disk has no space for a copy of it.
     """
-    (last,) = db.execute("SELECT max(id) FROM remains").fetchone()
-    if last is None:
-        return True
-    db.execute("VACUUM")
+    last: int | None = db.execute("SELECT max(id) FROM remains").fetchone()[0]
+    if last is not None:
+        db.execute("VACUUM")
+    return last
+
+
+def cut_log(db: sqlite3.Connection, last: int) -> bool:
+    """Move the write-ahead log into the file that was written anew, and empty the log.
+
+    Args:
+        db: the connection of `write_anew`.
+        last: what `write_anew` returned.
+
+    Returns:
+        False when another process was using the log, so that remains may still be in the file or the log: call again.
+
+    Raises:
+        sqlite3.Error: the file cannot be written.
+    """
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         return False

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from tts.erasure.sqlite_remains import REMAINS_SCHEMA, clear_remains, mark_remains
+from tts.erasure.sqlite_remains import REMAINS_SCHEMA, cut_log, mark_remains, write_anew
 from tts.private_files import make_database_private
 from tts.toolkit.broker.cache_entry import SCHEMA_VERSION, Entry
 from tts.toolkit.broker.cache_store import Rate, StoreError, booking
@@ -106,17 +106,21 @@ class SqliteStore:
         Raises:
             StoreError: the log is in use for too long: erased rows may still be in the file.
         """
-
-        def clear() -> bool:
-            with _map_store_errors():
-                return clear_remains(self._writer)
-
         loop = asyncio.get_running_loop()
+        last = await loop.run_in_executor(self._thread, self._write_anew)
         give_up = loop.time() + _CLEAR_TIMEOUT_S
-        while not await loop.run_in_executor(self._thread, clear):
+        while last is not None and not await loop.run_in_executor(self._thread, self._cut_log, last):
             if loop.time() > give_up:
                 raise StoreError("the tool cache is in use: what was erased may still be in its file")
             await asyncio.sleep(_CLEAR_PAUSE_S)
+
+    def _write_anew(self) -> int | None:
+        with _map_store_errors():
+            return write_anew(self._writer)
+
+    def _cut_log(self, last: int) -> bool:
+        with _map_store_errors():
+            return cut_log(self._writer, last)
 
     def _run_transaction(self, work: Callable[..., T], *args: object) -> T:
         with _map_store_errors():

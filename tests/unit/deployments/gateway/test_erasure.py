@@ -145,7 +145,7 @@ async def test_an_erasure_whose_remains_cannot_be_removed_says_so_and_the_next_p
         reply = await http.post("/locate", files={"image": PHOTO}, data={"n_parallel": "1"})
         request_id = reply.json()["request_id"]
         with monkeypatch.context() as full_disk:
-            full_disk.setattr(sqlite, "clear_remains", find_no_room)
+            full_disk.setattr(sqlite, "write_anew", find_no_room)
             refused = await http.delete(f"/locate/{request_id}?erase=true")
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:geotts:problem:store-unavailable")
         assert "until its next purge" in refused.json()["detail"]
