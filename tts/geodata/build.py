@@ -22,10 +22,10 @@ import numpy as np
 from tts.domain.geo import unit_vectors
 from tts.geodata.countries import Countries
 from tts.geodata.gazetteer import KINDS
-from tts.geodata.names import normalise
+from tts.geodata.names import place_key
 from tts.geodata.nearby_towns import cell_of
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 Progress = Callable[[str, float], None]
 
 
@@ -181,9 +181,9 @@ def _places_by_name(rows: list[_Row], progress: Progress) -> dict[str, list[int]
     found: dict[str, dict[int, int]] = defaultdict(dict)
     for number, row in enumerate(rows):
         for alternate in row.alternates:
-            if (key := normalise(alternate)) and len(key) <= 60:
+            if (key := place_key(alternate)) and len(key) <= 60:
                 found[key].setdefault(number, 0)
-        if (key := normalise(row.name)) and len(key) <= 60:
+        if (key := place_key(row.name)) and len(key) <= 60:
             found[key][number] = 1
         if number % 20000 == 0:
             progress("collecting names", 0.25 + 0.3 * number / len(rows))

@@ -35,7 +35,7 @@ from rapidfuzz.process import cdist
 
 from tts.domain.geo import SHORTEST_DEGREE_KM, LatLon, arc_km, distance_km, unit_vector, unit_vectors
 from tts.errors import DataError
-from tts.geodata.names import normalise, trigrams
+from tts.geodata.names import place_key, trigrams
 from tts.geodata.nearby_towns import NearbyTowns
 
 KINDS = ("city", "admin1", "country", "airport")
@@ -128,7 +128,7 @@ class Gazetteer:
 
         `countries` (ISO codes) and `kinds` restrict before ranking, so a rare name inside a country is found.
         """
-        wanted = normalise(query)
+        wanted = place_key(query)
         if not wanted:
             return []
         keep = self._place_mask(countries, kinds)
@@ -144,7 +144,7 @@ class Gazetteer:
 
     def suggest(self, prefix: str, *, countries: Iterable[str] | None = None, limit: int = 10) -> list[Match]:
         """Places with a name that starts with `prefix`, most important first."""
-        wanted = normalise(prefix)
+        wanted = place_key(prefix)
         if not wanted:
             return []
         keep = self._place_mask(countries, None)

@@ -17,6 +17,8 @@ _FOLDED_LETTERS = str.maketrans(
         "’": None, "'": None, "`": None, "´": None, "ʻ": None, "ʼ": None, "‘": None, "·": " ", ".": None,
     }
 )  # fmt: skip
+# Letters that Arabic, Persian and Urdu write with different characters, and recognisers of one for those of another.
+_ARABIC_LETTERS = str.maketrans("یېےکڪہھەۃ", "يييككهههه")
 _DIACRITICS = re.compile(r"[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]")
 _MARKED_SCRIPTS = r"\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _SEPARATORS = re.compile(rf"(?:[^\w{_MARKED_SCRIPTS}]|_)+")
@@ -37,6 +39,12 @@ def normalise(name: str) -> str:
     folded = unicodedata.normalize("NFKD", plain).translate(_FOLDED_LETTERS)
     folded = unicodedata.normalize("NFC", _DIACRITICS.sub("", folded))
     return _SEPARATORS.sub(" ", folded).strip()
+
+
+def place_key(name: str) -> str:
+    """The form in which the gazetteer compares names: normalised, with one letter for each that Arabic, Persian and
+    Urdu write with characters of their own."""
+    return normalise(name).translate(_ARABIC_LETTERS)
 
 
 def trigrams(normalised: str) -> set[str]:

@@ -84,6 +84,13 @@ def test_misspelt_names_are_found(gazetteer):
     assert hit / asked >= 0.95
 
 
+def test_names_are_found_in_the_letters_of_a_neighbouring_language(gazetteer):
+    """Recognisers of Arabic read Urdu and Persian with Arabic letters."""
+    for read in ("لاليان", "لالیان"):
+        (match, *_) = gazetteer.search(read, fuzzy=False)
+        assert (match.place.name, match.place.country_code) == ("Lalian", "PK")
+
+
 def test_suggestions_complete_a_prefix(gazetteer):
     assert gazetteer.suggest("rourk", limit=1)[0].place.name == "Rourkela"
     assert {match.place.country_code for match in gazetteer.suggest("wil", countries=["DE"], limit=8)} == {"DE"}

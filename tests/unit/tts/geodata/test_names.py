@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tts.geodata.names import normalise, script_of, trigrams
+from tts.geodata.names import normalise, place_key, script_of, trigrams
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,9 @@ def test_ascii_text_is_normalised_alike_beside_other_letters(text):
 )  # fmt: skip
 def test_the_dominant_script_of_a_text_is_found(text, script):
     assert script_of(text) == script
+
+
+@pytest.mark.parametrize("other", ["لاليان", "لاليان".translate({0x64A: 0x649}), "لالیان"])
+def test_letters_that_arabic_persian_and_urdu_write_differently_are_one_in_a_place_key(other):
+    assert place_key(other) == place_key("لالیان")
+    assert place_key("گجرات") != place_key("کجرات")
