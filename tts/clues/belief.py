@@ -30,7 +30,7 @@ from tts.geodata.gazetteer import Gazetteer, Place
 _W = weights("belief")
 _FAME_SHARE = _W["fame"]
 _DIVISION_SHARE = _W["division"]
-_MENTION_CAP = _W["mention_cap_nats"]
+_MAX_MENTION_RATIO = math.expm1(_W["mention_cap_nats"])
 _KIND_CAP_FACTOR = _W["kind_cap"]
 _MENTION_REACH_KM = _W["near_km"]
 _REACH_KM = {"admin1": _W["admin1_km"], ADDRESS: _W["address_km"]}
@@ -249,6 +249,8 @@ class Weigher:
         """How often a photo of another place shows this name: as a word, by chance, or because the place is known
         there."""
         plain = mention.rate_elsewhere_among(languages) + (_STREET_RATE if mention.street else 0.0)
+        if mention.called_from_afar:
+            return plain + mention.called_from_afar * max(self.priors.town_share(m.place) for m in mention.matches)
         if any(match.place.kind == ADDRESS for match in mention.matches):
             return plain
         shares = (
@@ -303,7 +305,7 @@ def _sign_likelihood(mention: Mention, elsewhere: Floats, places: Sequence[Place
         scale = _REACH_KM.get(match.place.kind, _MENTION_REACH_KM)
         close = np.exp(-away / scale) if mention.km is None else _distance_factors(away, mention.km)
         near = np.maximum(near, close * min(1.0, match.score ** _W["spelling_power"]))
-    return np.minimum(_MENTION_CAP, np.log1p(near * mention.rate / elsewhere))
+    return np.asarray(np.log1p(near * np.minimum(_MAX_MENTION_RATIO, mention.rate / elsewhere)))
 
 
 def _may_mean_point(place: Place, mention: Mention) -> bool:

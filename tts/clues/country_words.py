@@ -92,7 +92,8 @@ def _company_forms() -> re.Pattern[str]:
 
 
 def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]:
-    """Chains that are found in few countries; names that are also words are left out."""
+    """Chains that are found in few countries. Names that are also words, or that say what a public service is in every
+    country with the language (“Correios”), are left out."""
     words = normalise(text).split()
     taken: set[int] = set()
     for length in (4, 3, 2, 1):
@@ -100,7 +101,7 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             span = range(at, at + length)
             name = " ".join(words[at : at + length])
             codes = brands().get(name)
-            if codes is None or taken & set(span) or len(name) < _BRAND_LETTERS:
+            if codes is None or taken & set(span) or len(name) < _BRAND_LETTERS or name in tables().town_words:
                 continue
             if _are_common_words(words[at : at + length], lexicon, _languages_of(codes, countries)):
                 continue

@@ -79,7 +79,8 @@ class Mention:
     """A name in a line. `rate` is the share of photos in its place that carry it so, `base` that of photos anywhere on
     which these letters stand by chance, and `words`, by language, that of its signs on which they are ordinary words.
     `km` is the distance to it where the line says one, as a signpost does. `street` says that it is the name of a
-    street, `abroad` is the share of photos of other countries that show it as the name of a shop or a dish."""
+    street, `abroad` is the share of photos of other countries that show it as the name of a shop or a dish.
+    `called_from_afar` is the share of photos elsewhere in the country with a number of another town's exchange."""
 
     name: str
     quote: str
@@ -90,6 +91,7 @@ class Mention:
     words: Mapping[str, float] = field(default_factory=dict)
     street: bool = False
     abroad: float = 0.0
+    called_from_afar: float = 0.0
 
     @property
     def likelihood_ratio(self) -> float:
@@ -284,7 +286,14 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
     for name in described.replace("/", ",").split(","):
         matches = gazetteer.search(name, countries=[region], kinds=["city", "admin1"], limit=4, fuzzy=False)
         if matches:
-            return Mention(normalise(name), digits, tuple(matches), _W["exchange"], _W["exchange_base"])
+            return Mention(
+                normalise(name),
+                digits,
+                tuple(matches),
+                _W["exchange"],
+                _W["exchange_base"],
+                called_from_afar=_W["exchange"] * _W["exchange_afar"],
+            )
     return None
 
 

@@ -64,6 +64,8 @@ def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = (), ru
     """How often a name that stands so is that of the town, compared with one in the middle of other words. `lines` are
     those above and below it, where stations and town halls say what they are."""
     before, after = text[:start], text[end:]
+    if normalise(text[start:end]) in tables().town_words:  # a town hall is called “Rathaus” more often than a town is
+        return _OTHER_MEANING_FACTOR
     if _TOWN_BEFORE.search(before) or _TOWN_AFTER.search(after):
         return TOWN_NAMED
     rest = _PARTICLE.sub("", normalise(f"{before} {after}"))

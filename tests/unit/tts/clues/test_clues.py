@@ -18,6 +18,7 @@ from tts.clues.mentions import MentionReader, phone_town
 from tts.clues.name_frequencies import NameFrequencies
 from tts.clues.numbers import number_clues
 from tts.clues.plates import plate_clues
+from tts.clues.words_around_names import TOWN_NAMED, weight_beside
 from tts.domain.geo import LatLon, distance_km
 from tts.geodata.names import normalise
 
@@ -30,6 +31,18 @@ def lexicon(data_store):
 @pytest.fixture(scope="module")
 def languages(lexicon, countries):
     return LanguageReader(lexicon, countries)
+
+
+@pytest.fixture(scope="module")
+def weigh(data_store, countries):
+    """The belief that lines of a photo lead to."""
+    reader = ClueReader(data_store.gazetteer(), data_store.lexicon(), countries)
+
+    def from_lines(*texts):
+        leads = reader.leads(dict.fromkeys(texts, 1.0))
+        return reader.weigher.weigh(leads.clues, leads.mentions)
+
+    return from_lines
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +169,8 @@ def test_a_brand_is_a_clue_unless_it_is_a_common_word(countries, lexicon):
     found = [clue for clue in wording_clues("EDEKA", countries, lexicon) if clue.kind is ClueKind.BRAND]
     assert found
     assert "DE" in found[0].weights
-    assert not [c for c in wording_clues("price coffee", countries, lexicon) if c.kind is ClueKind.BRAND]
+    for words in ("price coffee", "Correios"):
+        assert not [c for c in wording_clues(words, countries, lexicon) if c.kind is ClueKind.BRAND]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +289,35 @@ def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(mention_r
 def test_a_name_with_vowel_signs_is_one_name(mention_reader, text, town):
     found = mention_reader.mentions([text])
     assert town in {match.place.name for match in found[0].matches}
+
+
+def test_the_name_of_a_town_counts_more_than_the_exchange_of_the_capital(weigh):
+    """Most landlines of the capital are on signs there, but it has so many that others are all over the country."""
+    belief = weigh("Vilcún", "+56 2 2123 6334")
+    assert belief.places[0][0].name == "Vilcún"
+
+
+def test_the_exchange_of_a_small_town_names_it(weigh):
+    belief = weigh("+49 7556 92110")
+    assert belief.places[0][1] > 0.5
+
+
+def test_a_name_counts_more_in_its_town_than_in_a_quarter_of_the_next_one(weigh):
+    """However telling it is: Untersiggenthal is in reach of Zürich, which has a quarter called Rathaus."""
+    belief = weigh("Untersiggenthal", "Rathaus")
+    (first, share), (second, other) = belief.places[:2]
+    assert (first.name, second.name) == ("Untersiggenthal", "Zürich (Kreis 1) / Rathaus")
+    assert share > 2 * other
+
+
+@pytest.mark.parametrize("word", ["Kantor Pos", "Correios", "郵便局", "Rathaus"])
+def test_a_name_beside_a_word_for_a_public_service_is_that_of_the_town(word):
+    assert weight_beside("Negara", 0, 6, [word]) == TOWN_NAMED
+    assert weight_beside("Negara", 0, 6, ["Zelmor"]) < TOWN_NAMED
+
+
+def test_a_word_for_a_public_service_is_hardly_the_name_of_a_town():
+    assert weight_beside("Rathaus", 0, 7) < 1.0 < weight_beside("Anadia", 0, 6)
 
 
 def test_the_exchange_of_a_landline_names_its_town(gazetteer):
