@@ -78,6 +78,7 @@ class TextFact(Value):
     )
     language: str = Field(default="", description="BCP 47 tag of the language; empty if not known")
     confidence: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="confidence of the reader, 0 to 1")
+    alternatives: tuple[str, ...] = Field(default=(), description="what the line may say instead")
 
 
 class CountryFact(Value):

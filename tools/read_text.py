@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tools.zoom import BoxArguments
+from tts.domain.reading import TextLine
 from tts.domain.tooling import ImageRef, TextFact, ViewFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.perception import Perception
@@ -52,10 +53,11 @@ def read_text_tool(perception: Perception) -> Tool:
                 script=line.script,
                 language=line.language or arguments.language,
                 confidence=line.confidence,
+                alternatives=line.alternatives,
             )
             for line in reading.lines
         )
-        text = "\n".join(f"{line.text}  (confidence {line.confidence:.2f})" for line in reading.lines)
+        text = "\n".join(map(_describe_line, reading.lines))
         return Observation(text=text, facts=(*facts, ViewFact(image=image, source="photo")), images=(image,))
 
     spec = ToolSpec(
@@ -66,3 +68,8 @@ def read_text_tool(perception: Perception) -> Tool:
         provider="perception",
     )
     return FunctionTool(spec, ReadArguments, read)
+
+
+def _describe_line(line: TextLine) -> str:
+    others = f", or: {' / '.join(line.alternatives)}" if line.alternatives else ""
+    return f"{line.text}  (confidence {line.confidence:.2f}{others})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ from tts.perception.script_recognition import ForeignLine, ForeignReader
 from tts.perception.tesseract import Tesseract
 from tts.perception.vietnamese import VietnameseReader
 
-VERSION = "reader-5"
+VERSION = "reader-6"
 _W = weights("reading")
 _MIN_CONFIDENCE = _W["least_confidence"]
 _SURE_CONFIDENCE = _W["sure"]
@@ -34,6 +35,9 @@ _MAX_ZOOM = _W["most_zoom"]
 _MAX_LINES_IN_LANGUAGE = int(_W["lines_as"])
 _MAX_UNREAD = int(_W["most_unread"])
 _MIN_TALL_RATIO = _W["tall_ratio"]
+_MARGINS = ((0.0, 0.0), (_W["margin_beside"], _W["margin_above"]), (0.0, -_W["cut_above"]))
+_MAX_PHOTOS_KEPT = 64
+_MIN_SHARE_OF_BOX = _W["share_of_box"]
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
 
@@ -59,6 +63,17 @@ class _Line:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """BGR pixels of a photo or of an enlarged box, the box's corner in photo pixels, the enlargement, and the lines
+    in it, largest first."""
+
+    pixels: Pixels
+    origin: tuple[int, int]
+    scale: float
+    quads: list[Quad]
+
+
 class SignReader:
     """Holds the recognisers. One instance a process; calls must not overlap (see `LocalPerception`)."""
 
@@ -67,6 +82,7 @@ class SignReader:
         tesseract = Tesseract()
         self._foreign_reader = ForeignReader(tesseract)
         self._vietnamese_reader = VietnameseReader(tesseract)
+        self._quads_by_photo: OrderedDict[str, list[Quad]] = OrderedDict()
 
     def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
@@ -77,17 +93,18 @@ class SignReader:
         Raises:
             ToolError: where no reader has the language; the message names those there are.
         """
-        pixels, origin, scale = _pixels(photo, box, _LANGUAGE_SIDE_PX if language else _ZOOM_SIDE_PX)
         if language:
-            lines = self._lines_in_language(pixels, language)
+            view = self._view_for_language(photo, box)
+            lines = self._lines_in_language(view, language)
         else:
-            lines = self._foreign_lines(self._latin_lines(pixels), enlarged=box is not None)
+            view = self._view(photo, box, _ZOOM_SIDE_PX)
+            lines = self._foreign_lines(self._latin_lines(view), enlarged=box is not None)
             lines = self._vietnamese_lines(lines)
         kept: list[TextLine] = []
         unread: list[TextLine] = []
         for line in lines:
             legible = line.confidence >= _MIN_CONFIDENCE and _HAS_LETTER_OR_DIGIT.search(line.text)
-            (kept if legible else unread).append(_text_line(line, photo, origin, scale))
+            (kept if legible else unread).append(_text_line(line, photo, view))
         kept.sort(key=lambda line: (-line.height_px * len(line.text), line.box.y0, line.box.x0))
         return Reading(
             photo_sha256=photo.sha256,
@@ -97,9 +114,35 @@ class SignReader:
             version=VERSION,
         )
 
-    def _latin_lines(self, pixels: Pixels) -> list[_Line]:
+    def _view(self, photo: Photo, box: Box | None, side_px: int) -> _View:
+        pixels, origin, scale = _pixels(photo, box, side_px)
+        return _View(pixels, origin, scale, self._ppocr.detect(pixels) if box else self._lines_of_photo(photo, pixels))
+
+    def _view_for_language(self, photo: Photo, box: Box | None) -> _View:
+        """The lines of the whole photo that a box is about, as they were found there: around a single line, in a small
+        box, they are found less well. Of a box with other lettering, or none, what is found in its enlarged pixels."""
+        whole = self._view(photo, None, _LANGUAGE_SIDE_PX)
+        if box is None or box.area >= 1.0:
+            return whole
+        lines = [quad for quad in whole.quads if _fills(quad, box, photo)]
+        if lines:
+            return replace(whole, quads=lines)
+        view = self._view(photo, box, _LANGUAGE_SIDE_PX)
+        height, width = view.pixels.shape[:2]
+        everything = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+        return replace(view, quads=view.quads or [everything])
+
+    def _lines_of_photo(self, photo: Photo, pixels: Pixels) -> list[Quad]:
+        """The lines in a whole photo; kept, because a photo is read in several languages."""
+        if photo.sha256 not in self._quads_by_photo:
+            self._quads_by_photo[photo.sha256] = self._ppocr.detect(pixels)
+            while len(self._quads_by_photo) > _MAX_PHOTOS_KEPT:
+                self._quads_by_photo.popitem(last=False)
+        return self._quads_by_photo[photo.sha256]
+
+    def _latin_lines(self, view: _View) -> list[_Line]:
         """Everything that was detected, as PP-OCR reads it in the best of its possible orientations."""
-        quads = self._ppocr.detect(pixels)
+        pixels, quads = view.pixels, view.quads
         crops = [_views(cut_out(pixels, quad)) for quad in quads]
         read = iter(self._ppocr.recognise([view for views in crops for view in views]))
         lines = []
@@ -109,16 +152,33 @@ class SignReader:
             lines.append(_Line(quad, crop, text, confidence if text else 0.0))
         return lines
 
-    def _lines_in_language(self, pixels: Pixels, language: str) -> list[_Line]:
-        """Every detected line in one language; the whole picture is the line where none is detected."""
-        height, width = pixels.shape[:2]
-        whole = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+    def _lines_in_language(self, view: _View, language: str) -> list[_Line]:
+        """Every detected line in one language."""
         lines = []
-        for quad in self._ppocr.detect(pixels)[:_MAX_LINES_IN_LANGUAGE] or [whole]:
-            crop = cut_out(pixels, quad)
-            found = self._foreign_reader.read_as(crop, language)
-            lines.append(_Line(quad, crop, found.text, found.confidence, f"tesseract:{found.language}"))
+        for quad in view.quads[:_MAX_LINES_IN_LANGUAGE]:
+            found, others = self._read_with_margins(view.pixels, quad, language)
+            lines.append(
+                _Line(
+                    quad,
+                    cut_out(view.pixels, quad),
+                    found.text,
+                    found.confidence,
+                    f"tesseract:{found.language}",
+                    others,
+                )
+            )
         return lines
+
+    def _read_with_margins(self, pixels: Pixels, quad: Quad, language: str) -> tuple[ForeignLine, tuple[str, ...]]:
+        """The surest reading of a line as it was found, with more around it and with less; and the other readings.
+
+        The marks above and below letters are often cut off, or letters of the next line are not.
+        """
+        crops = [cut_out(pixels, _with_margin(quad, *margin)) for margin in _MARGINS]
+        read = [self._foreign_reader.read_as(crop, language) for crop in crops]
+        best = max(read, key=lambda line: line.confidence)  # of equal ones the first: the line as it was found
+        others = {line.text for line in read if line.confidence >= _MIN_CONFIDENCE and line.text != best.text}
+        return best, tuple(sorted(others))
 
     def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""
@@ -173,9 +233,23 @@ def _signs_in_a_row(crop: Pixels) -> Pixels:
     return np.asarray(np.concatenate(tiles, axis=1), dtype=np.uint8)
 
 
-def _text_line(line: _Line, photo: Photo, origin: tuple[int, int], scale: float) -> TextLine:
-    x = np.clip((line.quad[:, 0] / scale + origin[0]) / photo.width, 0.0, 1.0)
-    y = np.clip((line.quad[:, 1] / scale + origin[1]) / photo.height, 0.0, 1.0)
+def _with_margin(quad: Quad, beside: float, above: float) -> Quad:
+    """The quadrilateral with margins, in shares of its width and of its height; negative ones cut some of it off."""
+    along, down = (quad[1] - quad[0]) * beside, (quad[3] - quad[0]) * above
+    corners = [quad[0] - along - down, quad[1] + along - down, quad[2] + along + down, quad[3] - along + down]
+    return np.asarray(corners, dtype=np.float32)
+
+
+def _fills(quad: Quad, box: Box, photo: Photo) -> bool:
+    """Whether a box is about this line of the photo: its centre is inside, and it takes much of the box."""
+    x, y = quad[:, 0] / photo.width, quad[:, 1] / photo.height
+    inside = box.x0 <= x.mean() <= box.x1 and box.y0 <= y.mean() <= box.y1
+    return bool(inside and np.ptp(x) * np.ptp(y) >= _MIN_SHARE_OF_BOX * box.area)
+
+
+def _text_line(line: _Line, photo: Photo, view: _View) -> TextLine:
+    x = np.clip((line.quad[:, 0] / view.scale + view.origin[0]) / photo.width, 0.0, 1.0)
+    y = np.clip((line.quad[:, 1] / view.scale + view.origin[1]) / photo.height, 0.0, 1.0)
     x0, y0 = min(float(x.min()), 0.9998), min(float(y.min()), 0.9998)
     along = line.quad[1] - line.quad[0]
     return TextLine(
@@ -189,7 +263,7 @@ def _text_line(line: _Line, photo: Photo, origin: tuple[int, int], scale: float)
         confidence=round(min(1.0, line.confidence), 3),
         script=script_of(line.text),
         angle_deg=round(math.degrees(math.atan2(float(along[1]), float(along[0]))), 1),
-        height_px=round(float(np.linalg.norm(line.quad[3] - line.quad[0])) / scale, 1),
+        height_px=round(float(np.linalg.norm(line.quad[3] - line.quad[0])) / view.scale, 1),
         reader=line.reader,
         alternatives=line.alternatives,
     )

@@ -26,14 +26,14 @@ from tts.domain.tooling import ToolCall
 from tts.domain.usage import Usage
 from tts.inference.clues.answer_texts import explain, write_answer, write_draw
 from tts.inference.clues.notes import Notes, notes
-from tts.inference.clues.planned_calls import PlannedCalls, plan_calls
+from tts.inference.clues.planned_calls import TURNS_WITH_READING, PlannedCalls, plan_calls
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.ports.model_client import Delta, ModelRequest
 
 _CHUNK_CHARS = 24
 _NAME_NOISE = weights("embedded")["name_noise"]
 _TOKENS_PER_CALL = 8
-_MAX_TURNS_WITH_CALLS = 2  # then it answers
+_MAX_TURNS_WITH_CALLS = TURNS_WITH_READING + 1  # then it answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,14 @@ _USUAL_TEMPERATURE = _W["usual_temperature"]
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Lines (largest first, then what zooming brought), boxes looked at, queries asked, and all tool results."""
+    """Lines (largest first, then what zooming brought: `found_lines`), boxes looked at, queries asked, and all tool
+    results."""
 
     draw: str
     temperature: float
     turn: int
     lines: tuple[TextLine, ...]
+    found_lines: tuple[TextLine, ...]
     unread: tuple[Box, ...]
     looked: frozenset[Box]
     read_as: frozenset[tuple[Box, str]]
@@ -60,11 +62,13 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
     boxes = [(box, str(c.arguments.get("language", ""))) for c in calls if (box := _box(c.arguments)) is not None]
     results = tuple(message.result for message in request.messages if message.result is not None)
     read = [line for reading in request.readings for line in reading.lines]
+    found = tuple(_zoomed_lines(results))
     return Notes(
         draw=draw,
         temperature=drawn,
         turn=turn,
-        lines=(*_followed_lines(read, drawn, random.Random(f"{draw}/lines")), *_zoomed_lines(results)),
+        lines=(*_followed_lines(read, drawn, random.Random(f"{draw}/lines")), *found),
+        found_lines=found,
         unread=tuple(box for reading in request.readings for box in reading.unread),
         looked=frozenset(box for box, language in boxes if not language),
         read_as=frozenset((box, language) for box, language in boxes if language),
@@ -87,7 +91,14 @@ def _followed_lines(lines: list[TextLine], temperature: float, rng: random.Rando
 def _zoomed_lines(results: tuple[ToolResult, ...]) -> list[TextLine]:
     facts = [fact for result in results for fact in result.facts if isinstance(fact, TextFact)]
     return [
-        TextLine(text=fact.text, box=fact.box, confidence=fact.confidence, script=fact.script, language=fact.language)
+        TextLine(
+            text=fact.text,
+            box=fact.box,
+            confidence=fact.confidence,
+            script=fact.script,
+            language=fact.language,
+            alternatives=fact.alternatives,
+        )
         for fact in facts
     ]
 

@@ -18,6 +18,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.tooling import ToolCall
 from tts.geodata.english_names import language_name
 from tts.inference.clues.notes import Notes, gumbel
+from tts.inference.clues.photo_parts import halves, is_centre_inside
 from tts.inference.clues.rereads import rereads
 from tts.inference.clues.sibling_share import SiblingShare
 from tts.inference.clues.unknown_words import strange_names, unknown_names
@@ -44,8 +45,8 @@ _UNREAD_LINE_WORTH = _W["unread_worth"]
 _SMALL_LINE_WORTH = _W["small_worth"]
 _READ_LINE_WORTH = _W["read_worth"]
 _MAX_ARGUMENT_CHARS = 200  # characters of a tool's argument
-_BOX_OFFSETS = (0.0, 0.25, 0.5)
 _NO_SIBLINGS = SiblingShare()
+TURNS_WITH_READING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,16 @@ def plan_calls(
     reader: ClueReader,
     share: SiblingShare = _NO_SIBLINGS,
 ) -> PlannedCalls:
-    """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`."""
+    """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`.
+
+    After `TURNS_WITH_READING` turns, only names that the last reading brought are looked up."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
     plan = _CallPlan(known.turn, share)
+    if known.turn >= TURNS_WITH_READING:
+        if SEARCH in offered:
+            _look_up_found_names(plan, known, belief, reader)
+        return PlannedCalls(tuple(plan.calls), " ".join(plan.why))
     if "read_text" in offered and belief.mass(point, _TOWN_KM) < _SURE_TOWN_SHARE:
         _reread_or_enlarge(plan, known, belief, request, reader)
     if SEARCH in offered:
@@ -131,6 +138,16 @@ def _look_up(plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belie
         plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
 
 
+def _look_up_found_names(plan: _CallPlan, known: Notes, belief: Belief, reader: ClueReader) -> None:
+    """Names that this rollout has read since the photo was first read, and that nothing explains yet."""
+    found = {name for name, _ in unknown_names(known.found_lines, reader)}
+    strange = [(name, country) for name, country in strange_names(known, belief.countries, reader) if name in found]
+    for name, country in strange[:_MAX_SEARCHES]:
+        plan.add(SEARCH, query=name, country=country)
+    if strange:
+        plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in strange[:_MAX_SEARCHES]) + ".")
+
+
 def _locate_address(plan: _CallPlan, known: Notes, belief: Belief) -> None:
     """An address, once somebody can know where: it names its town, or the country is known."""
     country = _country_to_search(belief)
@@ -158,7 +175,7 @@ def _search_nearby(
     named = {mention.name for mention in mentions}
     if plan.share.of > 1:
         drawn = plan.share.own_options(sorted(drawn, key=lambda pair: (-pair[0], pair[1].id)))
-    if drawn and any(name not in named for name, _ in unknown_names(known, reader)):
+    if drawn and any(name not in named for name, _ in unknown_names(known.lines, reader)):
         _, place = max(drawn, key=lambda pair: (pair[0], pair[1].id))
         plan.add(AROUND, **_point_arguments(place.point))
         plan.why.append(f"I check what is around {place.name}.")
@@ -194,13 +211,11 @@ def _boxes_to_enlarge(known: Notes, photos: tuple[Photo, ...], share: SiblingSha
     for number, photo in enumerate(photos):
         if max(photo.width, photo.height) < _SMALL_SIDE_PX:
             continue
-        for x in _BOX_OFFSETS:
-            for y in _BOX_OFFSETS:
-                box = Box(x0=x, y0=y, x1=x + 0.5, y1=y + 0.5, photo=number)
-                worth = _lettering_worth(known, box, photo)
-                seen = share.of == 1 and box in known.looked
-                if not seen and (worth >= _MIN_ENLARGED_WORTH or not known.lines):
-                    options.append((-worth - rng.gauss(0.0, _ORDER_NOISE * known.temperature), rng.random(), box))
+        for box in halves(number):
+            worth = _lettering_worth(known, box, photo)
+            seen = share.of == 1 and box in known.looked
+            if not seen and (worth >= _MIN_ENLARGED_WORTH or not known.lines):
+                options.append((-worth - rng.gauss(0.0, _ORDER_NOISE * known.temperature), rng.random(), box))
     ranked = [box for _, _, box in sorted(options, key=lambda option: option[:2])]
     return [box for box in share.own_options(ranked) if box not in known.looked]
 
@@ -209,17 +224,12 @@ def _lettering_worth(known: Notes, box: Box, photo: Photo) -> float:
     """How much there may be to read in a box: unread lines count most, then small and doubtful ones."""
     worth = _CENTRE_WORTH * math.exp(-_CENTRE_FALLOFF * ((box.x0 - 0.25) ** 2 + (box.y0 - 0.25) ** 2))
     for unread in known.unread:
-        worth += _UNREAD_LINE_WORTH if _is_centre_inside(unread, box) else 0.0
+        worth += _UNREAD_LINE_WORTH if is_centre_inside(unread, box) else 0.0
     for line in known.lines:
-        if line.box.photo == box.photo and _is_centre_inside(line.box, box):
+        if line.box.photo == box.photo and is_centre_inside(line.box, box):
             small = line.height_px < _SMALL_LINE_HEIGHT * max(photo.width, photo.height)
             worth += _SMALL_LINE_WORTH if small or line.confidence < _DOUBTFUL_CONFIDENCE else _READ_LINE_WORTH
     return worth
-
-
-def _is_centre_inside(inner: Box, outer: Box) -> bool:
-    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
-    return inner.photo == outer.photo and outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
 
 
 def _names_to_search(

@@ -19,6 +19,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.reading import TextLine
 from tts.geodata.names import script_of
 from tts.inference.clues.notes import Notes, gumbel
+from tts.inference.clues.photo_parts import halves, is_centre_inside
 from tts.perception.alphabets import LANGUAGE_OF, SCRIPT_OF
 
 _SCRIPTS = {LANGUAGE_OF[model]: script for model, script in SCRIPT_OF.items()}
@@ -38,12 +39,14 @@ _SIDE_MARGIN = _W["margin_beside"]
 _VERTICAL_MARGIN = _W["margin_above"]
 _UNSUPPORTED_LANGUAGE_CHANCE = _W["guesswork"]
 _SAME_SCRIPT_CHANCE = _W["kin"]
+_PART_WORTH = _W["part"]
 _WEB_ADDRESS = re.compile(r"@|www|\.[a-z]{2,3}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """A line and the language to read it in; `worth` grows with the chance that this shows something new."""
+    """A line, or a part of a photo, and the language to read it in; `worth` grows with the chance that this shows
+    something new."""
 
     box: Box
     language: str
@@ -66,8 +69,21 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
             worth = doubt * size * (share + kin)
             if worth >= _MIN_WORTH and (asked, language) not in known.read_as:
                 options.append(Reread(asked, language, worth))
+    options += [part for part in _parts_to_reread(options) if (part.box, part.language) not in known.read_as]
     drawn = [(math.log(option.worth) + gumbel(rng.random(), known.temperature), option) for option in options]
     return [option for _, option in sorted(drawn, key=lambda pair: (-pair[0], pair[1].language, str(pair[1].box)))]
+
+
+def _parts_to_reread(lines: Sequence[Reread]) -> Iterator[Reread]:
+    """The whole photo, and enlarged parts of it, in a language in which several lines there are worth reading again."""
+    for photo, language in dict.fromkeys((line.box.photo, line.language) for line in lines):
+        here = [line for line in lines if (line.box.photo, line.language) == (photo, language)]
+        for box, share in [(Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0, photo=photo), 1.0)] + [
+            (part, _PART_WORTH) for part in halves(photo)
+        ]:
+            inside = [line.worth for line in here if is_centre_inside(line.box, box)]
+            if len(inside) > 1:
+                yield Reread(box, language, share * sum(inside))
 
 
 def languages_of(countries: Mapping[str, float], reader: ClueReader) -> dict[str, float]:

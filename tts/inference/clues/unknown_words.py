@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tts.clues.clue_reader import ClueReader
 from tts.clues.line_trust import trust_from_confidence
@@ -40,7 +40,7 @@ def strange_names(
     rng = known.random(f"strangers/{known.turn}")
     likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_MAX_COUNTRIES]
     drawn: list[tuple[float, str, str]] = []
-    for name, worth in unknown_names(known, reader):
+    for name, worth in unknown_names(known.lines, reader):
         for code, probability in likely:
             if probability < _MIN_COUNTRY_SHARE or (share.of == 1 and (name, code) in known.asked):
                 continue
@@ -50,10 +50,10 @@ def strange_names(
     return [pair for pair in share.own_options(ranked) if pair not in known.asked]
 
 
-def unknown_names(known: Notes, reader: ClueReader) -> Iterator[tuple[str, float]]:
+def unknown_names(lines: Iterable[TextLine], reader: ClueReader) -> Iterator[tuple[str, float]]:
     """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better."""
     seen: set[str] = set()
-    for line in known.lines:
+    for line in lines:
         for text in (line.text, *line.alternatives):
             for name in _searchable_parts(text):
                 key = normalise(name)

@@ -15,7 +15,7 @@ from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
-from tts.domain.tooling import PlaceFact, ToolCall, ToolResult
+from tts.domain.tooling import PlaceFact, TextFact, ToolCall, ToolResult
 from tts.geodata.place_facts import place_fact
 from tts.inference.clues.engine import CluesModel
 from tts.ports.model_client import ModelRequest, Sampling
@@ -159,3 +159,20 @@ async def test_a_draw_that_is_longer_than_a_turn_may_be_is_cut_off(model, conver
     texts, usage = await model.draw(conversation(["www.zelmorvat.it", "Ristorante"], max_tokens=2), 3)
     assert texts == (None, None, None)
     assert usage.completion_tokens == 6
+
+
+async def test_names_that_reading_brought_are_looked_up_before_the_answer(rollout, gazetteer):
+    """A turn looks up one strange name beside a reading; when there is no more to read, those that are left."""
+    (negombo,) = gazetteer.search("Negombo", countries=["LK"], limit=1, fuzzy=False)
+    lines = [
+        TextFact(text=text, box=Box(x0=0.1, y0=y, x1=0.6, y1=y + 0.05), language="si", confidence=0.9)
+        for text, y in (("කඇණනෑ", 0.0), ("මිගමුව", 0.07))
+    ]
+    calls, answer = await rollout(
+        "SGga thghe",
+        "www.zelmor.lk",
+        read_text=lambda _: lines,
+        poi_keyword_search=lambda arguments: [place_fact(negombo.place, 0.8)] if arguments["query"] == "මිගමුව" else [],
+    )
+    assert {"කඇණනෑ", "මිගමුව"} <= {call.arguments.get("query") for call in calls}
+    assert answer["city"] == "Negombo"

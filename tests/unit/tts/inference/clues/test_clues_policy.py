@@ -7,7 +7,7 @@ from tts.clues.clue_reader import ClueReader
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.inference.clues.notes import notes
-from tts.inference.clues.rereads import languages_of, rereads
+from tts.inference.clues.rereads import Reread, languages_of, rereads
 from tts.inference.clues.unknown_words import strange_names
 from tts.ports.model_client import ModelRequest, Sampling
 
@@ -59,6 +59,16 @@ def test_latin_lettering_is_tried_as_vietnamese_only_where_that_is_spoken(known_
     known, photos = known_for("Zelmorvat")
     asked = [{reread.language for reread in rereads(known, {code: 0.9}, photos, reader)} for code in ("FR", "VN")]
     assert ["vi" in languages for languages in asked] == [False, True]
+
+
+def test_several_strange_lines_are_first_read_together_in_one_language(known_for, reader):
+    known, photos = known_for("ANTEKQ", "SGGA", "KOTREL")
+    first, *others = rereads(known, {"KR": 0.95}, photos, reader)
+    assert first == Reread(Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0), "ko", first.worth)
+    korean = [reread.box for reread in others if reread.language == "ko"]
+    assert Box(x0=0.0, y0=0.0, x1=0.5, y1=0.5) in korean
+    assert Box(x0=0.5, y0=0.5, x1=1.0, y1=1.0) not in korean
+    assert len([box for box in korean if box.area < 0.2]) == 3
 
 
 def test_languages_follow_the_belief(reader):
