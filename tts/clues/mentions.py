@@ -329,11 +329,17 @@ def _word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _character_spans(text: str, shortest: int, longest: int) -> list[tuple[int, int]]:
-    """Spans of a line in a script without spaces, long ones first; at most 400."""
+    """Spans of a line in a script without spaces between words, long ones first; at most 400. A span may have spaces in
+    it if it has whole parts of the line (“ភូមិ ពង្រ”, village Pongro)."""
     spans = [
         (at, at + length)
         for length in range(min(longest, len(text)), shortest - 1, -1)
         for at in range(len(text) - length + 1)
-        if " " not in text[at : at + length]
+        if " " not in text[at : at + length] or _has_whole_parts(text, at, at + length)
     ]
     return spans[:400]
+
+
+def _has_whole_parts(text: str, start: int, end: int) -> bool:
+    """Whether a span begins and ends where the parts do that spaces divide a text into."""
+    return f" {text} "[start] == " " == f" {text} "[end + 1] and text[start:end].strip() == text[start:end]

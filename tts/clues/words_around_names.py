@@ -60,16 +60,21 @@ def about_flying(text: str) -> bool:
     return _AIRPORT_WORDS.search(text) is not None
 
 
+def is_town_word(text: str) -> bool:
+    """Whether a line says what a public service of a town is: its station, town hall, post office …"""
+    return normalise(text) in tables().town_words
+
+
 def weight_beside(text: str, start: int, end: int, lines: Iterable[str] = (), rules: frozenset[Rule] = RULES) -> float:
     """How often a name that stands so is that of the town, compared with one in the middle of other words. `lines` are
     those above and below it, where stations and town halls say what they are."""
     before, after = text[:start], text[end:]
-    if normalise(text[start:end]) in tables().town_words:  # a town hall is called “Rathaus” more often than a town is
+    if is_town_word(text[start:end]):  # a town hall is called “Rathaus” more often than a town is
         return _OTHER_MEANING_FACTOR
     if _TOWN_BEFORE.search(before) or _TOWN_AFTER.search(after):
         return TOWN_NAMED
     rest = _PARTICLE.sub("", normalise(f"{before} {after}"))
-    if rest in tables().town_words or (not rest and any(normalise(line) in tables().town_words for line in lines)):
+    if rest in tables().town_words or (not rest and any(is_town_word(line) for line in lines)):
         return TOWN_NAMED
     if _STREET_BEFORE.search(before) or _STREET_AFTER.search(after):
         return _OTHER_MEANING_FACTOR

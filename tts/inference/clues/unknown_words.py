@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tts.clues.clue_reader import ClueReader
 from tts.clues.line_trust import trust_from_confidence
+from tts.clues.words_around_names import is_town_word
 from tts.decision_weights import weights
 from tts.domain.reading import TextLine
 from tts.geodata.names import LETTER, normalise, script_of
@@ -28,6 +29,7 @@ _OWN_SCRIPT_FACTOR = _W["own_letters"]
 _MIN_TRUST = _W["least_trust"]
 _MIN_SHARE_OF_LINE = _W["most_of_line"]
 _PART_OF_LINE_FACTOR = _W["part_worth"]
+_NAMED_TOWN_FACTOR = _W["named_town"]
 _NAME = re.compile(rf"{LETTER}+(?:['’ .\-]*{LETTER}+)*")
 
 
@@ -51,15 +53,29 @@ def strange_names(
 
 
 def unknown_names(lines: Iterable[TextLine], reader: ClueReader) -> Iterator[tuple[str, float]]:
-    """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better."""
+    """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better.
+
+    A line beside a word for a public service is worth most. It is the name of a town, so it may also be one that was
+    read as other words.
+    """
+    lines = list(lines)
+    beside = reader.lines.neighbours_of_lines(lines)
     seen: set[str] = set()
     for line in lines:
+        names_town = any(is_town_word(text) for text in beside.get(line.text, ()))
         for text in (line.text, *line.alternatives):
             for name in _searchable_parts(text):
                 key = normalise(name)
-                if key not in seen and not reader.lines.is_familiar(name):
+                is_name = names_town and key == normalise(text)
+                explained = _is_explained(name, reader) if is_name else reader.lines.is_familiar(name)
+                if key not in seen and not explained:
                     seen.add(key)
-                    yield key, _search_worth(line, name)
+                    yield key, _search_worth(line, name) * (_NAMED_TOWN_FACTOR if is_name else 1.0)
+
+
+def _is_explained(name: str, reader: ClueReader) -> bool:
+    """Whether a name beside a word for a public service is such a word itself, or that of a place."""
+    return is_town_word(name) or bool(reader.gazetteer.search(name, limit=1, fuzzy=False))
 
 
 def _searchable_parts(text: str) -> Iterator[str]:

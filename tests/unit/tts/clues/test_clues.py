@@ -284,6 +284,7 @@ def test_a_common_word_is_weaker_than_a_rare_one_as_the_name_of_a_town(mention_r
         ("अररिया", "Arāria"),
         ("நகராட்சி மன்னார்குடி", "Mannargudi"),
         ("কৃষ্ণনগর 12 km", "Krishnanagar"),
+        ("ភូមិ ហាន់ជៃលើ", "Han Chey"),
     ],
 )
 def test_a_name_with_vowel_signs_is_one_name(mention_reader, text, town):

@@ -81,6 +81,16 @@ def test_only_words_that_nothing_explains_are_strange_names(known_for, reader):
     assert strange_names(known, {"PK": 0.9, "IN": 0.05}, reader) == [("روبڑی", "PK")]
 
 
+def test_a_line_beside_a_station_is_looked_up_first_and_although_it_is_made_of_words(known_for, reader):
+    """“חל אביב” is “תל אביב” read badly; both of its words are ordinary ones, as in “מאי אביב”."""
+    known, _ = known_for("Zelmorvat", "עירייה", "חל אביב")
+    assert strange_names(known, {"IL": 0.9}, reader)[0] == ("חל אביב", "IL")
+    known, _ = known_for("Zelmorvat", "מאי", "חל אביב")
+    assert strange_names(known, {"IL": 0.9}, reader) == [("zelmorvat", "IL")]
+    known, _ = known_for("עירייה", "תל אביב")
+    assert strange_names(known, {"IL": 0.9}, reader) == []
+
+
 def test_a_strange_name_keeps_its_vowel_signs(known_for, reader):
     known, _ = known_for("மன்னாலகுடி")
     assert strange_names(known, {"IN": 0.9}, reader) == [("மன்னாலகுடி", "IN")]
