@@ -40,6 +40,8 @@ _UNKNOWN_WORDS_TRUST = _W["unknown_words"]
 _UNLISTED_LANGUAGE_CONFIDENCE = _W["no_list_from"]
 _UNLISTED_LANGUAGE_LETTERS = int(_W["no_list_letters"])
 _TRUST_BESIDE_KNOWN_WORDS = _W["outdone"]
+_MIN_OUTDONE_TRUST = _W["outdone_from"]
+_CERTAIN_CONFIDENCE = weights("rereads")["certain"]
 
 
 class LineTrust:
@@ -88,11 +90,14 @@ class LineTrust:
             ):
                 trust[text] = max(share, trust.get(text, 0.0))
         better = {line.text for line in lines if line.language and self.is_familiar(line.text, line.language)}
+        sure = {line.text for line in lines if not line.language and line.confidence >= _CERTAIN_CONFIDENCE}
+        if sure and not better:  # readers see their own letters in any lettering
+            trust = {text: share for text, share in trust.items() if text in sure or self.is_familiar(text)}
         if better and len(trust) > 1:
-            trust = {
-                text: share if text in better or self.is_familiar(text) else _TRUST_BESIDE_KNOWN_WORDS * share
-                for text, share in trust.items()
-            }
+            known = {text for text in trust if text in better or self.is_familiar(text)}
+            left = {text: _TRUST_BESIDE_KNOWN_WORDS * share for text, share in trust.items() if text not in known}
+            trust = {text: left.get(text, share) for text, share in trust.items()}
+            trust = {text: share for text, share in trust.items() if text in known or share >= _MIN_OUTDONE_TRUST}
         letters = {text: _letters(text) for text in trust}
         return {text: share for text, share in trust.items() if not _is_cut_off(letters[text], letters.values())}
 

@@ -119,13 +119,13 @@ class SignReader:
         return _View(pixels, origin, scale, self._ppocr.detect(pixels) if box else self._lines_of_photo(photo, pixels))
 
     def _view_for_language(self, photo: Photo, box: Box | None) -> _View:
-        """The lines of the whole photo that a box is about, as they were found there: around a single line, in a small
-        box, they are found less well. Of a box with other lettering, or none, what is found in its enlarged pixels."""
+        """What a box around one line has is this line, as it was found in the whole photo: in a small box, lines are
+        found less well. Of any other box, the lines that are found in its enlarged pixels."""
         whole = self._view(photo, None, _LANGUAGE_SIDE_PX)
         if box is None or box.area >= 1.0:
             return whole
-        lines = [quad for quad in whole.quads if _fills(quad, box, photo)]
-        if lines:
+        lines = [quad for quad in whole.quads if _is_centre_inside(quad, box, photo)]
+        if len(lines) == 1 and _fills(lines[0], box, photo):
             return replace(whole, quads=lines)
         view = self._view(photo, box, _LANGUAGE_SIDE_PX)
         height, width = view.pixels.shape[:2]
@@ -240,11 +240,15 @@ def _with_margin(quad: Quad, beside: float, above: float) -> Quad:
     return np.asarray(corners, dtype=np.float32)
 
 
+def _is_centre_inside(quad: Quad, box: Box, photo: Photo) -> bool:
+    x, y = quad[:, 0].mean() / photo.width, quad[:, 1].mean() / photo.height
+    return bool(box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1)
+
+
 def _fills(quad: Quad, box: Box, photo: Photo) -> bool:
-    """Whether a box is about this line of the photo: its centre is inside, and it takes much of the box."""
-    x, y = quad[:, 0] / photo.width, quad[:, 1] / photo.height
-    inside = box.x0 <= x.mean() <= box.x1 and box.y0 <= y.mean() <= box.y1
-    return bool(inside and np.ptp(x) * np.ptp(y) >= _MIN_SHARE_OF_BOX * box.area)
+    """Whether a box is about this line: the line takes much of it."""
+    area = np.ptp(quad[:, 0]) / photo.width * np.ptp(quad[:, 1]) / photo.height
+    return bool(area >= _MIN_SHARE_OF_BOX * box.area)
 
 
 def _text_line(line: _Line, photo: Photo, view: _View) -> TextLine:

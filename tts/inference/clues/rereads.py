@@ -40,6 +40,7 @@ _VERTICAL_MARGIN = _W["margin_above"]
 _UNSUPPORTED_LANGUAGE_CHANCE = _W["guesswork"]
 _SAME_SCRIPT_CHANCE = _W["kin"]
 _PART_WORTH = _W["part"]
+_MIN_PART_LANGUAGE_CHANCE = _W["part_language"]
 _WEB_ADDRESS = re.compile(r"@|www|\.[a-z]{2,3}\b", re.IGNORECASE)
 
 
@@ -69,7 +70,13 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
             worth = doubt * size * (share + kin)
             if worth >= _MIN_WORTH and (asked, language) not in known.read_as:
                 options.append(Reread(asked, language, worth))
-    options += [part for part in _parts_to_reread(options) if (part.box, part.language) not in known.read_as]
+    seen_scripts = {script_of(line.text) for line in known.lines if line.confidence >= _CERTAIN_CONFIDENCE}
+    whole = [
+        option
+        for option in options
+        if wanted[option.language] >= _MIN_PART_LANGUAGE_CHANCE or _SCRIPTS[option.language] in seen_scripts - {"Latn"}
+    ]
+    options += [part for part in _parts_to_reread(whole) if (part.box, part.language) not in known.read_as]
     drawn = [(math.log(option.worth) + gumbel(rng.random(), known.temperature), option) for option in options]
     return [option for _, option in sorted(drawn, key=lambda pair: (-pair[0], pair[1].language, str(pair[1].box)))]
 

@@ -56,14 +56,15 @@ def unknown_names(lines: Iterable[TextLine], reader: ClueReader) -> Iterator[tup
     """Lines, and words of longer ones, without any meaning, and their worth; the taller and surer the better.
 
     A line beside a word for a public service is worth most. It is the name of a town, so it may also be one that was
-    read as other words.
+    read as other words. What a line may say instead counts only if the line itself has no meaning.
     """
     lines = list(lines)
     beside = reader.lines.neighbours_of_lines(lines)
     seen: set[str] = set()
     for line in lines:
         names_town = any(is_town_word(text) for text in beside.get(line.text, ()))
-        for text in (line.text, *line.alternatives):
+        others = () if reader.lines.is_familiar(line.text) else line.alternatives
+        for text in (line.text, *others):
             for name in _searchable_parts(text):
                 key = normalise(name)
                 is_name = names_town and key == normalise(text)

@@ -83,3 +83,21 @@ def test_distances_on_a_signpost_tell_which_town_is_near(reader):
     aveiro, coimbra = LatLon(lat=40.6443, lon=-8.6455), LatLon(lat=40.2056, lon=-8.4196)
     assert distance_km(signposts(reader, ["Aveiro 2", "Coimbra 58"]), aveiro) < 20
     assert distance_km(signposts(reader, ["Aveiro 57", "Coimbra 2"]), coimbra) < 10
+
+
+def test_a_reading_that_a_better_one_of_its_line_outdoes_names_no_place(reader):
+    """“خیابان ایستگاه”, Station Street, read without its first letter has the name of a town."""
+    read = [line("خیابان ایستگاه, 12345-11936", language="fa"), line("بابان استگاه, 1345-11936", language="fa")]
+    assert all(
+        "Bābān" not in {m.place.name for m in mention.matches}
+        for mention in reader.leads(reader.lines.texts(read)).mentions
+    )
+    (mention, *_) = reader.leads(reader.lines.texts([line("بابان", language="fa")])).mentions
+    assert mention.matches[0].place.name == "Bābān"
+
+
+def test_a_certain_reading_is_kept_alone_where_a_requested_one_has_no_known_words(lines):
+    thai = line("ไวทลสุน0ร50", language="th", confidence=0.8)
+    assert list(lines.texts([line("Draquoso", confidence=0.99), thai])) == ["Draquoso"]
+    assert "ไวทลสุน0ร50" in lines.texts([line("Draquoso", confidence=0.7), thai])
+    assert "กรุงเทพ" in lines.texts([line("Draquoso", confidence=0.99), line("กรุงเทพ", language="th")])

@@ -53,6 +53,12 @@ def test_a_box_around_one_line_gives_this_line_as_it_was_found_in_the_whole_phot
         assert found.box == line.box
 
 
+def test_a_box_with_several_lines_is_enlarged_and_looked_at_again(reader, sign_photo, lines):
+    both = Box(x0=0.0, y0=0.0, x1=1.0, y1=0.99)
+    assert len(reader.read(sign_photo, both, "hi").lines) == len(lines)
+    assert max(reader._foreign_reader.heights) > max(line.height_px for line in lines)
+
+
 def test_the_whole_photo_in_a_language_has_all_its_lines(reader, sign_photo, lines):
     assert {line.box for line in reader.read(sign_photo, WHOLE, "hi").lines} == {line.box for line in lines}
 

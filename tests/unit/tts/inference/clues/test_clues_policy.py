@@ -8,7 +8,7 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
 from tts.inference.clues.notes import notes
 from tts.inference.clues.rereads import Reread, languages_of, rereads
-from tts.inference.clues.unknown_words import strange_names
+from tts.inference.clues.unknown_words import strange_names, unknown_names
 from tts.ports.model_client import ModelRequest, Sampling
 
 
@@ -71,6 +71,18 @@ def test_several_strange_lines_are_first_read_together_in_one_language(known_for
     assert len([box for box in korean if box.area < 0.2]) == 3
 
 
+def test_several_lines_are_read_in_a_language_only_if_there_is_reason_to_expect_it(known_for, reader):
+    texts = ("ANTEKQ", "SGGA", "KOTREL")
+
+    def languages(belief, *more):
+        known, photos = known_for(*texts, *more)
+        return {reread.language for reread in rereads(known, belief, photos, reader) if reread.box.area > 0.2}
+
+    assert languages({"DK": 0.8, "TH": 0.1, "KR": 0.1}) == set()
+    assert languages({"KR": 0.5, "TH": 0.5}) == {"ko", "th"}
+    assert "te" in languages({"IN": 0.9}, "తపాలా కార్యాలయం")
+
+
 def test_languages_follow_the_belief(reader):
     shares = languages_of({"PK": 0.9, "GR": 0.1}, reader)
     assert shares["ur"] > shares["el"] > shares["ko"]
@@ -89,6 +101,13 @@ def test_a_line_beside_a_station_is_looked_up_first_and_although_it_is_made_of_w
     assert strange_names(known, {"IL": 0.9}, reader) == [("zelmorvat", "IL")]
     known, _ = known_for("עירייה", "תל אביב")
     assert strange_names(known, {"IL": 0.9}, reader) == []
+
+
+def test_what_a_line_may_say_instead_is_looked_up_only_if_the_line_itself_means_nothing(reader):
+    box = Box(x0=0.1, y0=0.1, x1=0.6, y1=0.2)
+    for text, names in (("Correios", []), ("Zelmorvat", ["сотекњ", "zelmorvat"])):
+        line = TextLine(text=text, box=box, confidence=0.95, height_px=40, alternatives=("Сотекњ",))
+        assert sorted(name for name, _ in unknown_names([line], reader)) == sorted(names)
 
 
 def test_a_strange_name_keeps_its_vowel_signs(known_for, reader):
