@@ -62,12 +62,12 @@ class LineTrust:
     def neighbours_of_lines(self, lines: Iterable[TextLine]) -> dict[str, tuple[str, ...]]:
         """For every line the texts of those right above and below it on what seems to be the same sign."""
         rows = _join_rows(list(lines))
-        return {
-            one.text: tuple(
-                other.text for other in rows if stands_below(one.box, other.box) or stands_below(other.box, one.box)
-            )
-            for one in rows
-        }
+        return dict(zip((row.text for row in rows), _neighbours(rows), strict=True))
+
+    def lines_with_neighbours(self, lines: Iterable[TextLine]) -> list[tuple[TextLine, tuple[str, ...]]]:
+        """The lines themselves, without the number that stands in the same row, with the same texts."""
+        lines = list(lines)
+        return list(zip(lines, _neighbours(_join_rows(lines)), strict=True))
 
     def is_familiar(self, text: str, language: str = "") -> bool:
         """Whether it has a word of some language (or of one), or is the name of a place."""
@@ -90,9 +90,9 @@ class LineTrust:
             ):
                 trust[text] = max(share, trust.get(text, 0.0))
         better = {line.text for line in lines if line.language and self.is_familiar(line.text, line.language)}
-        sure = {line.text for line in lines if not line.language and line.confidence >= _CERTAIN_CONFIDENCE}
-        if sure and not better:  # readers see their own letters in any lettering
-            trust = {text: share for text, share in trust.items() if text in sure or self.is_familiar(text)}
+        if not better and _has_certain_reading(lines):  # readers see their own letters in any lettering
+            ordinary = _texts_of(line for line in lines if not line.language)
+            trust = {text: share for text, share in trust.items() if text in ordinary or self.is_familiar(text)}
         if better and len(trust) > 1:
             known = {text for text in trust if text in better or self.is_familiar(text)}
             left = {text: _TRUST_BESIDE_KNOWN_WORDS * share for text, share in trust.items() if text not in known}
@@ -113,6 +113,15 @@ class LineTrust:
             if long_enough and line.confidence >= _UNLISTED_LANGUAGE_CONFIDENCE
             else 0.0
         )
+
+
+def _has_certain_reading(lines: Iterable[TextLine]) -> bool:
+    """Whether the ordinary reading of a line, in no requested language, is certain."""
+    return any(not line.language and line.confidence >= _CERTAIN_CONFIDENCE for line in lines)
+
+
+def _texts_of(lines: Iterable[TextLine]) -> set[str]:
+    return {text for line in lines for text in (line.text, *line.alternatives)}
 
 
 def trust_from_confidence(confidence: float) -> float:
@@ -136,6 +145,13 @@ def _join_rows(lines: list[TextLine]) -> list[TextLine]:
     """Lines with the number that stands in the same row: signposts and lists leave a gap between the two."""
     numbers = [line for line in lines if _NUMBER.fullmatch(line.text)]
     return [_join_number(line, numbers) for line in lines]
+
+
+def _neighbours(rows: Sequence[TextLine]) -> list[tuple[str, ...]]:
+    return [
+        tuple(other.text for other in rows if stands_below(one.box, other.box) or stands_below(other.box, one.box))
+        for one in rows
+    ]
 
 
 def _join_number(line: TextLine, numbers: list[TextLine]) -> TextLine:

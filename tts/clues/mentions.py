@@ -23,7 +23,7 @@ from tts.decision_weights import weights
 from tts.domain.geo import distance_km
 from tts.geodata.gazetteer import Gazetteer, Match
 from tts.geodata.lexicon import Lexicon
-from tts.geodata.names import LETTER, normalise, script_of
+from tts.geodata.names import LETTER, normalise, place_key, script_of
 
 _W = weights("mentions")
 _OWN_TOWN_RATE = _W["own"]
@@ -68,6 +68,7 @@ _NAME_LENGTHS_UNSPACED = {  # letters of the shortest and the longest names
     **dict.fromkeys(("Thai", "Mymr"), (_MIN_SYLLABIC_CHARACTERS, int(_W["thai_burmese_most"]))),
     **dict.fromkeys(("Laoo", "Khmr"), (_MIN_SYLLABIC_CHARACTERS, int(_W["lao_khmer_most"]))),
 }
+_MAX_UNSPACED_CHARS = 120  # a longer line is no sign
 _MAX_READING_EDITS = int(_W["reading_edits"])
 _LETTERS_PER_EDIT = int(_W["reading_letters"])
 _AIRPORT_CODE = re.compile(r"(?<!\w)[A-Z]{3}(?!\w)")
@@ -287,7 +288,7 @@ def phone_town(digits: str, gazetteer: Gazetteer) -> Mention | None:
         matches = gazetteer.search(name, countries=[region], kinds=["city", "admin1"], limit=4, fuzzy=False)
         if matches:
             return Mention(
-                normalise(name),
+                f"{normalise(name)} {region.lower()}",  # another name than that of the town, which may be read as well
                 digits,
                 tuple(matches),
                 _W["exchange"],
@@ -309,7 +310,8 @@ def distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 
 def _are_same_word(one: Mention, other: Mention) -> bool:
     far = max(1, min(_MAX_READING_EDITS, len(one.name) // _LETTERS_PER_EDIT))
-    alike = OSA.distance(one.name, other.name, score_cutoff=far) <= far
+    alike = OSA.distance(place_key(one.name), place_key(other.name), score_cutoff=far) <= far
+    alike = alike and bool(one.called_from_afar) == bool(other.called_from_afar)  # a number is no reading of a name
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 
 
@@ -329,15 +331,15 @@ def _word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _character_spans(text: str, shortest: int, longest: int) -> list[tuple[int, int]]:
-    """Spans of a line in a script without spaces between words, long ones first; at most 400. A span may have spaces in
-    it if it has whole parts of the line (“ភូមិ ពង្រ”, village Pongro)."""
-    spans = [
+    """Spans of a line in a script without spaces between words, long ones first. A span may have spaces in it if it has
+    whole parts of the line (“ភូមិ ពង្រ”, village Pongro)."""
+    text = text[:_MAX_UNSPACED_CHARS]
+    return [
         (at, at + length)
         for length in range(min(longest, len(text)), shortest - 1, -1)
         for at in range(len(text) - length + 1)
         if " " not in text[at : at + length] or _has_whole_parts(text, at, at + length)
     ]
-    return spans[:400]
 
 
 def _has_whole_parts(text: str, start: int, end: int) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from geotts_client.box import Box
 from geotts_client.text_line import TextLine
+from geotts_client.tooling import TextFact
 from tts.domain.value import Value
 
-__all__ = ["Reading", "TextLine"]
+__all__ = ["Reading", "TextLine", "line_of_fact"]
 
 
 class Reading(Value):
@@ -28,3 +29,15 @@ class Reading(Value):
             return self
         lines = tuple(line.model_copy(update={"box": line.box.of_photo(number)}) for line in self.lines)
         return self.model_copy(update={"lines": lines, "unread": tuple(box.of_photo(number) for box in self.unread)})
+
+
+def line_of_fact(fact: TextFact) -> TextLine:
+    """The line that a tool read."""
+    return TextLine(
+        text=fact.text,
+        box=fact.box,
+        confidence=fact.confidence,
+        script=fact.script,
+        language=fact.language,
+        alternatives=fact.alternatives,
+    )

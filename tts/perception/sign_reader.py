@@ -88,7 +88,8 @@ class SignReader:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
 
         A box is enlarged before it is read, so small text in it becomes legible. With a `language` (BCP 47 primary
-        tag) its reader reads every line, also those that look like something else.
+        tag) its reader reads every line, also those that look like something else; of a box around one line, this line
+        as it was found in the whole photo.
 
         Raises:
             ToolError: where no reader has the language; the message names those there are.
@@ -121,13 +122,12 @@ class SignReader:
     def _view_for_language(self, photo: Photo, box: Box | None) -> _View:
         """What a box around one line has is this line, as it was found in the whole photo: in a small box, lines are
         found less well. Of any other box, the lines that are found in its enlarged pixels."""
-        whole = self._view(photo, None, _LANGUAGE_SIDE_PX)
-        if box is None or box.area >= 1.0:
-            return whole
-        lines = [quad for quad in whole.quads if _is_centre_inside(quad, box, photo)]
-        if len(lines) == 1 and _fills(lines[0], box, photo):
-            return replace(whole, quads=lines)
-        view = self._view(photo, box, _LANGUAGE_SIDE_PX)
+        view = self._view(photo, None, _LANGUAGE_SIDE_PX)
+        if box is not None and box.area < 1.0:
+            lines = [quad for quad in view.quads if _is_centre_inside(quad, box, photo)]
+            if len(lines) == 1 and _fills(lines[0], box, photo):
+                return replace(view, quads=lines)
+            view = self._view(photo, box, _LANGUAGE_SIDE_PX)
         height, width = view.pixels.shape[:2]
         everything = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
         return replace(view, quads=view.quads or [everything])
@@ -154,23 +154,10 @@ class SignReader:
 
     def _lines_in_language(self, view: _View, language: str) -> list[_Line]:
         """Every detected line in one language."""
-        lines = []
-        for quad in view.quads[:_MAX_LINES_IN_LANGUAGE]:
-            found, others = self._read_with_margins(view.pixels, quad, language)
-            lines.append(
-                _Line(
-                    quad,
-                    cut_out(view.pixels, quad),
-                    found.text,
-                    found.confidence,
-                    f"tesseract:{found.language}",
-                    others,
-                )
-            )
-        return lines
+        return [self._line_in_language(view.pixels, quad, language) for quad in view.quads[:_MAX_LINES_IN_LANGUAGE]]
 
-    def _read_with_margins(self, pixels: Pixels, quad: Quad, language: str) -> tuple[ForeignLine, tuple[str, ...]]:
-        """The surest reading of a line as it was found, with more around it and with less; and the other readings.
+    def _line_in_language(self, pixels: Pixels, quad: Quad, language: str) -> _Line:
+        """The surest reading of a line as it was found, with more around it and with less; the others as alternatives.
 
         The marks above and below letters are often cut off, or letters of the next line are not.
         """
@@ -178,7 +165,8 @@ class SignReader:
         read = [self._foreign_reader.read_as(crop, language) for crop in crops]
         best = max(read, key=lambda line: line.confidence)  # of equal ones the first: the line as it was found
         others = {line.text for line in read if line.confidence >= _MIN_CONFIDENCE and line.text != best.text}
-        return best, tuple(sorted(others))
+        reader = f"tesseract:{best.language}"
+        return _Line(quad, crops[0], best.text, best.confidence, reader, tuple(sorted(others)))
 
     def _foreign_lines(self, lines: list[_Line], *, enlarged: bool) -> list[_Line]:
         """Replace what PP-OCR could not read; add second readings where letters look alike."""

@@ -32,6 +32,7 @@ ALLOWED = {
     "clues/line_languages.py:line 9": "what a Zipf value means",
     "clues/lookups.py:_MAX_NEARBY_TOWNS": "bounds the work: farther towns count less, by `address_pull_km`",
     "clues/mentions.py:_CODE_LETTERS": "letters of an airport's code",
+    "clues/mentions.py:_MAX_UNSPACED_CHARS": "a bound on time: no sign is longer",
     "clues/mentions.py:_NAME_CACHE_SIZE": "the size of a cache",
     "clues/mentions.py:_word_frequencies 10": "what a Zipf value means",
     "clues/mentions.py:_word_frequencies 9": "what a Zipf value means",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tts.decision_weights import weights
 from tts.domain.photo import Box
-from tts.domain.reading import TextLine
+from tts.domain.reading import TextLine, line_of_fact
 from tts.domain.tooling import CountryFact, PlaceFact, TextFact, ToolCall, ToolResult
 from tts.ports.model_client import ModelRequest
 
@@ -89,18 +89,7 @@ def _followed_lines(lines: list[TextLine], temperature: float, rng: random.Rando
 
 
 def _zoomed_lines(results: tuple[ToolResult, ...]) -> list[TextLine]:
-    facts = [fact for result in results for fact in result.facts if isinstance(fact, TextFact)]
-    return [
-        TextLine(
-            text=fact.text,
-            box=fact.box,
-            confidence=fact.confidence,
-            script=fact.script,
-            language=fact.language,
-            alternatives=fact.alternatives,
-        )
-        for fact in facts
-    ]
+    return [line_of_fact(fact) for result in results for fact in result.facts if isinstance(fact, TextFact)]
 
 
 def _box(arguments: Mapping[str, object]) -> Box | None:

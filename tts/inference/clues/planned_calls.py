@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -21,7 +22,7 @@ from tts.inference.clues.notes import Notes, gumbel
 from tts.inference.clues.photo_parts import halves, is_centre_inside
 from tts.inference.clues.rereads import rereads
 from tts.inference.clues.sibling_share import SiblingShare
-from tts.inference.clues.unknown_words import strange_names, unknown_names
+from tts.inference.clues.unknown_words import found_names, strange_names, unknown_names
 from tts.ports.model_client import ModelRequest
 
 _W = weights("planned_calls")
@@ -85,7 +86,8 @@ def plan_calls(
 ) -> PlannedCalls:
     """The calls of this turn, none when nothing offered would help. Of several siblings each has its `share`.
 
-    After `TURNS_WITH_READING` turns, only names that the last reading brought are looked up."""
+    After `TURNS_WITH_READING` turns, only names that the rollout has read itself are looked up; these are not
+    divided."""
     offered = {tool.name for tool in request.tools}
     point, _ = belief.best_point()
     plan = _CallPlan(known.turn, share)
@@ -112,7 +114,8 @@ def plan_calls(
 def _reread_or_enlarge(
     plan: _CallPlan, known: Notes, belief: Belief, request: ModelRequest, reader: ClueReader
 ) -> None:
-    """One call in each turn: reread a doubtful line in the language that it may be in, or else enlarge a part.
+    """One call in each turn: read a doubtful line, a part or the whole photo again, in a language that it may be in; or
+    else enlarge a part.
 
     Names in what was read so can be looked up in the next turn.
     """
@@ -121,7 +124,8 @@ def _reread_or_enlarge(
     if doubtful:
         plan.read(doubtful[0].box, language=doubtful[0].language)
         name = language_name(doubtful[0].language)
-        plan.why.append(f"One line may be in {name}; I read it again as {name}.")
+        lines, them = ("Some lines", "them") if doubtful[0].several_lines else ("One line", "it")
+        plan.why.append(f"{lines} may be in {name}; I read {them} again as {name}.")
     elif boxes:
         plan.read(boxes[0])
         plan.why.append("Some text may be too small to read; I enlarge that part.")
@@ -131,21 +135,26 @@ def _look_up(plan: _CallPlan, known: Notes, mentions: tuple[Mention, ...], belie
     """Names that could place the photo, and one that nothing explains: it may be a name read badly."""
     strange = strange_names(known, belief.countries, reader, plan.share)[:_MAX_UNKNOWN_NAME_SEARCHES]
     telling = _names_to_search(known, mentions, belief, reader, plan.share)
-    names = [*telling[: _MAX_SEARCHES - len(strange)], *strange]
-    for name, country in names:
-        plan.add(SEARCH, query=name, country=country)
-    if names:
-        plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in names) + ".")
+    _search(plan, [*telling[: _MAX_SEARCHES - len(strange)], *strange])
 
 
 def _look_up_found_names(plan: _CallPlan, known: Notes, belief: Belief, reader: ClueReader) -> None:
-    """Names that this rollout has read since the photo was first read, and that nothing explains yet."""
-    found = {name for name, _ in unknown_names(known.found_lines, reader)}
-    strange = [(name, country) for name, country in strange_names(known, belief.countries, reader) if name in found]
-    for name, country in strange[:_MAX_SEARCHES]:
+    """Names that this rollout has read since the photo was first read, and that nothing explains yet; each in the
+    likeliest country in which it was not looked up."""
+    found = found_names(known, reader)
+    countries: dict[str, str] = {}
+    for name, country in strange_names(known, belief.countries, reader):
+        if name in found:
+            countries.setdefault(name, country)
+    _search(plan, list(countries.items())[:_MAX_SEARCHES])
+
+
+def _search(plan: _CallPlan, names: Sequence[tuple[str, str | None]]) -> None:
+    for name, country in names:
         plan.add(SEARCH, query=name, country=country)
-    if strange:
-        plan.why.append("I look up " + ", ".join(f"“{name}”" for name, _ in strange[:_MAX_SEARCHES]) + ".")
+    if names:
+        quoted = dict.fromkeys(f"“{name}”" for name, _ in names)
+        plan.why.append(f"I look up {', '.join(quoted)}.")
 
 
 def _locate_address(plan: _CallPlan, known: Notes, belief: Belief) -> None:
@@ -240,6 +249,8 @@ def _names_to_search(
     languages = reader.weigher.priors.language_shares(belief.countries)
     telling = []
     for mention in mentions:
+        if mention.called_from_afar:  # an exchange is known without a search
+            continue
         inside = [m for m in mention.matches if country is None or m.place.country_code == country]
         worth = math.log1p(mention.rate / reader.weigher.rate_elsewhere(mention, languages))
         if inside and worth >= _MIN_SEARCHED_NATS:

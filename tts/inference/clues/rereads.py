@@ -1,4 +1,5 @@
-"""Chooses the line that may be in another language than its reader expected, and that language.
+"""Chooses lines that may be in another language than their reader expected, and that language: one line, or those of a
+part of the photo.
 
 The recognisers choose a script by similarity, so short words, plates and unusual lettering may get the wrong one. The
 other lines of the photo are a better indication of the language, so a rollout asks to read the line in that language.
@@ -52,6 +53,7 @@ class Reread:
     box: Box
     language: str
     worth: float
+    several_lines: bool = False
 
 
 def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo], reader: ClueReader) -> list[Reread]:
@@ -82,7 +84,7 @@ def rereads(known: Notes, countries: Mapping[str, float], photos: Sequence[Photo
 
 
 def _parts_to_reread(lines: Sequence[Reread]) -> Iterator[Reread]:
-    """The whole photo, and enlarged parts of it, in a language in which several lines there are worth reading again."""
+    """The whole photo, and parts of it, in a language in which several lines there are worth reading again."""
     for photo, language in dict.fromkeys((line.box.photo, line.language) for line in lines):
         here = [line for line in lines if (line.box.photo, line.language) == (photo, language)]
         for box, share in [(Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0, photo=photo), 1.0)] + [
@@ -90,7 +92,7 @@ def _parts_to_reread(lines: Sequence[Reread]) -> Iterator[Reread]:
         ]:
             inside = [line.worth for line in here if is_centre_inside(line.box, box)]
             if len(inside) > 1:
-                yield Reread(box, language, share * sum(inside))
+                yield Reread(box, language, share * sum(inside), several_lines=True)
 
 
 def languages_of(countries: Mapping[str, float], reader: ClueReader) -> dict[str, float]:

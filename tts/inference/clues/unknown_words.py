@@ -37,7 +37,8 @@ def strange_names(
     known: Notes, countries: Mapping[str, float], reader: ClueReader, share: SiblingShare = _NO_SIBLINGS
 ) -> list[tuple[str, str]]:
     """(name, ISO country) pairs worth looking up, best first; temperature mixes them in proportion to their worth.
-    Of several siblings each has its `share`.
+
+    Of several siblings each has its `share` of the names that all of them see, and all names that it has found itself.
     """
     rng = known.random(f"strangers/{known.turn}")
     likely = sorted(countries.items(), key=lambda item: (-item[1], item[0]))[:_MAX_COUNTRIES]
@@ -49,7 +50,15 @@ def strange_names(
             noise = gumbel(rng.random(), known.temperature)
             drawn.append((math.log(worth * probability) + noise, name, code))
     ranked = [(name, code) for _, name, code in sorted(drawn, key=lambda row: (-row[0], row[1], row[2]))]
-    return [pair for pair in share.own_options(ranked) if pair not in known.asked]
+    found = found_names(known, reader) if share.of > 1 else frozenset()
+    own = set(share.own_options([pair for pair in ranked if pair[0] not in found]))
+    return [pair for pair in ranked if (pair in own or pair[0] in found) and pair not in known.asked]
+
+
+def found_names(known: Notes, reader: ClueReader) -> frozenset[str]:
+    """The unexplained names in what this rollout has read since the photo was first read."""
+    first = {name for name, _ in unknown_names(known.lines[: len(known.lines) - len(known.found_lines)], reader)}
+    return frozenset(name for name, _ in unknown_names(known.lines, reader)) - first
 
 
 def unknown_names(lines: Iterable[TextLine], reader: ClueReader) -> Iterator[tuple[str, float]]:
@@ -58,11 +67,9 @@ def unknown_names(lines: Iterable[TextLine], reader: ClueReader) -> Iterator[tup
     A line beside a word for a public service is worth most. It is the name of a town, so it may also be one that was
     read as other words. What a line may say instead counts only if the line itself has no meaning.
     """
-    lines = list(lines)
-    beside = reader.lines.neighbours_of_lines(lines)
     seen: set[str] = set()
-    for line in lines:
-        names_town = any(is_town_word(text) for text in beside.get(line.text, ()))
+    for line, beside in reader.lines.lines_with_neighbours(lines):
+        names_town = any(is_town_word(text) for text in beside)
         others = () if reader.lines.is_familiar(line.text) else line.alternatives
         for text in (line.text, *others):
             for name in _searchable_parts(text):

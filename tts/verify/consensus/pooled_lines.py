@@ -122,5 +122,6 @@ def _counted_lines(stating_rollouts: Sequence[Trajectory], readings: Sequence[Re
     }
     rollout_counts = Counter(line for t in stating_rollouts if t.best is not None for line in set(t.best.read))
     for line in sorted(rollout_counts, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
-        if (line.text in shown_texts or rollout_counts[line] >= _MIN_ROLLOUTS) and not speaks_to_the_model(line.text):
+        speaks = any(map(speaks_to_the_model, (line.text, *line.alternatives)))
+        if (line.text in shown_texts or rollout_counts[line] >= _MIN_ROLLOUTS) and not speaks:
             yield line

@@ -102,7 +102,8 @@ def _count_rivals(fact: Fact, facts: tuple[Fact, ...]) -> int:
 def read_lines(sources: list[Source], readings: Iterable[Reading]) -> list[str]:
     """Every line that was read off the photo, by perception or by a tool."""
     lines = [line.text for reading in readings for line in reading.lines]
-    lines += [source.fact.text for source in sources if isinstance(source.fact, TextFact)]
+    for source in sources:
+        lines += (source.fact.text, *source.fact.alternatives) if isinstance(source.fact, TextFact) else ()
     return [line for line in dict.fromkeys(lines) if not speaks_to_the_model(line)]
 
 

@@ -57,4 +57,4 @@ def _fact_text(fact: Fact) -> str:
         return f"{fact.name}\n{fact.address}"
     if isinstance(fact, WebFact):
         return f"{fact.title}\n{fact.snippet}"
-    return fact.text if isinstance(fact, TextFact) else ""
+    return "\n".join((fact.text, *fact.alternatives)) if isinstance(fact, TextFact) else ""

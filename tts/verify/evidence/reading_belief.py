@@ -15,7 +15,7 @@ from tts.clues.conclusion import conclusion, is_worth_a_point
 from tts.clues.lookups import Lookup, pair_lookups
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Hypothesis
-from tts.domain.reading import Reading, TextLine
+from tts.domain.reading import Reading, TextLine, line_of_fact
 from tts.domain.tooling import TextFact, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.geodata.names import normalise
@@ -93,7 +93,7 @@ def _distinct_lines(trajectories: Iterable[Trajectory], readings: Iterable[Readi
     """Each line that perception or a tool read, once, in an order that does not depend on that of the rollouts."""
     lines = [line for reading in readings for line in reading.lines]
     zoomed = {
-        TextLine(text=f.text, box=f.box, confidence=f.confidence, script=f.script, language=f.language)
+        line_of_fact(f)
         for trajectory in trajectories
         for result in trajectory.results
         for f in result.facts
@@ -101,7 +101,7 @@ def _distinct_lines(trajectories: Iterable[Trajectory], readings: Iterable[Readi
     }
     lines += sorted(zoomed, key=lambda line: line.model_dump_json())
     for line in dict.fromkeys(lines):
-        if not speaks_to_the_model(line.text):
+        if not any(map(speaks_to_the_model, (line.text, *line.alternatives))):
             yield line
 
 

@@ -298,6 +298,24 @@ def test_the_name_of_a_town_counts_more_than_the_exchange_of_the_capital(weigh):
     assert belief.places[0][0].name == "Vilcún"
 
 
+@pytest.mark.parametrize(("town", "number"), [("Lisboa", "+351 21 123 4567"), ("Kraków", "+48 12 345 67 89")])
+def test_a_number_of_its_exchange_never_speaks_against_a_town(weigh, town, number):
+    alone, with_number = weigh(town, "Rathaus"), weigh(town, "Rathaus", number)
+    point, _ = with_number.best_point()
+    assert with_number.mass(point, 25.0) > alone.mass(point, 25.0)
+
+
+def test_a_name_in_arabic_and_in_urdu_letters_is_read_once(data_store, countries):
+    reader = ClueReader(data_store.gazetteer(), data_store.lexicon(), countries)
+    (mention,) = reader.leads({"کراچی": 1.0, "كراچي": 1.0}).mentions
+    assert mention.matches[0].place.name == "Karachi"
+
+
+def test_a_short_name_is_found_in_a_long_line_without_spaces(mention_reader):
+    found = mention_reader.mentions(["ร้านกาแฟสดและเบเกอรี่พัทยาและสินค้าของฝาก"])
+    assert "Pattaya" in {match.place.name for mention in found for match in mention.matches}
+
+
 def test_the_exchange_of_a_small_town_names_it(weigh):
     belief = weigh("+49 7556 92110")
     assert belief.places[0][1] > 0.5

@@ -100,4 +100,12 @@ def test_a_certain_reading_is_kept_alone_where_a_requested_one_has_no_known_word
     thai = line("ไวทลสุน0ร50", language="th", confidence=0.8)
     assert list(lines.texts([line("Draquoso", confidence=0.99), thai])) == ["Draquoso"]
     assert "ไวทลสุน0ร50" in lines.texts([line("Draquoso", confidence=0.7), thai])
+    assert list(lines.texts([line("+49 89 1234567", confidence=0.92), line("+49 89 123", confidence=0.97)])) == [
+        "+49 89 1234567"
+    ]
     assert "กรุงเทพ" in lines.texts([line("Draquoso", confidence=0.99), line("กรุงเทพ", language="th")])
+
+
+def test_a_line_has_its_neighbours_also_where_a_number_stands_beside_it(lines):
+    sign = [line("Rathaus"), line("Zelmorvat", y=(0.22, 0.3)), line("34", x=(0.6, 0.65), y=(0.22, 0.3))]
+    assert dict((one.text, beside) for one, beside in lines.lines_with_neighbours(sign))["Zelmorvat"] == ("Rathaus",)

@@ -4,11 +4,14 @@ import pytest
 from support.basics import a_context
 
 from tts.clues.clue_reader import ClueReader
+from tts.domain.messages import Message
 from tts.domain.photo import Box
 from tts.domain.reading import Reading, TextLine
+from tts.domain.tooling import TextFact, ToolCall, ToolResult
 from tts.inference.clues.notes import notes
 from tts.inference.clues.rereads import Reread, languages_of, rereads
-from tts.inference.clues.unknown_words import strange_names, unknown_names
+from tts.inference.clues.sibling_share import SiblingShare
+from tts.inference.clues.unknown_words import found_names, strange_names, unknown_names
 from tts.ports.model_client import ModelRequest, Sampling
 
 
@@ -64,7 +67,7 @@ def test_latin_lettering_is_tried_as_vietnamese_only_where_that_is_spoken(known_
 def test_several_strange_lines_are_first_read_together_in_one_language(known_for, reader):
     known, photos = known_for("ANTEKQ", "SGGA", "KOTREL")
     first, *others = rereads(known, {"KR": 0.95}, photos, reader)
-    assert first == Reread(Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0), "ko", first.worth)
+    assert first == Reread(Box(x0=0.0, y0=0.0, x1=1.0, y1=1.0), "ko", first.worth, several_lines=True)
     korean = [reread.box for reread in others if reread.language == "ko"]
     assert Box(x0=0.0, y0=0.0, x1=0.5, y1=0.5) in korean
     assert Box(x0=0.5, y0=0.5, x1=1.0, y1=1.0) not in korean
@@ -123,3 +126,47 @@ def test_rollouts_ask_differently_by_their_seed_and_repeat_with_the_same_one(kno
 
     assert asked(3) == asked(3)
     assert len({asked(seed) for seed in range(8)}) > 4
+
+
+@pytest.fixture
+def after_reading(sign_photo):
+    """Notes of a rollout that read `first`, line under line, and then had `found` read below it."""
+
+    def make(first, found):
+        def boxes(texts, start):
+            return [
+                (text, Box(x0=0.1, y0=start + 0.1 * i, x1=0.6, y1=start + 0.1 * i + 0.08))
+                for i, text in enumerate(texts)
+            ]
+
+        lines = tuple(TextLine(text=text, box=box, confidence=0.95, height_px=40) for text, box in boxes(first, 0.0))
+        facts = tuple(
+            TextFact(text=text, box=box, language="he", confidence=0.7) for text, box in boxes(found, 0.1 * len(first))
+        )
+        call = ToolCall(id="c", name="read_text", arguments={"bbox": [0.0, 0.0, 1.0, 1.0], "language": "he"})
+        request = ModelRequest(
+            context=a_context(),
+            session_id="loc_test/0",
+            messages=(
+                Message(role="assistant", tool_calls=(call,)),
+                Message(role="tool", result=ToolResult(call_id="c", name="read_text", text="", facts=facts)),
+            ),
+            sampling=Sampling(temperature=0.0, seed=2),
+            photos=(sign_photo,),
+            readings=(Reading(photo_sha256=sign_photo.sha256, lines=lines),),
+        )
+        return notes(request, 0.7)
+
+    return make
+
+
+def test_a_name_found_beside_a_town_hall_that_was_read_before_is_found(after_reading, reader):
+    assert found_names(after_reading(["עירייה"], ["חל אביב"]), reader) == {"חל אביב"}
+    assert found_names(after_reading(["Zelmorvat"], []), reader) == frozenset()
+
+
+def test_a_sibling_looks_up_all_that_it_has_found_and_its_share_of_the_rest(after_reading, reader):
+    known = after_reading(["Zelmorvat", "Quotarne"], ["זלמורבט", "קווטרנה"])
+    asked = [{name for name, _ in strange_names(known, {"IL": 0.9}, reader, SiblingShare(i, 2))} for i in range(2)]
+    assert asked[0] & asked[1] == {"זלמורבט", "קווטרנה"}
+    assert asked[0] | asked[1] == {"זלמורבט", "קווטרנה", "zelmorvat", "quotarne"}
