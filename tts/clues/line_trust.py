@@ -95,9 +95,11 @@ class LineTrust:
             trust = {text: share for text, share in trust.items() if text in ordinary or self.is_familiar(text)}
         if better and len(trust) > 1:
             known = {text for text in trust if text in better or self.is_familiar(text)}
-            left = {text: _TRUST_BESIDE_KNOWN_WORDS * share for text, share in trust.items() if text not in known}
-            trust = {text: left.get(text, share) for text, share in trust.items()}
-            trust = {text: share for text, share in trust.items() if text in known or share >= _MIN_OUTDONE_TRUST}
+            trust = {
+                text: share if text in known else _TRUST_BESIDE_KNOWN_WORDS * share
+                for text, share in trust.items()
+                if text in known or _TRUST_BESIDE_KNOWN_WORDS * share >= _MIN_OUTDONE_TRUST
+            }
         letters = {text: _letters(text) for text in trust}
         return {text: share for text, share in trust.items() if not _is_cut_off(letters[text], letters.values())}
 

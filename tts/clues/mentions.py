@@ -311,7 +311,6 @@ def distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 def _are_same_word(one: Mention, other: Mention) -> bool:
     far = max(1, min(_MAX_READING_EDITS, len(one.name) // _LETTERS_PER_EDIT))
     alike = OSA.distance(place_key(one.name), place_key(other.name), score_cutoff=far) <= far
-    alike = alike and bool(one.called_from_afar) == bool(other.called_from_afar)  # a number is no reading of a name
     return alike and not {m.place.id for m in one.matches}.isdisjoint(m.place.id for m in other.matches)
 
 

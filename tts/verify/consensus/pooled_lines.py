@@ -27,7 +27,7 @@ from tts.domain.trajectory import Trajectory
 from tts.verify.consensus.votes import Vote, votes_from
 from tts.verify.evidence.ledger import POOLED
 from tts.verify.evidence.ledger_builder import build_ledger
-from tts.verify.evidence.prompt_injection import speaks_to_the_model
+from tts.verify.evidence.prompt_injection import line_speaks_to_the_model
 from tts.verify.evidence.reading_belief import ReadBelief
 from tts.verify.evidence.world import World
 
@@ -122,6 +122,6 @@ def _counted_lines(stating_rollouts: Sequence[Trajectory], readings: Sequence[Re
     }
     rollout_counts = Counter(line for t in stating_rollouts if t.best is not None for line in set(t.best.read))
     for line in sorted(rollout_counts, key=lambda line: (line.language, -line.box.area, line.model_dump_json())):
-        speaks = any(map(speaks_to_the_model, (line.text, *line.alternatives)))
-        if (line.text in shown_texts or rollout_counts[line] >= _MIN_ROLLOUTS) and not speaks:
+        counts = line.text in shown_texts or rollout_counts[line] >= _MIN_ROLLOUTS
+        if counts and not line_speaks_to_the_model(line):
             yield line

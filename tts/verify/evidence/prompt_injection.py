@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from tts.domain.reading import TextLine
 from tts.domain.tooling import Fact, PlaceFact, TextFact, ToolResult, WebFact
 
 # Phrases that speak to a model rather than about a place, in the languages attackers commonly write.
@@ -35,6 +36,11 @@ def speaks_to_the_model(text: str) -> bool:
     """True when a text gives orders to its reader. Linear in the text's length, which is capped."""
     plain = _WHITESPACE.sub(lambda blanks: "\n" if "\n" in blanks[0] else " ", text)[:_MAX_CHARS]
     return _INSTRUCTION.search(plain) is not None
+
+
+def line_speaks_to_the_model(line: TextLine) -> bool:
+    """Whether a line that was read, or one of its alternatives, speaks to the model."""
+    return any(map(speaks_to_the_model, (line.text, *line.alternatives)))
 
 
 def trustworthy_facts(result: ToolResult) -> tuple[Fact, ...]:

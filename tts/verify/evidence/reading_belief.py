@@ -19,7 +19,7 @@ from tts.domain.reading import Reading, TextLine, line_of_fact
 from tts.domain.tooling import TextFact, ToolResult
 from tts.domain.trajectory import Trajectory, Turn
 from tts.geodata.names import normalise
-from tts.verify.evidence.prompt_injection import speaks_to_the_model
+from tts.verify.evidence.prompt_injection import line_speaks_to_the_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _distinct_lines(trajectories: Iterable[Trajectory], readings: Iterable[Readi
     }
     lines += sorted(zoomed, key=lambda line: line.model_dump_json())
     for line in dict.fromkeys(lines):
-        if not any(map(speaks_to_the_model, (line.text, *line.alternatives))):
+        if not line_speaks_to_the_model(line):
             yield line
 
 
