@@ -7,39 +7,25 @@ service adds its own keys to it (`deployments.config`).
 
 from __future__ import annotations
 
-from tts.config.engines import CluesEngine, Engine, OpenAIEngine, ScriptedEngine, VllmEngine
-from tts.config.gallery import GalleryConfig
-from tts.config.mcp import McpServerConfig
-from tts.config.mixture import EngineShare
-from tts.config.pipeline import PipelineConfig
-from tts.config.provider_names import ProviderName
-from tts.config.region_search import BlurConfig, GatewayUpload, RegionSearchConfig, S3Upload, StoreUpload
-from tts.config.routing import RoutingConfig
-from tts.config.telemetry import TelemetryConfig
-from tts.config.tools import ProviderSettings, TapeConfig, ToolsConfig
-from tts.config.verifier import ConsistencyConfig, VerifierConfig
-
-__all__ = [
-    "BlurConfig",
-    "CluesEngine",
-    "ConsistencyConfig",
-    "Engine",
-    "EngineShare",
-    "GalleryConfig",
-    "GatewayUpload",
-    "McpServerConfig",
-    "OpenAIEngine",
-    "PipelineConfig",
-    "ProviderName",
-    "ProviderSettings",
-    "RegionSearchConfig",
-    "RoutingConfig",
-    "S3Upload",
-    "ScriptedEngine",
-    "StoreUpload",
-    "TapeConfig",
-    "TelemetryConfig",
-    "ToolsConfig",
-    "VerifierConfig",
-    "VllmEngine",
-]
+from tts.config.engines import CluesEngine as CluesEngine
+from tts.config.engines import Engine as Engine
+from tts.config.engines import OpenAIEngine as OpenAIEngine
+from tts.config.engines import ScriptedEngine as ScriptedEngine
+from tts.config.engines import VllmEngine as VllmEngine
+from tts.config.gallery import GalleryConfig as GalleryConfig
+from tts.config.mcp import McpServerConfig as McpServerConfig
+from tts.config.mixture import EngineShare as EngineShare
+from tts.config.pipeline import PipelineConfig as PipelineConfig
+from tts.config.provider_names import ProviderName as ProviderName
+from tts.config.region_search import BlurConfig as BlurConfig
+from tts.config.region_search import GatewayUpload as GatewayUpload
+from tts.config.region_search import RegionSearchConfig as RegionSearchConfig
+from tts.config.region_search import S3Upload as S3Upload
+from tts.config.region_search import StoreUpload as StoreUpload
+from tts.config.routing import RoutingConfig as RoutingConfig
+from tts.config.telemetry import TelemetryConfig as TelemetryConfig
+from tts.config.tools import ProviderSettings as ProviderSettings
+from tts.config.tools import TapeConfig as TapeConfig
+from tts.config.tools import ToolsConfig as ToolsConfig
+from tts.config.verifier import ConsistencyConfig as ConsistencyConfig
+from tts.config.verifier import VerifierConfig as VerifierConfig

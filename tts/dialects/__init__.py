@@ -22,5 +22,3 @@ _OWN_DIALECTS: tuple[Dialect, ...] = (
     GeoVistaDialect(),
 )
 DIALECTS: Registry[Dialect] = Registry("geotts.dialects", {dialect.name: dialect for dialect in _OWN_DIALECTS})
-
-__all__ = ["DIALECTS"]

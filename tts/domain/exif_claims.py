@@ -12,13 +12,11 @@ from typing import Any, Final
 
 from PIL import ExifTags, Image
 
-from geotts_client.file_check import FileCheck
-from geotts_client.file_claim import FileClaim
+from geotts_client.file_check import FileCheck as FileCheck
+from geotts_client.file_claim import FileClaim as FileClaim
 from geotts_client.latlon import LatLon
 from tts.domain.photo_cleaning import DECODER_ERRORS, FORMATS
 from tts.domain.xmp_claims import xmp_claim
-
-__all__ = ["FileCheck", "FileClaim", "file_claim"]
 
 _GPS_IFD: Final = ExifTags.IFD.GPSInfo
 _EXIF_IFD: Final = ExifTags.IFD.Exif

@@ -1,8 +1,4 @@
 """See `geotts_client.failure`: the client and the service share these values."""
 
-from geotts_client.failure import (
-    FailureCause,
-    RolloutFailure,
-)
-
-__all__ = ["FailureCause", "RolloutFailure"]
+from geotts_client.failure import FailureCause as FailureCause
+from geotts_client.failure import RolloutFailure as RolloutFailure

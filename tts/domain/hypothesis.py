@@ -1,9 +1,5 @@
 """See `geotts_client.hypothesis`: the client and the service share these values."""
 
-from geotts_client.hypothesis import (
-    Claim,
-    Hypothesis,
-    Level,
-)
-
-__all__ = ["Claim", "Hypothesis", "Level"]
+from geotts_client.hypothesis import Claim as Claim
+from geotts_client.hypothesis import Hypothesis as Hypothesis
+from geotts_client.hypothesis import Level as Level

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from geotts_client.box import Box
-from geotts_client.text_line import TextLine
+from geotts_client.text_line import TextLine as TextLine
 from geotts_client.tooling import TextFact
 from tts.domain.value import Value
-
-__all__ = ["Reading", "TextLine", "line_of_fact"]
 
 
 class Reading(Value):

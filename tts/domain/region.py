@@ -1,5 +1,3 @@
 """See `geotts_client.region`: the client and the service share this value."""
 
-from geotts_client.region import Region
-
-__all__ = ["Region"]
+from geotts_client.region import Region as Region

@@ -10,22 +10,13 @@ from pydantic import Field
 
 from geotts_client.claimed_place import ClaimedPlace
 from geotts_client.file_claim import FileClaim
-from geotts_client.options import MAX_PARALLEL, MAX_QUESTIONS, LocateOptions
+from geotts_client.options import MAX_PARALLEL as MAX_PARALLEL
+from geotts_client.options import MAX_QUESTIONS as MAX_QUESTIONS
+from geotts_client.options import LocateOptions as LocateOptions
 from tts.domain.earlier_request import EarlierRequest, KeptResult
 from tts.domain.photo import Photo
 from tts.domain.trace_context import TraceContext
 from tts.domain.value import Value
-
-__all__ = [
-    "MAX_PARALLEL",
-    "MAX_PHOTOS",
-    "MAX_QUESTIONS",
-    "REQUEST_ID",
-    "LocateOptions",
-    "LocateRequest",
-    "RequestContext",
-    "new_request_id",
-]
 
 MAX_PHOTOS = 8
 REQUEST_ID = "loc_[0-9a-f]{20}"

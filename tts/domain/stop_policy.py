@@ -25,13 +25,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from geotts_client.options import STOP_PATTERN
+from geotts_client.options import STOP_PATTERN as STOP_PATTERN
 from tts.decision_weights import weights
 from tts.domain.geo import LatLon
 from tts.domain.value import Value
 from tts.extensions import Registry
-
-__all__ = ["STOP_PATTERN", "STOP_POLICIES", "Ballot", "StopKind", "StopPolicy", "StopView"]
 
 _W = weights("watch")
 _PROBABILITY = _W["stop_probability"]

@@ -1,9 +1,5 @@
 """See `geotts_client.usage`: the client and the service share these values."""
 
-from geotts_client.usage import (
-    Count,
-    ModelUsage,
-    Usage,
-)
-
-__all__ = ["Count", "ModelUsage", "Usage"]
+from geotts_client.usage import Count as Count
+from geotts_client.usage import ModelUsage as ModelUsage
+from geotts_client.usage import Usage as Usage

@@ -1,7 +1,3 @@
 """See `geotts_client.value`: the client and the service share these values."""
 
-from geotts_client.value import (
-    Value,
-)
-
-__all__ = ["Value"]
+from geotts_client.value import Value as Value
