@@ -102,7 +102,7 @@ class Gazetteer:
             self._nearby_towns = NearbyTowns(self._arrays)
             self._namesakes = lru_cache(maxsize=4096)(self._read_namesakes)
             self._division = lru_cache(maxsize=4096)(self._read_division)
-            self._place = lru_cache(maxsize=16_384)(self._read_place)
+            self.place = lru_cache(maxsize=16_384)(self._read_place)
         except (OSError, ValueError, KeyError) as error:
             raise DataError(f"the gazetteer is not readable ({error}): run `geotts data build`") from error
 
@@ -155,7 +155,7 @@ class Gazetteer:
                 if place not in best and (keep is None or keep[place]):
                     best[place] = (int(name_id), primary)
         chosen = sorted(best)[:limit]
-        return [Match(self._place(p), 1.0 if best[p][1] else 0.9, self._name(best[p][0]), best[p][1]) for p in chosen]
+        return [Match(self.place(p), 1.0 if best[p][1] else 0.9, self._name(best[p][0]), best[p][1]) for p in chosen]
 
     def nearest_named(self, name: str, point: LatLon, *, within_km: float) -> tuple[Place, float] | None:
         """The nearest important place with this name (countries excluded), and its geodesic distance in km."""
@@ -179,19 +179,19 @@ class Gazetteer:
     def get(self, place_id: str) -> Place | None:
         """The place with this id (`Place.id`), or None. The first call reads the ids of all places."""
         number = self._numbers_by_id.get(place_id)
-        return None if number is None else self._place(number)
+        return None if number is None else self.place(number)
 
     def nearest(
         self, point: LatLon, *, limit: int = 1, max_km: float = 300.0, min_population: int = 0
     ) -> list[tuple[Place, float]]:
         """Cities around a point with their distance in km (sphere), nearest first."""
         numbers, km = self._nearby_towns.towns(point, limit=limit, max_km=max_km, min_population=min_population)
-        return [(self._place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
+        return [(self.place(int(number)), float(far)) for number, far in zip(numbers, km, strict=True)]
 
     def nearest_town(self, point: LatLon, *, max_km: float) -> Place | None:
         """The city nearest to a point; faster than `nearest`."""
         number = self._nearby_towns.town(point, max_km=max_km)
-        return None if number is None else self._place(number)
+        return None if number is None else self.place(number)
 
     def people_near(self, point: LatLon, *, max_km: float, towns: int) -> int:
         """People in the `towns` nearest towns within `max_km` km."""
@@ -206,7 +206,7 @@ class Gazetteer:
         found = found[(lon[found] - west) % 360.0 <= east - west]
         if kinds is not None:
             found = found[np.isin(self._arrays["kind"][found], [KINDS.index(kind) for kind in kinds])]
-        return [self._place(int(number)) for number in found[:limit]]
+        return [self.place(int(number)) for number in found[:limit]]
 
     def division_of(self, place: Place) -> Division:
         """The towns of a place's first-order division, itself among them."""
@@ -215,10 +215,6 @@ class Gazetteer:
     def positions(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Latitudes and longitudes of all places, in degrees, in order of importance."""
         return self._arrays["lat"], self._arrays["lon"]
-
-    def place(self, number: int) -> Place:
-        """The place at a position in the order of importance."""
-        return self._place(number)
 
     def columns(self) -> tuple[Ints, Ints, Ints]:
         """Country numbers (into `country_codes`), kinds (into `KINDS`) and populations, in order of importance."""
@@ -259,7 +255,7 @@ class Gazetteer:
                 continue
             score = similarity * (1.0 if primary else 0.93)
             if place not in found or found[place].score < score:
-                found[place] = Match(self._place(place), score, self._name(name_id), primary)
+                found[place] = Match(self.place(place), score, self._name(name_id), primary)
             taken += 1
             if taken >= max(limit, 8):
                 return
@@ -269,20 +265,23 @@ class Gazetteer:
         return [(int(code) >> 1, bool(code & 1)) for code in self._arrays["name_places"][start:end]]
 
     def _name(self, name_id: int) -> str:
+        return self._spelling(name_id).decode()
+
+    def _spelling(self, name_id: int) -> bytes:
         offset = self._arrays["name_offset"]
-        return self._blob[offset[name_id] : offset[name_id + 1]].decode()
+        return self._blob[offset[name_id] : offset[name_id + 1]]
 
     def _name_id(self, wanted: str) -> int | None:
         lexical = self._arrays["lexical"]
-        at = bisect.bisect_left(_LexicalNames(self, lexical), wanted.encode())
-        if at < len(lexical) and self._name(int(lexical[at])) == wanted:
+        at = bisect.bisect_left(lexical, wanted.encode(), key=self._spelling)
+        if at < len(lexical) and self._name(lexical[at]) == wanted:
             return int(lexical[at])
         return None
 
     def _prefix_range(self, wanted: str) -> tuple[int, int]:
-        lazy = _LexicalNames(self, self._arrays["lexical"])
-        key = wanted.encode()
-        return bisect.bisect_left(lazy, key), bisect.bisect_left(lazy, key + b"\xff")
+        lexical, key = self._arrays["lexical"], wanted.encode()
+        low = bisect.bisect_left(lexical, key, key=self._spelling)
+        return low, bisect.bisect_left(lexical, key + b"\xff", low, key=self._spelling)
 
     def _names_of_range(self, low: int, high: int) -> Ints:
         """Names of a prefix range: all of a small one, the most important of a large one."""
@@ -346,6 +345,7 @@ class Gazetteer:
         return int(starts[min(low, last)]), int(starts[high])
 
     def _read_place(self, number: int) -> Place:
+        """The place at a position in the order of importance."""
         a = self._arrays
         offset = a["label_offset"]
         label_id, label = self._labels[offset[number] : offset[number + 1]].decode().split("\t", 1)
@@ -364,20 +364,6 @@ class Gazetteer:
         offset = self._arrays["label_offset"]
         ids = (self._labels[offset[i] : offset[i + 1]].split(b"\t", 1)[0].decode() for i in range(len(self)))
         return {place_id: number for number, place_id in enumerate(ids)}
-
-
-class _LexicalNames:
-    """The names in text order as a sequence of bytes, read as bisect asks for them."""
-
-    def __init__(self, gazetteer: Gazetteer, lexical: Ints) -> None:
-        self._gazetteer = gazetteer
-        self._lexical = lexical
-
-    def __len__(self) -> int:
-        return len(self._lexical)
-
-    def __getitem__(self, index: int) -> bytes:
-        return self._gazetteer._name(int(self._lexical[index])).encode()
 
 
 def _swapped_spellings(wanted: str) -> set[str]:

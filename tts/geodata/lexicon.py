@@ -50,7 +50,7 @@ class Lexicon:
     def _frequencies(self, word: str) -> dict[str, float]:
         """Language → Zipf frequency of a word, as far as it is common at all; compared without case and accents."""
         key = normalise(word).encode()
-        at = bisect.bisect_left(_Words(self), key)
+        at = bisect.bisect_left(range(len(self)), key, key=self._word)
         if not key or at >= len(self) or self._word(at) != key:
             return {}
         entries = self._entries[self._start[at] : self._start[at + 1]]
@@ -62,17 +62,6 @@ class Lexicon:
 
     def _word(self, index: int) -> bytes:
         return bytes(self._blob[self._offset[index] : self._offset[index + 1]])
-
-
-class _Words:
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
-
-    def __len__(self) -> int:
-        return len(self._lexicon)
-
-    def __getitem__(self, index: int) -> bytes:
-        return self._lexicon._word(index)
 
 
 def source_versions() -> dict[str, str]:

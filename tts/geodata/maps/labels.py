@@ -68,7 +68,7 @@ class Sheet:
             box = self._free_place(name)
             if box is not None:
                 placed.append(PlacedName(name, box))
-                self.used_rects.append(_grow_rect(box, _GAP_PX))
+                self.used_rects.append(grow_rect(box, _GAP_PX))
                 if name.dot_px:
                     self.used_rects.append(_rect_around(name.x, name.y, _DOT_PX))
         return placed
@@ -109,5 +109,6 @@ def _rect_around(x: float, y: float, reach: int) -> Rect:
     return Rect(round(x) - reach, round(y) - reach, round(x) + reach, round(y) + reach)
 
 
-def _grow_rect(box: Rect, by: int) -> Rect:
+def grow_rect(box: Rect, by: int) -> Rect:
+    """A rectangle with that many pixels more on every side."""
     return Rect(box.left - by, box.top - by, box.right + by, box.bottom + by)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tts.domain.geo import LatLon
 from tts.geodata.gazetteer import KINDS, Gazetteer
-from tts.geodata.maps.labels import Rect
+from tts.geodata.maps.labels import Rect, grow_rect
 from tts.geodata.maps.palette import Palette
 from tts.geodata.maps.text_drawing import TextStyle, font, writable
 from tts.geodata.maps.view import mercator_x, mercator_y
@@ -88,7 +88,7 @@ class TileNames:
             box = _box(float(x[0]) - long / 2, float(y[0]), long, size_px)
             if any(box.touches(other) for other in taken):
                 continue
-            taken.append(_grow_rect(box))
+            taken.append(grow_rect(box, _GAP_PX))
             style = replace(self._palette.country, size_px=size_px, spacing=spacing)
             yield TileName(text, style, box, float(x[0]), float(y[0]), has_dot=False)
 
@@ -123,7 +123,7 @@ def text_width(text: str, size_px: int, weight: str, spacing: int) -> int:
 
 
 def _drop_collisions(towns: list[TileName], areas: list[TileName], middle_x: float, world: int) -> list[TileName]:
-    boxes = [_grow_rect(_rect_with_dot(town)) for town in towns]
+    boxes = [grow_rect(_rect_with_dot(town), _GAP_PX) for town in towns]
     near = _edges([_nearest_copy(area.box, middle_x, world) for area in areas])
     free = [not row.any() for row in _touching_boxes(_edges(boxes), near)]
     towns = [town for town, is_free in zip(towns, free, strict=True) if is_free]
@@ -171,22 +171,19 @@ def _rect_with_dot(town: TileName) -> Rect:
     return Rect(round(town.x) - 4, town.box.top, town.box.right, town.box.bottom)
 
 
-def _grow_rect(box: Rect) -> Rect:
-    return Rect(box.left - _GAP_PX, box.top - _GAP_PX, box.right + _GAP_PX, box.bottom + _GAP_PX)
-
-
 def _nearest_copy(box: Rect, middle_x: float, world: int) -> Rect:
     """The copy of a box that is nearest to a column of the world, which repeats to both sides."""
-    shift = round((middle_x - (box.left + box.right) / 2) / world) * world
-    return Rect(box.left + shift, box.top, box.right + shift, box.bottom)
+    return _shifted(box, round((middle_x - (box.left + box.right) / 2) / world) * world)
+
+
+def _shifted(box: Rect, by: int) -> Rect:
+    return Rect(box.left + by, box.top, box.right + by, box.bottom)
 
 
 def _touches(box: Rect, middle_x: float, middle_y: float, world: int) -> bool:
     half = TILE_PX // 2 + 12
     around = Rect(round(middle_x) - half, round(middle_y) - half, round(middle_x) + half, round(middle_y) + half)
-    return any(
-        replace(box, left=box.left + shift, right=box.right + shift).touches(around) for shift in (-world, 0, world)
-    )
+    return any(_shifted(box, by).touches(around) for by in (-world, 0, world))
 
 
 def tile_middle(zoom: int, x: int, y: int) -> LatLon:
