@@ -209,32 +209,29 @@ def places_tools(provider: PlacesProvider, countries: CountryProvider) -> list[T
         places = await provider.search(
             arguments.query, country=arguments.country, limit=_MAX_RESULTS, context=context.request
         )
-        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
-        return _places_observation(arguments.query, arguments.country, places, with_points=True)
+        return _places_observation(arguments.query, arguments.country, places, context.options.within)
 
     async def tips(arguments: SearchArguments, context: ToolContext) -> Observation:
         places = await provider.autocomplete(
             arguments.query, country=arguments.country, limit=2 * _MAX_RESULTS, context=context.request
         )
-        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
-        return _places_observation(arguments.query, arguments.country, places, with_points=False)
+        return _places_observation(
+            arguments.query, arguments.country, places, context.options.within, with_points=False
+        )
 
     async def detail(arguments: DetailArguments, context: ToolContext) -> Observation:
         place = await provider.detail(arguments.poi_id, context=context.request)
-        return _places_observation(
-            arguments.poi_id, None, _places_inside([place] if place else [], context.options.within), with_points=True
-        )
+        return _places_observation(arguments.poi_id, None, [place] if place else [], context.options.within)
 
     async def geocode(arguments: GeocodeArguments, context: ToolContext) -> Observation:
         places = await provider.geocode(
             arguments.address, country=arguments.country, limit=_MAX_RESULTS, context=context.request
         )
-        places = _places_inside(_places_in_country(places, arguments.country), context.options.within)
-        return _places_observation(arguments.address, arguments.country, places, with_points=True)
+        return _places_observation(arguments.address, arguments.country, places, context.options.within)
 
     async def reverse(arguments: PointArguments, context: ToolContext) -> Observation:
         places = await provider.reverse(arguments.point(), limit=3, context=context.request)
-        return _places_observation(str(arguments.point()), None, places, with_points=True)
+        return _places_observation(str(arguments.point()), None, places, None)
 
     async def country_at(arguments: PointArguments, context: ToolContext) -> Observation:
         fact = await countries.country_at(arguments.point())
@@ -294,8 +291,9 @@ def _lies_inside(place: PlaceFact, within: Area) -> bool:
 
 
 def _places_observation(
-    query: str, country: str | None, places: Sequence[PlaceFact], *, with_points: bool
+    query: str, country: str | None, found: Sequence[PlaceFact], within: Area | None, *, with_points: bool = True
 ) -> Observation:
+    places = _places_inside(_places_in_country(found, country), within)
     if not places:
         where = f" in {country.upper()}" if country else ""
         raise ToolError(f"no place called {query!r}{where} is known", kind=ToolErrorKind.NOT_FOUND)

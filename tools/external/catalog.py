@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -53,7 +52,8 @@ def external_tools(
     made: list[Tool] = []
     for server, config in servers.items():
         try:
-            stated = _run_in_thread(partial(_list_tools, config, environment))
+            with ThreadPoolExecutor(max_workers=1) as pool:  # the event loop of a thread that has none
+                stated = pool.submit(_list_tools, config, environment).result()
         except GeoTTSError as error:
             _log.warning("the MCP server %s is left out: %s", server, mask_secrets(error.detail))
             continue
@@ -112,21 +112,3 @@ def _result_text(server: str, result: Any) -> str:
     cut = " …" if len(body) > _MAX_TEXT_CHARS else ""
     note = f"\n({others} parts that are no text are left out)" if others else ""
     return _RESULT_HEADER.format(server=server) + (body[:_MAX_TEXT_CHARS] + cut or "(nothing)") + note
-
-
-def _run_in_thread(work: Callable[[], Any]) -> Any:
-    """The result of `work`, which runs an event loop of its own: this thread may have one."""
-    outcome: dict[str, Any] = {}
-
-    def run() -> None:
-        try:
-            outcome["made"] = work()
-        except GeoTTSError as error:
-            outcome["error"] = error
-
-    thread = threading.Thread(target=run, name="list external tools")
-    thread.start()
-    thread.join()
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["made"]

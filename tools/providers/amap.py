@@ -106,7 +106,6 @@ class Amap(Service):
     """The `PlacesProvider` and the `MapsProvider` of mainland China. There is no satellite picture over this API."""
 
     name: Final = "amap"
-    needs_network: Final = True
     styles: Final = frozenset[Style](("map",))
 
     def owns(self, place_id: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain_text import plain_text
+from tools.providers.plain_text import web_facts
 from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -37,22 +37,13 @@ class Brave(Service):
     """The `WebProvider` over Brave Search."""
 
     name: Final = "brave"
-    needs_network: Final = True
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """At most 20 hits, without markup; the snippet is the description and one extra snippet."""
         parameters = {"q": query, "count": str(min(limit, _MAX_RESULTS))}
         reply = await self._client.read(ProviderRequest(f"{self._base}/res/v1/web/search", parameters), context, _Hits)
-        return [
-            WebFact(
-                number=i,
-                title=plain_text(hit.title),
-                snippet=plain_text(" ".join((hit.description, *hit.extra_snippets[:1]))),
-                url=hit.url,
-                source="Brave",
-            )
-            for i, hit in enumerate(reply.web.results[:limit], 1)
-        ]
+        hits = ((h.title, " ".join((h.description, *h.extra_snippets[:1])), h.url) for h in reply.web.results)
+        return web_facts("Brave", hits, limit)
 
 
 PROVIDER: Final = Provider(LIMITS, "BRAVE_API_KEY", KEY_PLACE, base_url=BASE_URL, web=Brave)

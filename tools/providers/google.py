@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from tools.maps import MapPicture, Style
-from tools.providers.provider import Provider, ProviderParts
+from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -23,7 +23,7 @@ from tts.toolkit.broker.provider_limits import ProviderLimits
 
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0)
 IN_HEADER: Final = KeyPlace("header", "X-Goog-Api-Key")
-_IN_QUERY: Final = KeyPlace("query", "key")
+IN_QUERY: Final = KeyPlace("query", "key")
 PLACES_URL: Final = "https://places.googleapis.com"
 MAPS_URL: Final = "https://maps.googleapis.com"
 _PLACE_FIELDS = (
@@ -39,28 +39,28 @@ _SHORTEST_ID = 20
 _MAX_SIDE_PX = 640
 
 
-class _CamelCaseReply(Reply):
+class CamelCaseReply(Reply):
     """The newer services write camelCase."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
 
 
-class _LocalisedText(_CamelCaseReply):
+class _LocalisedText(CamelCaseReply):
     text: str = ""
 
 
-class _Location(_CamelCaseReply):
+class _Location(CamelCaseReply):
     latitude: float
     longitude: float
 
 
-class _Part(_CamelCaseReply):
+class _Part(CamelCaseReply):
     long_text: str = ""
     short_text: str = ""
     types: tuple[str, ...] = ()
 
 
-class _Place(_CamelCaseReply):
+class _Place(CamelCaseReply):
     id: str
     display_name: _LocalisedText = _LocalisedText()
     formatted_address: str = ""
@@ -70,27 +70,27 @@ class _Place(_CamelCaseReply):
     google_maps_uri: str | None = None
 
 
-class _Places(_CamelCaseReply):
+class _Places(CamelCaseReply):
     places: tuple[_Place, ...] = ()
 
 
-class _StructuredText(_CamelCaseReply):
+class _StructuredText(CamelCaseReply):
     main_text: _LocalisedText = _LocalisedText()
     secondary_text: _LocalisedText = _LocalisedText()
 
 
-class _Prediction(_CamelCaseReply):
+class _Prediction(CamelCaseReply):
     place_id: str
     text: _LocalisedText = _LocalisedText()
     structured_format: _StructuredText = _StructuredText()
     types: tuple[str, ...] = ()
 
 
-class _Suggestion(_CamelCaseReply):
+class _Suggestion(CamelCaseReply):
     place_prediction: _Prediction | None = None
 
 
-class _Suggestions(_CamelCaseReply):
+class _Suggestions(CamelCaseReply):
     suggestions: tuple[_Suggestion, ...] = ()
 
 
@@ -122,7 +122,7 @@ class _Geocodes(Reply):
     results: tuple[_GeocodedPlace, ...] = ()
 
 
-class Google:
+class Google(Service):
     """The `PlacesProvider` and the `MapsProvider` of Google.
 
     Args:
@@ -130,11 +130,10 @@ class Google:
     """
 
     name: Final = "google"
-    needs_network: Final = True
     styles: Final = frozenset[Style](("map", "satellite"))
 
     def __init__(self, parts: ProviderParts) -> None:
-        self._client = parts.client()
+        super().__init__(parts)
         self._places = parts.base or PLACES_URL
         self._maps = parts.base or MAPS_URL
 
@@ -202,13 +201,13 @@ class Google:
             parameters,
             content_types=("image/",),
             max_bytes=4 * 2**20,
-            key_place=_IN_QUERY,
+            key_place=IN_QUERY,
         )
         reply = await self._client.ask(request, context)
         return MapPicture(reply.content, reply.content_type, width, height, float(shown), f"Zoom {shown}. Google Maps.")
 
     async def _geocode(self, parameters: dict[str, str], limit: int, context: RequestContext) -> Sequence[PlaceFact]:
-        request = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=_IN_QUERY)
+        request = ProviderRequest(f"{self._maps}/maps/api/geocode/json", parameters, key_place=IN_QUERY)
         reply = await self._client.read(request, context, _Geocodes, _failure_of)
         return [_geocoded_fact(found) for found in reply.results[:limit]]
 

@@ -12,9 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
-
+from tools.providers.google import IN_HEADER, CamelCaseReply
 from tools.providers.plain_text import plain_text
 from tools.providers.provider import Provider, Service
 from tools.region_search.picture import RegionPicture
@@ -23,16 +21,13 @@ from tts.domain.tooling import WebFact
 from tts.net.http_client import HttpReply
 from tts.toolkit.broker.provider_client import (
     FailureKind,
-    KeyPlace,
     ProviderFailure,
     ProviderRequest,
-    Reply,
     judge_status,
 )
 from tts.toolkit.broker.provider_limits import ProviderLimits
 
 BASE_URL: Final = "https://vision.googleapis.com"
-KEY_PLACE: Final = KeyPlace("header", "X-Goog-Api-Key")
 LIMITS: Final = ProviderLimits(per_s=10.0, burst=10.0, timeout_s=20.0)
 _SOURCE_NAME = "Google Vision"
 _MAX_ENTITIES = 3
@@ -41,48 +36,44 @@ _MAX_SIMILAR = 5
 _FAILURE_KINDS: Final[dict[int, FailureKind]] = {3: "refused", 7: "key", 8: "rate", 16: "key"}
 
 
-class _CamelCaseReply(Reply):
-    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
-
-
-class _Image(_CamelCaseReply):
+class _Image(CamelCaseReply):
     url: str
 
 
-class _Page(_CamelCaseReply):
+class _Page(CamelCaseReply):
     url: str
     page_title: str = ""
     full_matching_images: tuple[_Image, ...] = ()
     partial_matching_images: tuple[_Image, ...] = ()
 
 
-class _Entity(_CamelCaseReply):
+class _Entity(CamelCaseReply):
     entity_id: str = ""
     description: str = ""
 
 
-class _Label(_CamelCaseReply):
+class _Label(CamelCaseReply):
     label: str = ""
 
 
-class _Web(_CamelCaseReply):
+class _Web(CamelCaseReply):
     web_entities: tuple[_Entity, ...] = ()
     pages_with_matching_images: tuple[_Page, ...] = ()
     visually_similar_images: tuple[_Image, ...] = ()
     best_guess_labels: tuple[_Label, ...] = ()
 
 
-class _Status(_CamelCaseReply):
+class _Status(CamelCaseReply):
     code: int = 0
     message: str = ""
 
 
-class _Answer(_CamelCaseReply):
+class _Answer(CamelCaseReply):
     web_detection: _Web = _Web()
     error: _Status | None = None
 
 
-class _Answers(_CamelCaseReply):
+class _Answers(CamelCaseReply):
     responses: tuple[_Answer, ...] = ()
 
 
@@ -166,7 +157,7 @@ def _similar_pictures(web: _Web) -> Iterator[WebFact]:
 PROVIDER: Final = Provider(
     LIMITS,
     "GOOGLE_VISION_API_KEY",
-    KEY_PLACE,
+    IN_HEADER,
     judge,
     base_url=BASE_URL,
     regions=GoogleVision,

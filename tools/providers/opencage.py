@@ -45,23 +45,10 @@ class OpenCagePlaces(Service):
     """The `PlacesProvider` over OpenCage. It has no ids: a position stands in for one."""
 
     name: Final = "opencage"
-    needs_network: Final = True
 
     def owns(self, place_id: str) -> bool:
         """Ids begin with `oc:`; a position follows."""
         return place_id.startswith(_ID_PREFIX)
-
-    async def search(
-        self, query: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]:
-        """The same as `geocode`: OpenCage has no search by name."""
-        return await self.geocode(query, country=country, limit=limit, context=context)
-
-    async def autocomplete(
-        self, query: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]:
-        """The same as `geocode`: OpenCage does not complete names."""
-        return await self.geocode(query, country=country, limit=limit, context=context)
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """An id holds its own position: OpenCage has none of its own."""
@@ -83,6 +70,9 @@ class OpenCagePlaces(Service):
                 return found
             asked = without_last_part(asked)
         return []
+
+    search = autocomplete = geocode
+    """OpenCage has no search by name, and does not complete names."""
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Addresses at a WGS-84 point."""

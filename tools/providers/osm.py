@@ -15,7 +15,7 @@ from pydantic import RootModel
 
 from tools.maps import Style
 from tools.providers import tiles
-from tools.providers.provider import Provider, ProviderParts
+from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -109,7 +109,7 @@ class _Elements(Reply):
     elements: tuple[_Element, ...] = ()
 
 
-class OsmPlaces:
+class OsmPlaces(Service):
     """The `PlacesProvider` over OpenStreetMap.
 
     Args:
@@ -118,11 +118,10 @@ class OsmPlaces:
     """
 
     name: Final = "osm"
-    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts) -> None:
+        super().__init__(parts)
         urls = parts.settings.urls
-        self._client = parts.client()
         self._nominatim = urls.get("nominatim", NOMINATIM_URL)
         self._photon = urls.get("photon", PHOTON_URL)
         self._overpass = urls.get("overpass", OVERPASS_URL)
@@ -139,6 +138,9 @@ class OsmPlaces:
         parameters = {"q": query, "limit": str(limit), **({"countrycodes": country.lower()} if country else {})}
         reply = await self._client.read(self._nominatim_request("search", parameters), context, _NominatimPlaces)
         return [_place_fact(found) for found in reply.root[:limit]]
+
+    geocode = search
+    """Nominatim takes names and addresses alike."""
 
     async def autocomplete(
         self, query: str, *, country: str | None, limit: int, context: RequestContext
@@ -164,12 +166,6 @@ class OsmPlaces:
         )
         reply = await self._client.read(request, context, _Elements)
         return _element_fact(reply.elements[0]) if reply.elements else None
-
-    async def geocode(
-        self, address: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]:
-        """The same as `search`: Nominatim takes names and addresses alike."""
-        return await self.search(address, country=country, limit=limit, context=context)
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """The one place that Nominatim gives at the point, whatever `limit`; nothing at sea."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from tools.maps import MapsProvider
 from tools.places import PlacesProvider
@@ -43,6 +44,8 @@ class Service:
     Args:
         parts: what the provider is made of; `base` is the address.
     """
+
+    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts) -> None:
         self._client = parts.client()

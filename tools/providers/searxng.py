@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider, ProviderParts
+from tools.providers.plain_text import web_facts
+from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.errors import ConfigError
@@ -26,7 +26,7 @@ class _Hits(Reply):
     results: tuple[_Hit, ...] = ()
 
 
-class Searxng:
+class Searxng(Service):
     """The `WebProvider` over SearXNG. There is no public default: name your instance.
 
     Args:
@@ -37,28 +37,18 @@ class Searxng:
     """
 
     name: Final = "searxng"
-    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts) -> None:
         if not parts.base:
             raise ConfigError("searxng needs tools.settings.searxng.base_url: the address of your instance")
-        self._client = parts.client()
-        self._base = parts.base.rstrip("/")
+        super().__init__(parts)
+        self._base = self._base.rstrip("/")
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of the instance's JSON search, in its order."""
         request = ProviderRequest(f"{self._base}/search", {"q": query, "format": "json"})
         reply = await self._client.read(request, context, _Hits)
-        return [
-            WebFact(
-                number=i,
-                title=plain_text(hit.title),
-                snippet=plain_text(hit.content or ""),
-                url=hit.url,
-                source="SearXNG",
-            )
-            for i, hit in enumerate(reply.results[:limit], 1)
-        ]
+        return web_facts("SearXNG", ((hit.title, hit.content or "", hit.url) for hit in reply.results), limit)
 
 
 PROVIDER: Final = Provider(LIMITS, web=Searxng)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain_text import plain_text
+from tools.providers.plain_text import web_facts
 from tools.providers.provider import Provider, ProviderParts, Service
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
@@ -55,16 +55,12 @@ class SerperWeb(Service):
     """The `WebProvider` over Serper's web search."""
 
     name: Final = "serper"
-    needs_network: Final = True
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits of Google's web search, in its order."""
         request = ProviderRequest(f"{self._base}/search", method="POST", json={"q": query, "num": limit})
         reply = await self._client.read(request, context, _Hits)
-        return [
-            WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.snippet), url=h.link, source="Serper")
-            for i, h in enumerate(reply.organic[:limit], 1)
-        ]
+        return web_facts("Serper", ((hit.title, hit.snippet, hit.link) for hit in reply.organic), limit)
 
 
 class SerperPlaces(Service):
@@ -75,7 +71,6 @@ class SerperPlaces(Service):
     """
 
     name: Final = "serper"
-    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts) -> None:
         super().__init__(parts)
@@ -95,11 +90,8 @@ class SerperPlaces(Service):
         )
         return [_place_fact(place) for place in reply.places[:limit]]
 
-    async def autocomplete(
-        self, query: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]:
-        """The same as `search`."""
-        return await self.search(query, country=country, limit=limit, context=context)
+    autocomplete = geocode = search
+    """Serper has no other service for names and addresses."""
 
     async def detail(self, place_id: str, *, context: RequestContext) -> PlaceFact | None:
         """The place of an id from `search`; None when there is none."""
@@ -108,12 +100,6 @@ class SerperPlaces(Service):
             ProviderRequest(f"{self._base}/maps", method="POST", json=body), context, _Places
         )
         return _place_fact(reply.places[0]) if reply.places else None
-
-    async def geocode(
-        self, address: str, *, country: str | None, limit: int, context: RequestContext
-    ) -> Sequence[PlaceFact]:
-        """The same as `search`."""
-        return await self.search(address, country=country, limit=limit, context=context)
 
     async def reverse(self, point: LatLon, *, limit: int, context: RequestContext) -> Sequence[PlaceFact]:
         """Answered by the other provider: Serper has no such service."""

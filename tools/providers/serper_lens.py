@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers import serper
-from tools.providers.plain_text import plain_text
+from tools.providers.plain_text import web_facts
 from tools.providers.provider import Provider, ProviderParts, Service
 from tools.region_search.picture import RegionPicture
 from tools.region_search.picture_urls import RegionUpload
@@ -52,12 +52,7 @@ class SerperLens(Service):
         async with self._upload.lend(picture, context) as url:
             request = ProviderRequest(f"{self._base}/lens", method="POST", json={"url": url})
             reply = await self._client.read(request, context, _Hits)
-        return [
-            WebFact(
-                number=i, title=plain_text(hit.title), snippet=plain_text(hit.source), url=hit.link, source="Serper"
-            )
-            for i, hit in enumerate(reply.organic[:limit], 1)
-        ]
+        return web_facts("Serper", ((hit.title, hit.source, hit.link) for hit in reply.organic), limit)
 
 
 PROVIDER: Final = Provider(

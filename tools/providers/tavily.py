@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain_text import plain_text
+from tools.providers.plain_text import web_facts
 from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -38,7 +38,6 @@ class Tavily(Service):
     """The `WebProvider` over Tavily."""
 
     name: Final = "tavily"
-    needs_network: Final = True
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Hits of a basic search, in Tavily's order."""
@@ -46,10 +45,7 @@ class Tavily(Service):
         reply = await self._client.read(
             ProviderRequest(f"{self._base}/search", method="POST", json=body), context, _Hits
         )
-        return [
-            WebFact(number=i, title=plain_text(h.title), snippet=plain_text(h.content), url=h.url, source="Tavily")
-            for i, h in enumerate(reply.results[:limit], 1)
-        ]
+        return web_facts("Tavily", ((hit.title, hit.content, hit.url) for hit in reply.results), limit)
 
 
 def judge(reply: HttpReply) -> ProviderFailure | None:

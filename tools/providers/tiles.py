@@ -32,27 +32,16 @@ class TileMaps:
     Args:
         client: fetches the tiles.
         templates: a URL with `{z}`, `{x}` and `{y}` for each style.
-        name: the provider's name.
-        attribution: is stated under each picture.
         contact: goes into the User-Agent, as usage policies ask.
     """
 
+    name: Final = "osm"
     needs_network: Final = True
 
-    def __init__(
-        self,
-        client: ProviderClient,
-        templates: Mapping[Style, str],
-        *,
-        name: str = "osm",
-        attribution: str = "© OpenStreetMap contributors",
-        contact: str = "",
-    ) -> None:
-        self.name = name
+    def __init__(self, client: ProviderClient, templates: Mapping[Style, str], *, contact: str = "") -> None:
         self.styles = frozenset(templates)
         self._client = client
         self._templates = dict(templates)
-        self._attribution = attribution
         self._headers = {"User-Agent": f"{USER_AGENT} {contact}".strip()}
 
     async def picture(
@@ -72,7 +61,7 @@ class TileMaps:
         _mark_middle(sheet)
         out = io.BytesIO()
         sheet.save(out, "PNG")
-        note = f"Zoom {shown}. {self._attribution}."
+        note = f"Zoom {shown}. © OpenStreetMap contributors."
         return MapPicture(out.getvalue(), "image/png", width, height, float(shown), note)
 
     async def _fetch_tile(self, style: Style, zoom: int, x: int, y: int, context: RequestContext) -> Image.Image:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools.providers.plain_text import plain_text
+from tools.providers.plain_text import web_facts
 from tools.providers.provider import Provider, Service
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
@@ -36,22 +36,13 @@ class Ydc(Service):
     """The `WebProvider` over You.com."""
 
     name: Final = "ydc"
-    needs_network: Final = True
 
     async def search(self, query: str, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Web hits; the snippet is the first two of a page, or its description."""
         request = ProviderRequest(f"{self._base}/v1/search", {"query": query, "count": str(limit)})
         reply = await self._client.read(request, context, _Hits)
-        return [
-            WebFact(
-                number=i,
-                title=plain_text(hit.title),
-                snippet=plain_text(" ".join(hit.snippets[:2]) or hit.description),
-                url=hit.url,
-                source="You.com",
-            )
-            for i, hit in enumerate(reply.results.web[:limit], 1)
-        ]
+        hits = ((hit.title, " ".join(hit.snippets[:2]) or hit.description, hit.url) for hit in reply.results.web)
+        return web_facts("You.com", hits, limit)
 
 
 PROVIDER: Final = Provider(LIMITS, "YDC_API_KEY", KEY_PLACE, base_url=BASE_URL, web=Ydc)

@@ -78,30 +78,18 @@ def _demo_tools(sources: Sources, texts: Texts) -> list[Tool]:
     ]
 
 
-def _geoagent_tools(sources: Sources, texts: Texts) -> list[Tool]:
-    return [geocoder_tool(sources.addresses)]
-
-
-def _geovista_tools(sources: Sources, texts: Texts) -> list[Tool]:
-    return [] if sources.pages is None else [search_tool(sources.pages)]
-
-
 def _reverse_tools(sources: Sources, texts: Texts) -> list[Tool]:
     pictures = [] if sources.lens is None else [image_search_tool(sources.lens)]
     return [*pictures, text_search_tool(sources.reverse_pages)]
 
 
-def _reverse_rl_tools(sources: Sources, texts: Texts) -> list[Tool]:
-    return training_searches(sources.recorded or ReverseCache())
-
-
 _BROKER_TOOLS: Final[Mapping[str, Callable[[Sources, Texts], list[Tool]]]] = {
     "thinking_with_map": _thinking_with_map_tools,
     "thinking_with_map_demo": _demo_tools,
-    "geoagent": _geoagent_tools,
-    "geovista": _geovista_tools,
+    "geoagent": lambda sources, texts: [geocoder_tool(sources.addresses)],
+    "geovista": lambda sources, texts: [] if sources.pages is None else [search_tool(sources.pages)],
     "reverse": _reverse_tools,
-    "reverse_rl": _reverse_rl_tools,
+    "reverse_rl": lambda sources, texts: training_searches(sources.recorded or ReverseCache()),
 }
 _LOCAL_TOOLS: Final[Mapping[str, Callable[[Texts], list[Tool]]]] = {
     "thinking_with_map": lambda texts: [zoom_tool()],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tts.domain.geo import LatLon
@@ -57,6 +57,33 @@ def serper_pages(reply: Any, query: str) -> tuple[Fact, ...]:
             source="Serper",
         )
         for i, page in enumerate(pages, 1)
+    )
+
+
+def page_facts(
+    pages: Sequence[Mapping[str, Any]], query: str, source: str, *, text: str, link: str
+) -> tuple[WebFact, ...]:
+    """Turn pages as the model reads them into facts.
+
+    Args:
+        pages: of any JSON values by their names; each has a `title`, or none.
+        query: what was searched for; each fact states it.
+        source: what each fact states as its source.
+        text, link: the names under which a page has its text and its URL.
+
+    Returns:
+        One fact for each, in the order given, numbered from 1.
+    """
+    return tuple(
+        WebFact(
+            number=number,
+            title=str(page.get("title") or ""),
+            snippet=str(page.get(text) or ""),
+            url=str(page.get(link) or ""),
+            query=query,
+            source=source,
+        )
+        for number, page in enumerate(pages, 1)
     )
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
+from tools.released.facts import page_facts
 from tools.released.sources.web_pages import PageSource
-from tools.released.written_arguments import WrittenArguments, verbatim_error
+from tools.released.written_arguments import WrittenArguments, spec_of_written, verbatim_error
 from tts.dialects.released.geovista.tool_texts import SEARCH_FAILED, SYSTEM, no_attribute_get
 from tts.dialects.released.tool_name import released_tool_name
-from tts.domain.tooling import WebFact
 from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
-from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
+from tts.toolkit.spec import FunctionTool, Observation, Tool
 
 _NO_RESULTS_TEXT: Final = (
     "Empty search results!! Please Check the availability of the search API key and network connection."
@@ -40,29 +40,10 @@ def search_tool(source: PageSource) -> Tool:
             raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{error.detail}", error.kind) from error
         if not pages:
             raise verbatim_error(f"{SEARCH_FAILED}{SEARCH_FAILED}{_NO_RESULTS_TEXT}", ToolErrorKind.NOT_FOUND)
+        facts = page_facts(pages, str(query or ""), "web", text="body", link="href")
         found = {"name": "search_web", "query": query, "result": pages}
-        return Observation(text=json.dumps(found, ensure_ascii=False, indent=2), facts=_facts(pages, query))
+        return Observation(text=json.dumps(found, ensure_ascii=False, indent=2), facts=facts)
 
-    spec = ToolSpec(
-        released_tool_name("web_search", SYSTEM, "search_web"),
-        "search_web of GeoVista, as released",
-        provider=source.name,
-        needs_network=source.needs_network,
-        exact=frozenset({"written"}),
-        ttl_s=86400.0,
-    )
+    name = released_tool_name("web_search", SYSTEM, "search_web")
+    spec = replace(spec_of_written(name, "search_web of GeoVista, as released", source), ttl_s=86400.0)
     return FunctionTool(spec, WrittenArguments, search)
-
-
-def _facts(pages: Sequence[dict[str, Any]], query: Any) -> tuple[WebFact, ...]:
-    return tuple(
-        WebFact(
-            number=i,
-            title=str(page.get("title") or ""),
-            snippet=str(page.get("body") or ""),
-            url=str(page.get("href") or ""),
-            query=str(query or ""),
-            source="web",
-        )
-        for i, page in enumerate(pages, 1)
-    )

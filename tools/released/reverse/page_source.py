@@ -90,7 +90,6 @@ class TavilyPages(Service):
     """Tavily itself; texts as they come."""
 
     name: Final = "tavily"
-    needs_network: Final = True
     depends_on_photo: Final = False
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:

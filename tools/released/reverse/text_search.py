@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tools.photo_hosts import PHOTO_HOSTS
+from tools.released.facts import page_facts
 from tools.released.reverse.eval_arguments import as_call_error, call_error, object_of
 from tools.released.reverse.page_source import PageSource
 from tools.released.written_arguments import WrittenArguments
@@ -48,7 +49,8 @@ def text_search_tool(source: PageSource | None, excluded: Sequence[str] = tuple(
             return Observation(text=_NO_KEY)
         hidden = tuple(excluded) if context.options.hide_photo_hosts else ()
         found = [page for page in await source.pages(part.query, hidden, context) if not _is_from_hosts(page, hidden)]
-        return Observation(text=_pages_text(part.query, found), facts=_facts(found, part.query))
+        facts = page_facts(found, part.query, "Tavily", text="content", link="url")
+        return Observation(text=_pages_text(part.query, found), facts=facts)
 
     spec = ToolSpec(
         released_tool_name("web_search", EVAL_SYSTEM, TEXT_SEARCH),
@@ -102,20 +104,6 @@ def _pages_text(query: str, pages: Sequence[Mapping[str, Any]]) -> str:
         for number, page in enumerate(pages, 1)
     ]
     return "\n".join([f"Web search results for: {query}\n", *listed])
-
-
-def _facts(pages: Sequence[Mapping[str, Any]], query: str) -> tuple[WebFact, ...]:
-    return tuple(
-        WebFact(
-            number=number,
-            title=str(page.get("title") or ""),
-            snippet=str(page.get("content") or ""),
-            url=str(page.get("url") or ""),
-            query=query,
-            source="Tavily",
-        )
-        for number, page in enumerate(pages, 1)
-    )
 
 
 def _is_from_hosts(page: Mapping[str, Any], hosts: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
 from tts.net.http_client import HttpReply
-from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest, judge_status
+from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest, accept_any, judge_status
 
 TIPS: Final = "v3/assistant/inputtips"
 TEXT: Final = "v3/place/text"
@@ -56,11 +56,10 @@ class AmapService(Service):
     """
 
     name: Final = "amap"
-    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
         super().__init__(parts)
-        self._judge = _accept_any if any_reply else _judge
+        self._judge = accept_any if any_reply else _judge
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
@@ -128,7 +127,3 @@ def _judge(reply: HttpReply) -> ProviderFailure | None:
         return amap.failure_in(reply.content)
     except ValueError:
         return ProviderFailure("passing", "the reply cannot be read")
-
-
-def _accept_any(_: HttpReply) -> ProviderFailure | None:
-    return None

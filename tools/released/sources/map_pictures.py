@@ -19,13 +19,12 @@ from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
 from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
-from tts.toolkit.broker.provider_client import KeyPlace, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderRequest
 
 SIDE_PX: Final = 500
 ZOOM: Final = 19  # amap_static_map_sync.py:210-212, api_server_redis.py:335
 _AMAP_MAX_ZOOM: Final = 17  # AMap's reference of its static map: 1 to 17, also with scale=2
 _MAX_BYTES: Final = 4 * 2**20
-_IN_QUERY: Final = KeyPlace("query", "key")
 
 Marker = Literal["none", "red_s"]
 """What stands at the point: nothing, or the red S of the notebook."""
@@ -69,7 +68,6 @@ class AmapMaps(Service):
     """
 
     name: Final = "amap"
-    needs_network: Final = True
     datum: Final = "GCJ-02"
 
     def __init__(self, parts: ProviderParts, satellite: MapSource) -> None:
@@ -97,7 +95,6 @@ class GoogleMaps(Service):
     """
 
     name: Final = "google"
-    needs_network: Final = True
     datum: Final = "WGS-84"
 
     def __init__(self, parts: ProviderParts) -> None:
@@ -122,7 +119,7 @@ class GoogleMaps(Service):
             parameters,
             content_types=("image/",),
             max_bytes=_MAX_BYTES,
-            key_place=_IN_QUERY,
+            key_place=google.IN_QUERY,
         )
         reply = await self._client.ask(request, context)
         return MapPicture(reply.content, reply.content_type, SIDE_PX, SIDE_PX, float(ZOOM), "")

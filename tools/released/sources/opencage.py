@@ -41,7 +41,6 @@ class OpenCageService(Service):
     """OpenCage itself."""
 
     name: Final = "opencage"
-    needs_network: Final = True
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """Asks for one result in English. The client adds the key."""

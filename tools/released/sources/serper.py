@@ -13,8 +13,7 @@ from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.errors import ToolError, ToolErrorKind
-from tts.net.http_client import HttpReply
-from tts.toolkit.broker.provider_client import ProviderFailure, ProviderRequest
+from tts.toolkit.broker.provider_client import ProviderRequest, accept_any
 
 SEARCH: Final = "search"
 MAPS: Final = "maps"
@@ -51,11 +50,10 @@ class SerperService(Service):
     """
 
     name: Final = "serper"
-    needs_network: Final = True
 
     def __init__(self, parts: ProviderParts, *, any_reply: bool) -> None:
         super().__init__(parts)
-        self._judge = _accept_any if any_reply else serper.judge
+        self._judge = accept_any if any_reply else serper.judge
 
     async def ask(self, service: str, body: JsonObject, context: RequestContext) -> RawReply:
         """Sent through the client, which adds the key. Raises ToolError; without `any_reply` for a refusal, too."""
@@ -102,7 +100,3 @@ def _place(position: int, fact: PlaceFact) -> dict[str, Any]:
     if fact.point is not None:
         place |= {"latitude": fact.point.lat, "longitude": fact.point.lon}
     return place | {"types": [fact.place_kind] if fact.place_kind else [], "cid": fact.id}
-
-
-def _accept_any(_: HttpReply) -> ProviderFailure | None:
-    return None

@@ -40,7 +40,6 @@ class TavilyPages(Service):
     """Tavily itself; texts as they come."""
 
     name: Final = "tavily"
-    needs_network: Final = True
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """A query of None is sent as null."""

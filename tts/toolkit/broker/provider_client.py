@@ -56,7 +56,12 @@ class Reply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _accept_any(_: Any) -> ProviderFailure | None:
+def accept_any(_: Any) -> ProviderFailure | None:
+    """Find nothing wrong with a reply, whatever it is.
+
+    Returns:
+        None.
+    """
     return None
 
 
@@ -215,7 +220,7 @@ class ProviderClient:
         request: ProviderRequest,
         context: RequestContext,
         shape: type[M],
-        complain: Callable[[M], ProviderFailure | None] = _accept_any,
+        complain: Callable[[M], ProviderFailure | None] = accept_any,
     ) -> M:
         """Send a request and read the reply as JSON. One that does not fit the shape counts as a fault of the provider.
 
