@@ -57,13 +57,13 @@ class Clue(Value):
         return self.model_copy(update={"weights": weights, "other": share * self.other})
 
 
-def clue_for_countries(kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float) -> Clue | None:
-    """A clue for some countries: it adds `nats` for each of them, and a little more if they are few. None for no
+def clues_for_countries(
+    kind: ClueKind, quote: str, why: str, countries: Iterable[str], nats: float
+) -> tuple[Clue, ...]:
+    """One clue for some countries: it adds `nats` for each of them, and a little more if they are few. Nothing for no
     country."""
-    codes = sorted(set(countries))
-    if not codes:
-        return None
-    return Clue(kind=kind, quote=quote[:120], why=why, weights=dict.fromkeys(codes, 0.0), other=-nats)
+    weights = dict.fromkeys(sorted(set(countries)), 0.0)
+    return (Clue(kind=kind, quote=quote[:120], why=why, weights=weights, other=-nats),) if weights else ()
 
 
 def list_countries(codes: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
+from tts.clues.clue import Clue, ClueKind, clues_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.clues.signals import countries_by_tld, postcode_fits, signals_in
 from tts.decision_weights import weights
@@ -55,21 +55,16 @@ def _signals(text: str, countries: Countries) -> Iterator[Clue]:
     for signal in signals_in([text], countries):
         if (kind := _KINDS.get(signal.kind)) is not None:
             why = f"this {signal.kind} is used in {list_countries(sorted(signal.countries))}"
-            clue = clue_for_countries(kind, signal.text, why, signal.countries, _NATS[signal.kind])
-            if clue is not None:
-                yield clue
+            yield from clues_for_countries(kind, signal.text, why, signal.countries, _NATS[signal.kind])
 
 
 def _sold_domains(text: str, countries: Countries) -> Iterator[Clue]:
     """A domain that anybody may buy (.la, .me): on a sign it is still its own country's more often than another's."""
     for match in _SOLD_DOMAIN.finditer(text):
         code = countries_by_tld(countries).get(match.group(1).lower())
-        why = f"this domain is used in {list_countries([code])}, and sold elsewhere" if code is not None else ""
-        clue = clue_for_countries(
-            ClueKind.DOMAIN, match.group(), why, [code] if code is not None else [], _W["sold_domain"]
-        )
-        if clue is not None:
-            yield clue
+        if code is not None:
+            why = f"this domain is used in {list_countries([code])}, and sold elsewhere"
+            yield from clues_for_countries(ClueKind.DOMAIN, match.group(), why, [code], _W["sold_domain"])
 
 
 def _companies(text: str) -> Iterator[Clue]:
@@ -80,9 +75,7 @@ def _companies(text: str) -> Iterator[Clue]:
     if len(text.split()) > 1 or not form.isascii():
         why = f"companies with “{form}” in their name are registered there"
         nats = _W["weak_company"] if form in tables().weak_companies else _W["company"]
-        clue = clue_for_countries(ClueKind.COMPANY, text, why, tables().companies[form], nats)
-        if clue is not None:
-            yield clue
+        yield from clues_for_countries(ClueKind.COMPANY, text, why, tables().companies[form], nats)
 
 
 @lru_cache(maxsize=1)
@@ -108,9 +101,8 @@ def _brands(text: str, lexicon: Lexicon, countries: Countries) -> Iterator[Clue]
             taken |= set(span)
             why = f"{name.title()} has branches in {list_countries(codes)}"
             nats = _W["brand"] if len(codes) <= _BRAND_COUNTRIES else _W["wide_brand"]
-            clue = clue_for_countries(ClueKind.BRAND, name, why, codes, nats)
-            if clue is not None and len(codes) <= _WIDE_BRAND_COUNTRIES:
-                yield clue
+            if len(codes) <= _WIDE_BRAND_COUNTRIES:
+                yield from clues_for_countries(ClueKind.BRAND, name, why, codes, nats)
 
 
 def _are_common_words(words: list[str], lexicon: Lexicon, homes: frozenset[str]) -> bool:
@@ -132,17 +124,14 @@ def _postcodes(text: str, countries: Countries) -> Iterator[Clue]:
     for form, codes, kind in _DISTINCT_POSTCODES:
         if match := form.search(text):
             why = f"a postcode as in {list_countries(codes.split())}"
-            clue = clue_for_countries(ClueKind.POSTCODE, match.group(), why, codes.split(), _FORM_NATS[kind])
-            if clue is not None:
-                yield clue
-                return
+            yield from clues_for_countries(ClueKind.POSTCODE, match.group(), why, codes.split(), _FORM_NATS[kind])
+            return
     if match := _POSTCODE_AT_END.match(text):
         code = match.group(1)
         if any(char.isdigit() for char in code):
             fits = [country for country in countries.codes if postcode_fits(code, country)]
-            clue = clue_for_countries(ClueKind.POSTCODE, code, "a postcode of this form", fits, _W["lonely_postcode"])
-            if clue is not None:
-                yield clue
+            why = "a postcode of this form"
+            yield from clues_for_countries(ClueKind.POSTCODE, code, why, fits, _W["lonely_postcode"])
 
 
 def _languages_of(codes: tuple[str, ...], countries: Countries) -> frozenset[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
+from tts.clues.clue import Clue, ClueKind, clues_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.decision_weights import weights as weights_of
 
@@ -60,37 +60,35 @@ class _Date:
 def date_clues(text: str) -> Iterator[Clue]:
     """Clues from the dates of one line. If the order of a date is ambiguous, only its separators count."""
     for match in _NUMERIC_DATE.finditer(text):
-        if (clue := _other_calendar_clue(match)) is not None:
-            yield clue
+        if other := _other_calendar_clues(match):
+            yield from other
         elif (date := _parse_date(match)) is not None:
             yield _form_clue(date)
-    yield from (clue for clue in (*_dates_in_words(text), *_years_of_eras(text)) if clue is not None)
+    yield from _dates_in_words(text)
+    yield from _years_of_eras(text)
 
 
-def _dates_in_words(text: str) -> Iterator[Clue | None]:
+def _dates_in_words(text: str) -> Iterator[Clue]:
     if month_first := _MONTH_FIRST.search(text):
-        yield clue_for_countries(
-            ClueKind.DATE,
-            month_first.group(),
-            "a date with the month before the day",
-            _MONTH_FIRST_COUNTRIES,
-            _W["month_first"],
-        )
+        why = "a date with the month before the day"
+        quote, nats = month_first.group(), _W["month_first"]
+        yield from clues_for_countries(ClueKind.DATE, quote, why, _MONTH_FIRST_COUNTRIES, nats)
     elif day_first := _DAY_FIRST.search(text):
         why = "a date with the day before the month, unlike in the United States"
         yield Clue(kind=ClueKind.DATE, quote=day_first.group(), why=why, weights=_DAY_FIRST_NATS)
 
 
-def _years_of_eras(text: str) -> Iterator[Clue | None]:
+def _years_of_eras(text: str) -> Iterator[Clue]:
     for form, code, era in _ERAS:
         if match := form.search(text):
-            yield clue_for_countries(ClueKind.DATE, match.group(), f"a year of {era}", (code,), _FORM_NATS["era"])
+            why = f"a year of {era}"
+            yield from clues_for_countries(ClueKind.DATE, match.group(), why, (code,), _FORM_NATS["era"])
 
 
 def without_dates(text: str) -> str:
     """The line with spaces for its dates, spans of years and opening hours; everything else stays where it is."""
     spans = [
-        match.span() for match in _NUMERIC_DATE.finditer(text) if _other_calendar_clue(match) or _parse_date(match)
+        match.span() for match in _NUMERIC_DATE.finditer(text) if _other_calendar_clues(match) or _parse_date(match)
     ]
     spans += [match.span() for match in _OPENING_HOURS.finditer(text)]
     spans += [m.span() for m in _YEAR_RANGE.finditer(text) if 0 < int(m[2]) - int(m[1]) <= _MAX_YEAR_RANGE]
@@ -137,11 +135,11 @@ def _form_clue(date: _Date) -> Clue:
     return Clue(kind=ClueKind.DATE, quote=date.quote, why=why, weights=weights, other=other).with_trust(date.trust)
 
 
-def _other_calendar_clue(match: re.Match[str]) -> Clue | None:
+def _other_calendar_clues(match: re.Match[str]) -> tuple[Clue, ...]:
     first, middle, last = (int(part) for part in match.group(1, 3, 4))
     for years, order, codes, calendar, kind in _CALENDARS:
         year, day = (first, last) if order == "YMD" else (last, first)
         if year in years and _are_day_and_month(day, middle):
             why = f"a year of {calendar}"
-            return clue_for_countries(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
-    return None
+            return clues_for_countries(ClueKind.DATE, match.group(), why, codes.split(), _FORM_NATS[kind])
+    return ()

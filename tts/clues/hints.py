@@ -6,15 +6,16 @@ other hint: only a place that it states has an effect, and this effect is bounde
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tts.clues.clue import Clue, ClueKind, clue_for_countries
+from tts.clues.clue import Clue, ClueKind, clues_for_countries
 from tts.clues.clue_reader import ClueReader
 from tts.clues.hint_names import stated_in
 from tts.clues.mentions import Mention
-from tts.clues.scope import Disc, Scope
+from tts.clues.scope import Scope
 from tts.decision_weights import weights
+from tts.domain.geo import Circle
+from tts.geodata.english_names import join_names
 from tts.geodata.gazetteer import Match, Place
 from tts.geodata.names import normalise
 
@@ -56,23 +57,20 @@ def hint_of(text: str | None, reader: ClueReader) -> Hint | None:
     if stated is None:
         return None
     places = tuple(place for name in stated.names for place in name)
-    label = _join_with_or([_label(name[0], reader) for name in stated.names])
+    label = join_names(dict.fromkeys(_label(name[0], reader) for name in stated.names), "or")
     codes = frozenset(place.country_code for place in places if place.kind == "country")
-    discs = tuple(Disc(p.point, _REACH_KM.get(p.kind, _TOWN_KM)) for p in places if p.kind != "country")
-    scope = Scope(codes=codes) if codes else Scope(discs=discs)
+    parts = [place for place in places if place.kind != "country"]
+    discs = (Circle(centre=place.point, radius_km=_REACH_KM.get(place.kind, _TOWN_KM)) for place in parts)
+    scope = Scope(codes=codes) if codes else Scope(discs=tuple(discs))
     if stated.asked or stated.denied:
         return Hint(label, scope, (), (), places, stated.near, stated.asked, stated.denied)
-    clue = clue_for_countries(ClueKind.PLACE, "", "the caller says so", {place.country_code for place in places}, NATS)
-    matches = tuple(Match(place, 1.0, place.name, primary=True) for place in places if place.kind != "country")
+    stating = (place.country_code for place in places)
+    clues = clues_for_countries(ClueKind.PLACE, "", "the caller says so", stating, NATS)
+    matches = tuple(Match(place, 1.0, place.name, primary=True) for place in parts)
     mentions = (Mention(f"hint {normalise(label)}", "", matches, _HINT_RATE, _HINT_RATE_ELSEWHERE),) if matches else ()
-    return Hint(label, scope, (clue,) if clue is not None else (), mentions, places, stated.near)
+    return Hint(label, scope, clues, mentions, places, stated.near)
 
 
 def _label(place: Place, reader: ClueReader) -> str:
     country = reader.countries.name(place.country_code)
     return country if place.kind == "country" else f"{place.name} ({country})"
-
-
-def _join_with_or(labels: Sequence[str]) -> str:
-    different = list(dict.fromkeys(labels))
-    return " or ".join([", ".join(different[:-1]), different[-1]] if len(different) > 1 else different)

@@ -10,7 +10,7 @@ import phonenumbers
 import zipcodes
 from phonenumbers import PhoneNumberFormat
 
-from tts.clues.clue import Clue, ClueKind, clue_for_countries, list_countries
+from tts.clues.clue import Clue, ClueKind, clues_for_countries, list_countries
 from tts.clues.clue_tables import tables
 from tts.clues.dates import date_clues, without_dates
 from tts.clues.plates import plate_clues
@@ -68,15 +68,15 @@ def number_clues(text: str, countries: Countries) -> Iterator[Clue]:
         *_zip_clues(text),
         *date_clues(text),
     ]
-    yield from (clue for clue in found if clue is not None)
-    if not any(clue is not None and clue.kind is ClueKind.PHONE for clue in found):
+    yield from found
+    if not any(clue.kind is ClueKind.PHONE for clue in found):
         yield from _national_numbers(without_dates(text), countries)
 
 
-def _international_numbers(text: str) -> Iterator[Clue | None]:
+def _international_numbers(text: str) -> Iterator[Clue]:
     for signal in phone_signals(text):
         why = f"telephone numbers with this prefix are used in {list_countries(sorted(signal.countries))}"
-        yield clue_for_countries(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
+        yield from clues_for_countries(ClueKind.PHONE, signal.text, why, signal.countries, _PHONE_NATS)
 
 
 def _national_numbers(text: str, countries: Countries) -> Iterator[Clue]:
@@ -114,20 +114,20 @@ def _digit_group_lengths(text: str) -> tuple[int, ...]:
     return tuple(len(group) for group in re.findall(r"\d+", text))
 
 
-def _prices(text: str) -> Iterator[Clue | None]:
+def _prices(text: str) -> Iterator[Clue]:
     if any(char.isdigit() for char in text):
         for mark, codes in tables().currency_marks.items():
             if mark in text.casefold():
                 nats = (_W["common_money"] if mark in _COMMON_CURRENCIES else 1.0) * _PRICE_NATS
-                yield clue_for_countries(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
+                yield from clues_for_countries(ClueKind.CURRENCY, text, f"prices in {mark}", codes, nats)
     for match in _price_words().finditer(text):
         word = (match.group(1) or match.group(2)).lower()
         codes = tables().currency_words[word]
-        yield clue_for_countries(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _MONEY_WORD_NATS)
+        yield from clues_for_countries(ClueKind.CURRENCY, match.group(), f"prices in {word}", codes, _MONEY_WORD_NATS)
     if naira := _NAIRA.search(text):
-        yield clue_for_countries(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _MONEY_WORD_NATS)
+        yield from clues_for_countries(ClueKind.CURRENCY, naira.group(), "prices in naira", ["NG"], _MONEY_WORD_NATS)
     if dollar := _DOLLAR.search(text):
-        yield clue_for_countries(
+        yield from clues_for_countries(
             ClueKind.CURRENCY, dollar.group(), "prices with a dollar sign", tables().dollar, _W["dollar"]
         )
 
@@ -140,11 +140,11 @@ def _price_words() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$])({before})\.?\s?\d[\d.,]*(?!\w)|(?<!\w)\d[\d.,]*\s?({after})(?!\w)", re.IGNORECASE)
 
 
-def _units(text: str) -> Iterator[Clue | None]:
+def _units(text: str) -> Iterator[Clue]:
     for form, codes, kind in _UNITS:
         if match := form.search(text):
             why = "units and words that few countries use"
-            yield clue_for_countries(ClueKind.UNIT, match.group(), why, codes.split(), _FORM_NATS[kind])
+            yield from clues_for_countries(ClueKind.UNIT, match.group(), why, codes.split(), _FORM_NATS[kind])
 
 
 def _coordinates(text: str) -> Iterator[Clue]:

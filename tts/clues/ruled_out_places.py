@@ -16,6 +16,7 @@ from tts.domain.claim import ClaimedPlace
 from tts.domain.geo import Area, BBox, Circle, Countries, Floats, LatLon, sphere_km_from_degrees
 from tts.domain.request import LocateOptions
 from tts.geodata import countries
+from tts.geodata.english_names import join_names
 from tts.geodata.gazetteer import Gazetteer
 
 Mask = npt.NDArray[np.bool_]
@@ -87,12 +88,18 @@ def in_area(area: Area, lat: Floats, lon: Floats, outlines: countries.Countries)
     if isinstance(area, Circle):
         return np.asarray(sphere_km_from_degrees(area.centre, lat, lon) <= area.radius_km + _EDGE_KM)
     if isinstance(area, BBox):
-        tall = (lat >= area.south) & (lat <= area.north)
-        east, west = lon <= area.east, lon >= area.west
-        return np.asarray(tall & ((west & east) if area.west <= area.east else (west | east)))
+        return inside_box(area, lat, lon)
     codes = frozenset(area.codes)
     at = (outlines.country_at(LatLon(lat=float(a), lon=float(b))) for a, b in zip(lat, lon, strict=True))
     return np.array([country is not None and country.code in codes for country in at], dtype=np.bool_)
+
+
+def inside_box(box: BBox, lat: Floats, lon: Floats, *, edge_deg: float = 0.0) -> Mask:
+    """(n,) whether each point, in degrees, lies in a box that is taken so many degrees of latitude wider."""
+    tall = (lat >= box.south - edge_deg) & (lat <= box.north + edge_deg)
+    wide = edge_deg / np.maximum(0.05, np.cos(np.radians(lat)))
+    east, west = lon <= box.east + wide, lon >= box.west - wide
+    return np.asarray(tall & ((west & east) if box.west <= box.east else (west | east)))
 
 
 def _region_mask(region: str, lat: Floats, lon: Floats, world: Geography) -> Mask:
@@ -105,5 +112,4 @@ def _region_mask(region: str, lat: Floats, lon: Floats, world: Geography) -> Mas
 
 def labels(places: Sequence[ClaimedPlace]) -> str:
     """Their names, with “and” before the last."""
-    names = list(dict.fromkeys(place.place for place in places))
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return join_names(dict.fromkeys(place.place for place in places))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tts.clues.belief import Belief
 from tts.clues.priors import Priors
+from tts.clues.ruled_out_places import Mask, inside_box
 from tts.decision_weights import weights
-from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, LatLon, sphere_km_from_degrees
+from tts.domain.geo import DEGREE_KM, Area, BBox, Circle, Countries, Floats, sphere_km_from_degrees
 
 _W = weights("caller")
 _EDGE_KM = _W["area_edge_km"]
@@ -25,16 +25,6 @@ _MAX_CONTRADICTING_SHARE = _W["against_share"]
 _MIN_SUPPORTING_SHARE = _W["for_share"]
 _MIN_SHARE_ELSEWHERE = _W["sure_share"]  # of a place elsewhere
 _ELSEWHERE_KM = _W["sure_km"]
-Mask = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Disc:
-    """All points within `km` of a centre."""
-
-    centre: LatLon
-    km: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +52,7 @@ class Scope:
     """Whole countries, or discs and boxes. Discs and boxes are taken 30 km wider than they are stated."""
 
     codes: frozenset[str] = frozenset()
-    discs: tuple[Disc, ...] = ()
+    discs: tuple[Circle, ...] = ()
     boxes: tuple[BBox, ...] = ()
 
     def fit(self, belief: Belief, priors: Priors) -> Fit:
@@ -85,8 +75,8 @@ class Scope:
         return float(share[self._coverage_mask(lat, lon)].sum())
 
     def _coverage_mask(self, lat: Floats, lon: Floats) -> Mask:
-        masks = [sphere_km_from_degrees(disc.centre, lat, lon) <= disc.km + _EDGE_KM for disc in self.discs]
-        masks += [_box_mask(box, lat, lon) for box in self.boxes]
+        masks = [sphere_km_from_degrees(disc.centre, lat, lon) <= disc.radius_km + _EDGE_KM for disc in self.discs]
+        masks += [inside_box(box, lat, lon, edge_deg=_EDGE_DEG) for box in self.boxes]
         return np.logical_or.reduce(masks) if masks else np.zeros(len(lat), dtype=np.bool_)
 
 
@@ -95,12 +85,5 @@ def scope_of(area: Area) -> Scope:
     if isinstance(area, Countries):
         return Scope(codes=frozenset(area.codes))
     if isinstance(area, Circle):
-        return Scope(discs=(Disc(area.centre, area.radius_km),))
+        return Scope(discs=(area,))
     return Scope(boxes=(area,))
-
-
-def _box_mask(box: BBox, lat: Floats, lon: Floats) -> Mask:
-    tall = (lat >= box.south - _EDGE_DEG) & (lat <= box.north + _EDGE_DEG)
-    wide = _EDGE_DEG / np.maximum(0.05, np.cos(np.radians(lat)))
-    east, west = lon <= box.east + wide, lon >= box.west - wide
-    return np.asarray(tall & ((west & east) if box.west <= box.east else (west | east)))

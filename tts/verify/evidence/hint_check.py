@@ -201,4 +201,4 @@ def _is_nearly_right(hint: Hint, verdict: Verdict, world: World) -> bool:
             world.lies_in(point, code, tolerance_km=min(_W["country_beside_km"], radius.p90))
             for code in hint.scope.codes
         )
-    return any(distance_km(disc.centre, point) <= disc.km + radius.p90 for disc in hint.scope.discs)
+    return any(distance_km(disc.centre, point) <= disc.radius_km + radius.p90 for disc in hint.scope.discs)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tts.clues.belief import Weigher
-from tts.clues.clue import Clue, ClueKind, clue_for_countries
+from tts.clues.clue import Clue, ClueKind, clues_for_countries
 from tts.clues.clue_reader import ClueReader
 from tts.clues.clue_tables import tables
 from tts.clues.country_words import wording_clues
@@ -439,10 +439,10 @@ def test_any_text_gives_a_belief(reader, lines):
 
 
 def test_a_doubtful_line_weighs_less():
-    clue = clue_for_countries(ClueKind.DOMAIN, "x.fr", "why", ["FR"], 4.0)
+    (clue,) = clues_for_countries(ClueKind.DOMAIN, "x.fr", "why", ["FR"], 4.0)
     assert clue.with_trust(0.5).other == -2.0
     assert clue.with_trust(1.0) is clue
-    assert clue_for_countries(ClueKind.DOMAIN, "x", "why", [], 4.0) is None
+    assert clues_for_countries(ClueKind.DOMAIN, "x", "why", [], 4.0) == ()
     assert Clue(kind=ClueKind.UNIT, quote="", why="").weight("FR") == 0.0
 
 
