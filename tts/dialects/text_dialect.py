@@ -178,22 +178,19 @@ class TextDialect:
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
         """Native calls, else tagged calls, else an answer, else a problem with its reason."""
+        marked = self.marked_statement(completion.text)
         if completion.tool_calls:
-            return ParsedTurn(calls=completion.tool_calls, hypothesis=self.marked_statement(completion.text))
+            return ParsedTurn(calls=completion.tool_calls, hypothesis=marked)
         thought, reply = split_thought(completion.text)
         found = calls_in(reply, turn=turn)
         if found.calls:
-            return ParsedTurn(
-                calls=found.calls[: self.calls_per_turn], hypothesis=self.marked_statement(completion.text)
-            )
+            return ParsedTurn(calls=found.calls[: self.calls_per_turn], hypothesis=marked)
         answer = self.read(without_calls(reply), turn=turn)
         if answer is not None:
             return answer
         inside = calls_in(thought, turn=turn)
         if inside.calls:
-            return ParsedTurn(
-                calls=inside.calls[: self.calls_per_turn], hypothesis=self.marked_statement(completion.text)
-            )
+            return ParsedTurn(calls=inside.calls[: self.calls_per_turn], hypothesis=marked)
         late = self.read(without_calls(thought), turn=turn) if "<answer>" in thought else None
         return late or ParsedTurn(problem=found.problem or inside.problem or self._problem(completion))
 
@@ -271,6 +268,14 @@ class TextDialect:
     def final_demand(self, reason: str) -> Message:
         """A user message; `reason` names what is used up, such as `turn budget`."""
         return text_message("user", f"The {reason} is used up: no more tools. {self.answer_demand}")
+
+
+def released_loop(name: str, path: str | None, loops: Mapping[str, TextDialect]) -> TextDialect:
+    """The loop of a `released_path`, the first where none is named. Raises ConfigError for one that there is not."""
+    chosen = path or next(iter(loops))
+    if chosen not in loops:
+        raise ConfigError(f"{name} has no released_path {chosen!r}; there are: {', '.join(loops)}")
+    return loops[chosen]
 
 
 def split_thought(text: str) -> tuple[str, str]:

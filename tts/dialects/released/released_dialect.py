@@ -11,10 +11,11 @@ from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn
 from tts.dialects.released.written_call import arguments_of
 from tts.dialects.settings import DialectSettings, read_texts
 from tts.dialects.text_dialect import TextDialect
-from tts.domain.messages import Message
+from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.tooling import ToolCall, ToolErrorKind, ToolResult
 from tts.ports.model_client import Sampling
+from tts.ports.toolbox import ToolOutcome
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class ReleasedDialect(TextDialect, ABC):
         if not turn.outcomes:
             return Continuation(ends=True)
         return Continuation(self.observation(turn.outcomes))
+
+    def _tool_message(self, outcome: ToolOutcome) -> Message:
+        """A tool message: pictures first, then the text."""
+        images = tuple(ImagePart(image=image) for image in outcome.result.images)
+        text = TextPart(text=self.result_text(outcome))
+        return Message(role="tool", parts=(*images, text), result=outcome.result)
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
         """The released tool under its own name, with the arguments as they were written."""

@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.released.reverse.eval_loop import ReleasedReverse
+from tts.dialects.released.reverse.marks import claims_of_trusted
 from tts.dialects.released.reverse.rl_loop import ReverseTraining
 from tts.dialects.served_tool import Arguments, Frame, ServedTool, box_of_four, convert_box
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
-from tts.dialects.text_dialect import TextDialect
+from tts.dialects.text_dialect import TextDialect, released_loop
 from tts.domain.hypothesis import Claim, Hypothesis, Level
 from tts.domain.messages import Message
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolResult, WebFact
-from tts.errors import ConfigError
 from tts.ports.toolbox import ToolOutcome
 
 _USEFUL_MARK = re.compile(r"<useful>\s*(\[[^\]]*\])\s*</useful>", re.IGNORECASE)
@@ -83,10 +83,7 @@ class ReverseDialect(TextDialect):
 
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of the evaluation (`eval`, the default) or that of reinforcement learning (`rl`)."""
-        path = settings.released_path or "eval"
-        if path not in _RELEASED_DIALECTS:
-            raise ConfigError(f"reverse has no released_path {path!r}; there are: {', '.join(_RELEASED_DIALECTS)}")
-        return _RELEASED_DIALECTS[path]
+        return released_loop(self.name, settings.released_path, _RELEASED_DIALECTS)
 
     def marked_statement(self, text: str) -> StatedAnswer | None:
         """A statement without a place that stands for the marks; `to_hypothesis` fills in what was marked."""
@@ -145,10 +142,7 @@ def _claims(messages: Sequence[Message]) -> tuple[Claim, ...]:
             last = message.result
         elif message.role == "assistant" and last is not None:
             useful = set(parse_useful_marks(message.text) or ())
-            for fact in last.facts:
-                if isinstance(fact, WebFact) and fact.number in useful:
-                    text = f"a search result was trusted: {fact.title}"[:500]
-                    claims[(last.call_id, fact.url)] = Claim(text=text, call_id=last.call_id, quote=fact.title[:300])
+            claims.update(claims_of_trusted(last, useful))
     return tuple(claims.values())
 
 

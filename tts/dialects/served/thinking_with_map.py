@@ -25,12 +25,11 @@ from tts.dialects.served_tool import (
     rename_arguments,
 )
 from tts.dialects.settings import DialectSettings, SamplingSettings
-from tts.dialects.text_dialect import TextDialect
+from tts.dialects.text_dialect import TextDialect, released_loop
 from tts.domain.geo import LatLon
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.domain.tooling import Datum, PlaceFact, ViewFact
-from tts.errors import ConfigError
 from tts.geodata.datum import to_gcj02
 from tts.ports.toolbox import ToolOutcome
 
@@ -86,12 +85,7 @@ class ThinkingWithMapDialect(TextDialect):
 
     def as_released(self, settings: DialectSettings) -> TextDialect:
         """The loop of training and evaluation (`verl`, the default) or that of the notebook (`demo`)."""
-        path = settings.released_path or "verl"
-        if path not in _RELEASED_DIALECTS:
-            raise ConfigError(
-                f"thinking_with_map has no released_path {path!r}; there are: {', '.join(_RELEASED_DIALECTS)}"
-            )
-        return _RELEASED_DIALECTS[path]
+        return released_loop(self.name, settings.released_path, _RELEASED_DIALECTS)
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The last JSON object that states an answer, its point in the datum of the model."""

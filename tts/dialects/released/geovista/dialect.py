@@ -79,7 +79,7 @@ class ReleasedGeoVista(ReleasedDialect):
 
     def opening(self, task: Task) -> tuple[Message, ...]:
         """The authors' system text describes the tools itself, so none are listed where it is imported."""
-        listed = task if self.prompt is None or "{tools}" in self.prompt else _task_without_tools(task)
+        listed = task if self.prompt is None or "{tools}" in self.prompt else replace(task, tools=())
         return super().opening(listed)
 
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
@@ -162,7 +162,3 @@ class ReleasedGeoVista(ReleasedDialect):
         last = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
         found = _ANSWER.findall(last)
         return place_answer(found[-1], turn=len(messages)) if found else None
-
-
-def _task_without_tools(task: Task) -> Task:
-    return replace(task, tools=())

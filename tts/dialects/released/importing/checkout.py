@@ -1,10 +1,12 @@
-"""Reads the commit and the licence of a checkout."""
+"""Reads the commit, the licence and single texts of a checkout."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 from typing import Final
+
+from tts.errors import ConfigError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _LICENCE_FILES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING")
@@ -33,6 +35,14 @@ def licence_of(checkout: Path) -> str:
             both = ", ".join(lines[:2])
             return both if len(both) <= _MAX_LINE_CHARS else lines[0][:_MAX_LINE_CHARS]
     return ""
+
+
+def text_of_file(path: Path) -> str:
+    """The whole text. Raises ConfigError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {type(error).__name__}") from error
 
 
 def _first_line(path: Path) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
+from tts.dialects.released.importing.checkout import text_of_file
 from tts.dialects.released.importing.python_texts import assigned_text, dictionaries, parse_file, returned_text, text_of
 from tts.errors import ConfigError
 
@@ -29,7 +30,7 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
     if asked is None:
         raise ConfigError(f"{path} asks nothing beside the photo: is it the authors' repository?")
     texts = {
-        "training_system": _text(checkout / _TRAINING_FILE),
+        "training_system": text_of_file(checkout / _TRAINING_FILE),
         READER_TEXT: assigned_text(parse_file(rewards), "self.system_prompt", rewards),
     }
     return {
@@ -37,10 +38,3 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
             system=returned_text(tree, "_system_prompt", path), task=_IMAGE_MARK.sub("", asked), texts=texts
         )
     }
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {type(error).__name__}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,14 +34,7 @@ def assigned_text(tree: ast.AST, name: str, path: Path) -> str:
 
 def joined_text(tree: ast.AST, name: str, path: Path) -> str:
     """The text of `name` where it is made of other names of the file. Raises ConfigError where one is no text."""
-    known: Mapping[str, ast.expr] = {
-        target.id: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    text = _joined_text(ast.Name(id=name), known, depth=0)
+    text = _joined_text(ast.Name(id=name), _assigned_names(ast.walk(tree)), depth=0)
     if text is None:
         raise ConfigError(f"{path} sets no text named {name}: is it the authors' repository?")
     return text
@@ -101,13 +94,7 @@ def registered_tools(tree: ast.AST) -> Iterator[dict[str, Any]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef) or (name := _registered_name(node)) is None:
             continue
-        fields = {
-            target.id: statement.value
-            for statement in node.body
-            if isinstance(statement, ast.Assign)
-            for target in statement.targets
-            if isinstance(target, ast.Name)
-        }
+        fields = _assigned_names(node.body)
         if "description" in fields and "parameters" in fields:
             description, parameters = (_literal(fields[key]) for key in ("description", "parameters"))
             if isinstance(description, str) and isinstance(parameters, dict):
@@ -119,6 +106,17 @@ def _registered_name(node: ast.ClassDef) -> str | None:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("register_tool") and decorator.args:
             return text_of(decorator.args[0])
     return None
+
+
+def _assigned_names(nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
+    """What each name is set to, the last where there are several."""
+    return {
+        target.id: node.value
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _values(tree: ast.AST, name: str) -> Iterator[ast.expr]:

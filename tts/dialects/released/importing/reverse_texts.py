@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tts.dialects.released.imported_texts import ImportedTexts
+from tts.dialects.released.importing.checkout import text_of_file
 from tts.dialects.released.importing.python_texts import assigned_text, joined_text, literal, parse_file
 from tts.dialects.released.importing.tool_files import tools_listed
 from tts.errors import ConfigError
@@ -25,14 +26,15 @@ def read_texts(checkout: Path) -> dict[str, ImportedTexts]:
 
 
 def _eval_texts(checkout: Path) -> ImportedTexts:
-    path, prompts = checkout / _EVAL_FILE, checkout / _EVAL_SYSTEM_FILE
+    path, prompts, template = (checkout / name for name in (_EVAL_FILE, _EVAL_SYSTEM_FILE, _TEMPLATE_FILE))
     tree = parse_file(path)
     return ImportedTexts(
         system=assigned_text(parse_file(prompts), "SYSTEM_PROMPT", prompts),
         task=joined_text(tree, "USER_PROMPT", path),
         tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOL_NAMES),
         texts={"nudge": assigned_text(tree, "nudge", path)},
-        chat_template=_template(checkout / _TEMPLATE_FILE),
+        # without one, the evaluation uses that of the checkpoint
+        chat_template=text_of_file(template) if template.exists() else "",
     )
 
 
@@ -50,13 +52,3 @@ def _schema(found: Any, path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("function"), dict) or "name" not in found["function"]:
         raise ConfigError(f"{path} has a tool schema that cannot be read: is it the authors' repository?")
     return dict(found["function"])
-
-
-def _template(path: Path) -> str:
-    """Empty where there is none: the evaluation uses that of the checkpoint."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {type(error).__name__}") from error

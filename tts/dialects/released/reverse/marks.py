@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tts.dialects.released.released_dialect import messages_after_prompt
@@ -46,12 +46,16 @@ def marked_claims(messages: Sequence[Message]) -> tuple[Claim, ...]:
     claims: dict[tuple[str, str], Claim] = {}
     for mark in marks_in(messages):
         trusted = {index for index in mark.indices if isinstance(index, int)}
-        for fact in mark.result.facts:
-            if isinstance(fact, WebFact) and fact.number in trusted:
-                text = f"a search result was trusted: {fact.title}"[:500]
-                claim = Claim(text=text, call_id=mark.result.call_id, quote=fact.title[:300])
-                claims[mark.result.call_id, fact.url] = claim
+        claims.update(claims_of_trusted(mark.result, trusted))
     return tuple(claims.values())
+
+
+def claims_of_trusted(result: ToolResult, numbers: Collection[int]) -> Iterator[tuple[tuple[str, str], Claim]]:
+    """The hits of a search with these numbers as claims, by the call and the page."""
+    for fact in result.facts:
+        if isinstance(fact, WebFact) and fact.number in numbers:
+            text = f"a search result was trusted: {fact.title}"[:500]
+            yield (result.call_id, fact.url), Claim(text=text, call_id=result.call_id, quote=fact.title[:300])
 
 
 def _indices(written: str) -> list[Any]:

@@ -21,7 +21,7 @@ from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.hypothesis import Hypothesis, Level
-from tts.domain.messages import ImagePart, Message, TextPart
+from tts.domain.messages import Message
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
 from tts.errors import ToolErrorKind
@@ -55,10 +55,6 @@ class ReverseTraining(ReleasedDialect):
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
-
-    def _tool_message(self, outcome: ToolOutcome) -> Message:
-        images = tuple(ImagePart(image=image) for image in outcome.result.images)
-        return Message(role="tool", parts=(*images, TextPart(text=self.result_text(outcome))), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
         """The tool's text, without its middle above 4,000 characters; other failures as the loop has them."""

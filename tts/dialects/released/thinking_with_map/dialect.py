@@ -19,7 +19,6 @@ from tts.dialects.served_tool import ServedTool
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.text_dialect import TextDialect
 from tts.domain.geo import BBox, Circle, Countries, LatLon
-from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.plan import Limits
 from tts.domain.tooling import ToolErrorKind, ToolResult
 from tts.errors import ConfigError
@@ -60,12 +59,6 @@ class ReleasedThinkingWithMap(ThinkingWithMapLoop):
     def parse_text(self, text: str, *, turn: int) -> ParsedTurn:
         """The first call of the message only."""
         return ParsedTurn(calls=calls_found(text, turn=turn)[:1])
-
-    def _tool_message(self, outcome: ToolOutcome) -> Message:
-        """A tool message: pictures first, then the text."""
-        images = tuple(ImagePart(image=image) for image in outcome.result.images)
-        text = TextPart(text=self.result_text(outcome))
-        return Message(role="tool", parts=(*images, text), result=outcome.result)
 
     def result_text(self, outcome: ToolOutcome) -> str:
         """The first 1,024 characters of the tool's text; what else fails as the authors' client reports it."""
