@@ -7,7 +7,6 @@ message. Invariant: the ids of turn t begin with the ids of turn t-1 and what th
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 from tts.dialects.hermes_tool_parser import as_plain_chat, wire_schema
 from tts.domain.messages import Message, TextPart
 from tts.domain.tooling import ImageRef
+from tts.latest_entries import LatestEntries
 from tts.ports.toolbox import ToolSchema
 
 _ASSISTANT_MARK = "\ue000assistant\ue001"
@@ -63,7 +63,7 @@ class TokenPrompts:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known_prompts: OrderedDict[str, _KnownPrompt] = OrderedDict()
+        self._known_prompts: LatestEntries[str, _KnownPrompt] = LatestEntries(_MAX_SESSIONS)
 
     def prompt(self, session_id: str, messages: Sequence[Message], tools: tuple[ToolSchema, ...]) -> Prompt:
         """`tools` are those the conversation lists, the same in all its turns."""
@@ -73,14 +73,8 @@ class TokenPrompts:
             ids = [*before.token_ids, *self._ids_after(all_messages, len(before.messages), tools)]
         else:
             ids = self._ids_from_start(all_messages, tools)
-        self._remember(session_id, _KnownPrompt(all_messages, tools, tuple(ids)))
+        self._known_prompts[session_id] = _KnownPrompt(all_messages, tools, tuple(ids))
         return Prompt(ids, tuple(image for message in all_messages for image in message.images))
-
-    def _remember(self, session_id: str, known: _KnownPrompt) -> None:
-        self._known_prompts[session_id] = known
-        self._known_prompts.move_to_end(session_id)
-        while len(self._known_prompts) > _MAX_SESSIONS:
-            self._known_prompts.popitem(last=False)
 
     def _ids_from_start(self, messages: tuple[Message, ...], tools: tuple[ToolSchema, ...]) -> list[int]:
         first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+from tts.latest_entries import LatestEntries
+
 _MAX_REQUESTS = 10_000
 _ROUNDING_S = 1e-9
 
@@ -41,7 +43,7 @@ class UnreportedGpuTime:
     """If there are too many requests, the seconds of the oldest requests are dropped."""
 
     def __init__(self) -> None:
-        self._pending_s_by_request: dict[str, float] = {}
+        self._pending_s_by_request: LatestEntries[str, float] = LatestEntries(_MAX_REQUESTS)
         self._running_charges: dict[str, dict[Charge, float]] = {}  # with the seconds that were taken before its end
 
     @contextmanager
@@ -64,8 +66,6 @@ class UnreportedGpuTime:
         if not request_id or abs(left_s) < _ROUNDING_S:
             return
         self._pending_s_by_request[request_id] = left_s
-        if len(self._pending_s_by_request) > _MAX_REQUESTS:
-            del self._pending_s_by_request[next(iter(self._pending_s_by_request))]
 
     def take(self, request_id: str) -> float:
         """Seconds of a request that were not taken before; those of running generations up to now."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +12,7 @@ from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.errors import ReaderFailed, boundary
+from tts.latest_entries import LatestEntries
 from tts.perception.sign_reader import SignReader
 
 _MAX_CACHED = 256
@@ -31,7 +31,7 @@ class LocalPerception:
         self._spare_readers: list[SignReader] = [make_reader()]
         self._thread_local = threading.local()
         self._thread_count = ThreadPoolExecutor(threads or _thread_count(), thread_name_prefix="perception")
-        self._readings: OrderedDict[_Key, asyncio.Future[Reading]] = OrderedDict()
+        self._readings: LatestEntries[_Key, asyncio.Future[Reading]] = LatestEntries(_MAX_CACHED)
 
     async def read(self, photo: Photo, box: Box | None, context: RequestContext, language: str = "") -> Reading:
         """A reading that is kept or under way is shared, and a caller that is cancelled does not stop it."""
@@ -40,10 +40,7 @@ class LocalPerception:
             known = asyncio.get_running_loop().run_in_executor(
                 self._thread_count, self._read_in_thread, photo, box, language
             )
-            self._readings[key] = known
-            while len(self._readings) > _MAX_CACHED:
-                self._readings.popitem(last=False)
-        self._readings.move_to_end(key)
+        self._readings[key] = known
         return await asyncio.shield(known)
 
     def _read_in_thread(self, photo: Photo, box: Box | None, language: str) -> Reading:

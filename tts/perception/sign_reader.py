@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -20,6 +19,7 @@ from tts.decision_weights import weights
 from tts.domain.photo import Box, Photo
 from tts.domain.reading import Reading, TextLine
 from tts.geodata.names import script_of
+from tts.latest_entries import LatestEntries
 from tts.perception.ppocr import Pixels, PpOcr, Quad, cut_out
 from tts.perception.script_recognition import ForeignLine, ForeignReader
 from tts.perception.tesseract import Tesseract
@@ -82,7 +82,7 @@ class SignReader:
         tesseract = Tesseract()
         self._foreign_reader = ForeignReader(tesseract)
         self._vietnamese_reader = VietnameseReader(tesseract)
-        self._quads_by_photo: OrderedDict[str, list[Quad]] = OrderedDict()
+        self._quads_by_photo: LatestEntries[str, list[Quad]] = LatestEntries(_MAX_PHOTOS_KEPT)
 
     def read(self, photo: Photo, box: Box | None = None, language: str = "") -> Reading:
         """Lines with their boxes in fractions of the *whole* photo, largest first.
@@ -136,8 +136,6 @@ class SignReader:
         """The lines in a whole photo; kept, because a photo is read in several languages."""
         if photo.sha256 not in self._quads_by_photo:
             self._quads_by_photo[photo.sha256] = self._ppocr.detect(pixels)
-            while len(self._quads_by_photo) > _MAX_PHOTOS_KEPT:
-                self._quads_by_photo.popitem(last=False)
         return self._quads_by_photo[photo.sha256]
 
     def _latin_lines(self, view: _View) -> list[_Line]:

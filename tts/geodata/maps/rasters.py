@@ -6,7 +6,6 @@ and the last few are kept.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tts.geodata.maps.view import View
+from tts.latest_entries import LatestEntries
 
 Pixels = npt.NDArray[np.uint8]
 TILE_PX: Final = 450
@@ -39,7 +39,7 @@ class Rasters:
     def __init__(self, folder: Path) -> None:
         self._index = {name: np.load(folder / f"{name.value}.npy") for name in Raster}
         self._paths = {name: folder / f"{name.value}.tiles" for name in Raster}
-        self._cached_tiles: OrderedDict[tuple[Raster, int, int, int], Pixels] = OrderedDict()
+        self._cached_tiles: LatestEntries[tuple[Raster, int, int, int], Pixels] = LatestEntries(_TILE_CACHE_SIZE)
         self._lock = Lock()
 
     def show(self, raster: Raster, view: View, *, coarser: int = 0) -> Pixels:
@@ -88,8 +88,6 @@ class Rasters:
             tile = decode_jpeg(file.read(int(index[at, 4])))
         with self._lock:
             self._cached_tiles[key] = tile
-            while len(self._cached_tiles) > _TILE_CACHE_SIZE:
-                self._cached_tiles.popitem(last=False)
         return tile
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
@@ -24,6 +23,7 @@ from tts.errors import GeoTTSError
 from tts.inference.openai.endpoint.states import STATES
 from tts.inference.openai.engine import OpenAIModel
 from tts.inference.openai.retry import Backoff
+from tts.latest_entries import LatestEntries
 from tts.ports.model_client import Delta, ModelRequest
 
 _FIRST_EJECTION_S = 2.0
@@ -63,7 +63,7 @@ class EndpointPool:
             _Member(url, OpenAIModel(_config_for_one(config, url), names=names), config.max_running)
             for url in config.addresses
         ]
-        self._member_by_session: OrderedDict[str, _Member] = OrderedDict()
+        self._member_by_session: LatestEntries[str, _Member] = LatestEntries(_MAX_SESSIONS)
 
     @property
     def name(self) -> str:
@@ -134,9 +134,6 @@ class EndpointPool:
             if chosen.load >= 1.0:
                 chosen = min(well, key=lambda member: member.load)
         self._member_by_session[request.session_id] = chosen
-        self._member_by_session.move_to_end(request.session_id)
-        while len(self._member_by_session) > _MAX_SESSIONS:
-            self._member_by_session.popitem(last=False)
         return chosen
 
     def _available_members(self, request: ModelRequest) -> list[_Member]:

@@ -8,13 +8,13 @@ keyed by, so the same region of the same photo is processed and encoded once, wh
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass
 
 from PIL import Image
 
 from tts.domain.tooling import ImageRef
 from tts.inference.picture_scaling import picture_of, rule_for, source_of
+from tts.latest_entries import LatestEntries
 from tts.ports.model_client import ModelRequest
 
 _MAX_CACHED = 64
@@ -32,7 +32,7 @@ class ContentPictures:
     """Makes the pictures of a request; the last few are kept decoded."""
 
     def __init__(self) -> None:
-        self._cached_pictures: OrderedDict[str, Picture] = OrderedDict()
+        self._cached_pictures: LatestEntries[str, Picture] = LatestEntries(_MAX_CACHED)
 
     async def pictures_of(self, request: ModelRequest, refs: tuple[ImageRef, ...]) -> list[Picture]:
         """One picture a reference, in order. Raises ModelError when one is gone."""
@@ -48,9 +48,5 @@ class ContentPictures:
         if picture is None:
             source = source_of(ref, request)
             picture = Picture(uuid, await asyncio.to_thread(picture_of, source, ref, (width, height), rule.resample))
-            self._cached_pictures[uuid] = picture
-            while len(self._cached_pictures) > _MAX_CACHED:
-                self._cached_pictures.popitem(last=False)
-        else:
-            self._cached_pictures.move_to_end(uuid)
+        self._cached_pictures[uuid] = picture
         return picture

@@ -10,7 +10,6 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import redis.asyncio as redis
 from redis.exceptions import RedisError
@@ -124,8 +123,4 @@ def _map_store_errors() -> Iterator[None]:
         with heeding_cancels():
             yield
     except (RedisError, OSError) as error:
-        raise StoreError(f"the tool cache failed: {type(error).__name__}") from _error_without_message(error)
-
-
-def _error_without_message(error: Any) -> Exception:
-    return RedisError(type(error).__name__)
+        raise StoreError(f"the tool cache failed: {type(error).__name__}") from RedisError(type(error).__name__)

@@ -107,20 +107,13 @@ class SqliteStore:
             StoreError: the log is in use for too long: erased rows may still be in the file.
         """
         loop = asyncio.get_running_loop()
-        last = await loop.run_in_executor(self._thread, self._write_anew)
-        give_up = loop.time() + _CLEAR_TIMEOUT_S
-        while last is not None and not await loop.run_in_executor(self._thread, self._cut_log, last):
-            if loop.time() > give_up:
-                raise StoreError("the tool cache is in use: what was erased may still be in its file")
-            await asyncio.sleep(_CLEAR_PAUSE_S)
-
-    def _write_anew(self) -> int | None:
         with _map_store_errors():
-            return write_anew(self._writer)
-
-    def _cut_log(self, last: int) -> bool:
-        with _map_store_errors():
-            return cut_log(self._writer, last)
+            last = await loop.run_in_executor(self._thread, write_anew, self._writer)
+            give_up = loop.time() + _CLEAR_TIMEOUT_S
+            while last is not None and not await loop.run_in_executor(self._thread, cut_log, self._writer, last):
+                if loop.time() > give_up:
+                    raise StoreError("the tool cache is in use: what was erased may still be in its file")
+                await asyncio.sleep(_CLEAR_PAUSE_S)
 
     def _run_transaction(self, work: Callable[..., T], *args: object) -> T:
         with _map_store_errors():

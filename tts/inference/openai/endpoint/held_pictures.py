@@ -8,8 +8,9 @@ behind one address have one each: a request with a name that is not known is ref
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable
+
+from tts.latest_entries import LatestEntries
 
 _MAX_NAMES = 4096
 _MAX_LOSSES = 3
@@ -19,7 +20,7 @@ class HeldPictures:
     """What the endpoint should still have. Gives up after three losses in a row."""
 
     def __init__(self) -> None:
-        self._names: OrderedDict[str, None] = OrderedDict()
+        self._names: LatestEntries[str, None] = LatestEntries(_MAX_NAMES)
         self._n_losses = 0
 
     def __contains__(self, name: object) -> bool:
@@ -29,10 +30,7 @@ class HeldPictures:
         """The endpoint read a request with some pictures `uploaded` and others only `referenced` by name."""
         for name in (*uploaded, *referenced):
             self._names[name] = None
-            self._names.move_to_end(name)
             self._n_losses = 0 if name in referenced else self._n_losses
-        while len(self._names) > _MAX_NAMES:
-            self._names.popitem(last=False)
 
     def forget_refused(self, referenced: Iterable[str]) -> bool:
         """The endpoint refused a request with these names. True when names are not worth it there."""

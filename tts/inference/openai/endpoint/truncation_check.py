@@ -9,7 +9,6 @@ strange, a `Canary` is sent. A token is at most some eight bytes of text here, s
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 
 from tts.domain.usage import Usage
 from tts.errors import ModelError
@@ -17,6 +16,7 @@ from tts.inference.openai.endpoint.advice import longer_context
 from tts.inference.openai.endpoint.canary import CanaryOutcome
 from tts.inference.openai.endpoint.traits import EndpointTraits, ServerKind
 from tts.inference.picture_scaling import size_of
+from tts.latest_entries import LatestEntries
 from tts.ports.model_client import ModelRequest
 
 _MAX_BYTES_PER_TOKEN = 8
@@ -48,7 +48,7 @@ class TruncationCheck:
     """Remembers how long each conversation was. `text_bytes` leaves pictures out, whose tokens nobody knows here."""
 
     def __init__(self) -> None:
-        self._max_tokens_by_session: OrderedDict[str, int] = OrderedDict()
+        self._max_tokens_by_session: LatestEntries[str, int] = LatestEntries(_MAX_SESSIONS)
         self._outcome: CanaryOutcome | None = None
         self._checked_at = 0.0
 
@@ -102,15 +102,9 @@ class TruncationCheck:
             return
         before = self._max_tokens_by_session.get(session_id, 0)
         if read >= text_bytes // _MAX_BYTES_PER_TOKEN and read >= before:
-            self._remember(session_id, read)
+            self._max_tokens_by_session[session_id] = read
             return
         raise _lost_words_error(CanaryOutcome("cut", max(before, text_bytes // _MAX_BYTES_PER_TOKEN), read), traits)
-
-    def _remember(self, session_id: str, tokens: int) -> None:
-        self._max_tokens_by_session[session_id] = tokens
-        self._max_tokens_by_session.move_to_end(session_id)
-        while len(self._max_tokens_by_session) > _MAX_SESSIONS:
-            self._max_tokens_by_session.popitem(last=False)
 
 
 def _lost_words_error(outcome: CanaryOutcome, traits: EndpointTraits) -> ModelError:
