@@ -17,7 +17,7 @@ import httpx
 from tools.maps import MapsProvider
 from tools.places import CountryProvider, PlacesProvider
 from tools.provider_lookup import PROVIDERS, base_url, key_variable
-from tools.providers.provider import ProviderParts
+from tools.providers.provider import Provider, ProviderParts
 from tools.providers.recordings import Recordings, open_recordings
 from tools.providers.reverse_tape import ReverseTapeSearch
 from tools.providers.routed_providers import RoutedMaps, RoutedPlaces, WebInTurn
@@ -190,21 +190,16 @@ class _ProviderMaker:
     transport: httpx.AsyncBaseTransport | None = None
 
     def places(self, name: ProviderName) -> PlacesProvider | None:
-        if name == "offline":
-            return self.offline.places
-        make = PROVIDERS[name].places if name in PROVIDERS else None
-        return None if make is None else make(self._provider_parts(name))
+        return self.offline.places if name == "offline" else self._make(name, lambda provider: provider.places)
 
     def maps(self, name: ProviderName) -> MapsProvider | None:
-        if name == "offline":
-            return self.offline.maps
-        make = PROVIDERS[name].maps if name in PROVIDERS else None
-        return None if make is None else make(self._provider_parts(name))
+        return self.offline.maps if name == "offline" else self._make(name, lambda provider: provider.maps)
 
     def web(self, name: ProviderName) -> WebProvider | None:
-        if name == "tape":
-            return self.tape()
-        make = PROVIDERS[name].web if name in PROVIDERS else None
+        return self.tape() if name == "tape" else self._make(name, lambda provider: provider.web)
+
+    def _make(self, name: ProviderName, ability: Callable[[Provider], Callable[[ProviderParts], T] | None]) -> T | None:
+        make = ability(PROVIDERS[name]) if name in PROVIDERS else None
         return None if make is None else make(self._provider_parts(name))
 
     def _provider_parts(self, name: ProviderName) -> ProviderParts:

@@ -148,7 +148,8 @@ def web_search_tool(provider: WebProvider) -> Tool:
         ttl_s=86400.0,
     )
     splitting: Splitting[WebSearchArguments] = Splitting(
-        split=lambda arguments: [WebSearchArguments(query=query) for query in arguments.queries()], join=_join_results
+        split=lambda arguments: [WebSearchArguments(query=query) for query in arguments.queries()],
+        join=lambda arguments, parts, context: number_results(parts, _RESULTS_A_QUERY, context),
     )
     return FunctionTool(spec, WebSearchArguments, search, splitting)
 
@@ -223,18 +224,11 @@ def search_of_regions(
             raise ToolError("no picture like this region was found", kind=ToolErrorKind.NOT_FOUND)
         return Observation(text="", facts=tuple(found))
 
-    def join(
-        arguments: ImageSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
-    ) -> Observation:
-        return number_results(parts, IMAGE_RESULTS, context)
-
-    return FunctionTool(spec, ImageSearchArguments, run, Splitting(split=lambda arguments: [arguments], join=join))
-
-
-def _join_results(
-    arguments: WebSearchArguments, parts: Sequence[Observation | ToolError], context: ToolContext
-) -> Observation:
-    return number_results(parts, _RESULTS_A_QUERY, context)
+    splitting: Splitting[ImageSearchArguments] = Splitting(
+        split=lambda arguments: [arguments],
+        join=lambda arguments, parts, context: number_results(parts, IMAGE_RESULTS, context),
+    )
+    return FunctionTool(spec, ImageSearchArguments, run, splitting)
 
 
 def number_results(parts: Sequence[Observation | ToolError], limit: int, context: ToolContext) -> Observation:

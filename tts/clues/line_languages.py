@@ -181,7 +181,8 @@ class LanguageReader:
             return None
         writers = _LANGUAGES_BY_SCRIPT.get(script, ())
         by_language = dict.fromkeys((*self._lexicon.languages, *writers), 0.0)
-        words = self._words(words)
+        # what OCR ran together is split where that explains it
+        words = [part for word in words for part in split_words(word, self._lexicon)]
         strange, known = 0.0, bool(writers)
         for word in words:
             shares = self._frequencies(word, script)
@@ -243,10 +244,6 @@ class LanguageReader:
         if script == "Cyrl" and (zipf := self._lexicon.frequencies(word.translate(_TO_LATIN)).get("sh")) is not None:
             return {**shares, "sh": zipf}
         return shares
-
-    def _words(self, words: list[str]) -> list[str]:
-        """Words as the lexicon knows them; what OCR ran together is split where that explains it."""
-        return [part for word in words for part in split_words(word, self._lexicon)]
 
     def _subtract_foreign_letters(self, text: str, by_language: dict[str, float]) -> None:
         for letter in set(unicodedata.normalize("NFC", text.casefold())):

@@ -200,7 +200,7 @@ class ModelWithObserver:
                 text += [delta.text async for delta in deltas]
         except ModelError as failure:
             await _send_usage(meter, send)
-            raise _to_observer_error(failure) from failure
+            raise type(failure)(f"the observer: {failure.detail}", **failure.fields) from failure
         await _send_usage(meter, send)
         words = split_thought("".join(text))[1].strip()
         if not words:
@@ -231,11 +231,6 @@ async def _send_usage(meter: Meter, send: Send[Delta]) -> None:
 
 def _texts(message: Message) -> tuple[Part, ...]:
     return tuple(part for part in message.parts if isinstance(part, TextPart))
-
-
-def _to_observer_error(failure: ModelError) -> ModelError:
-    """The same failure under its own name."""
-    return type(failure)(f"the observer: {failure.detail}", **failure.fields)
 
 
 def _is_whole(image: ImageRef, request: ModelRequest) -> bool:

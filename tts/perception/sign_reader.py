@@ -96,7 +96,8 @@ class SignReader:
         """
         if language:
             view = self._view_for_language(photo, box)
-            lines = self._lines_in_language(view, language)
+            quads = view.quads[:_MAX_LINES_IN_LANGUAGE]
+            lines = [self._line_in_language(view.pixels, quad, language) for quad in quads]
         else:
             view = self._view(photo, box, _ZOOM_SIDE_PX)
             lines = self._foreign_lines(self._latin_lines(view), enlarged=box is not None)
@@ -149,10 +150,6 @@ class SignReader:
             crop, text, confidence = max(found, key=lambda view: view[2] * bool(view[1]))
             lines.append(_Line(quad, crop, text, confidence if text else 0.0))
         return lines
-
-    def _lines_in_language(self, view: _View, language: str) -> list[_Line]:
-        """Every detected line in one language."""
-        return [self._line_in_language(view.pixels, quad, language) for quad in view.quads[:_MAX_LINES_IN_LANGUAGE]]
 
     def _line_in_language(self, pixels: Pixels, quad: Quad, language: str) -> _Line:
         """The surest reading of a line as it was found, with more around it and with less; the others as alternatives.

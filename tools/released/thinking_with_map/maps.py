@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
 from tools.maps import Style
 from tools.released.picture import attach_picture, picture_observation, size_of
 from tools.released.sources.map_pictures import MapSource
-from tools.released.thinking_with_map.texts import no_picture, no_point, object_of
+from tools.released.thinking_with_map.texts import SYSTEM, no_picture, no_point, object_of
 from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.geo import LatLon
@@ -16,8 +16,6 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.geodata.datum import as_wgs84
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool
-
-SYSTEM: Final = "thinking_with_map"
 
 
 def amap_maps(source: MapSource) -> list[Tool]:

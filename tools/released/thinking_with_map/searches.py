@@ -12,7 +12,7 @@ from tools.released.sources.amap import AmapSource
 from tools.released.sources.reply import RawReply
 from tools.released.sources.serper import SerperSource
 from tools.released.thinking_with_map.formats import detail_text, pages_text, places_text, pois_text, tips_text
-from tools.released.thinking_with_map.texts import no_query, no_reply, object_of, server_reply
+from tools.released.thinking_with_map.texts import SYSTEM, no_query, no_reply, object_of, server_reply
 from tools.released.written_arguments import WrittenArguments, spec_of_written
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.request import RequestContext
@@ -21,7 +21,6 @@ from tts.errors import ToolError, ToolErrorKind
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool
 
-SYSTEM: Final = "thinking_with_map"
 Ask = Callable[[str, RequestContext], Awaitable[RawReply]]
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")

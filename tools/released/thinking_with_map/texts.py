@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from tools.released.written_arguments import verbatim_error
+from tts.dialects.released.thinking_with_map.tool_sets import SYSTEM as SYSTEM
 from tts.errors import ToolError, ToolErrorKind
 
 _NO_QUERY: Final = "Error: 'query' is missing, empty, or not a list in parameters."

@@ -23,14 +23,13 @@ from tools.released.grown_box import (
     to_photo_pixels,
 )
 from tools.released.picture import check_crop, picture_observation, png, view_of, zoomed_text
-from tools.released.thinking_with_map.texts import crash_error, object_of
+from tools.released.thinking_with_map.texts import SYSTEM, crash_error, object_of
 from tools.released.written_arguments import WrittenArguments, verbatim_error
 from tts.dialects.released.tool_name import released_tool_name
 from tts.domain.photo import Photo
 from tts.ports.toolbox import ToolContext
 from tts.toolkit.spec import FunctionTool, Observation, Tool, ToolSpec
 
-SYSTEM: Final = "thinking_with_map"
 _BOX_ERRORS: Final = (TypeError, ValueError, OverflowError, OSError, MemoryError)
 
 

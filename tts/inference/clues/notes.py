@@ -62,7 +62,7 @@ def notes(request: ModelRequest, temperature: float) -> Notes:
     boxes = [(box, str(c.arguments.get("language", ""))) for c in calls if (box := _box(c.arguments)) is not None]
     results = tuple(message.result for message in request.messages if message.result is not None)
     read = [line for reading in request.readings for line in reading.lines]
-    found = tuple(_zoomed_lines(results))
+    found = tuple(line_of_fact(fact) for result in results for fact in result.facts if isinstance(fact, TextFact))
     return Notes(
         draw=draw,
         temperature=drawn,
@@ -86,10 +86,6 @@ def gumbel(uniform: float, temperature: float) -> float:
 def _followed_lines(lines: list[TextLine], temperature: float, rng: random.Random) -> list[TextLine]:
     """The lines a rollout follows: the largest always, the others unless chance leaves them out."""
     return [line for i, line in enumerate(lines) if rng.random() >= temperature * _DROPPED_LINES_SHARE or i == 0]
-
-
-def _zoomed_lines(results: tuple[ToolResult, ...]) -> list[TextLine]:
-    return [line_of_fact(fact) for result in results for fact in result.facts if isinstance(fact, TextFact)]
 
 
 def _box(arguments: Mapping[str, object]) -> Box | None:

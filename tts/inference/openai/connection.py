@@ -17,13 +17,12 @@ from tts.egress.records import EGRESS
 from tts.errors import DeadlineExceeded, GeoTTSError, ModelError, Overloaded
 from tts.inference.openai.endpoint.advice import advice, lacks_quota, overflows_context
 from tts.inference.openai.endpoint.refusal import Refusal
+from tts.inference.openai.endpoint.remedies import BUSY_STATUS
 from tts.inference.openai.retry import RETRIED_STATUS, retry_after_s
 from tts.net.closing_backend import closing_transport
 from tts.net.secret import Scrubber, Secret
 
 MAX_REPLY_BYTES = 64 * 2**20  # a chunk of a streamed reply has at most some hundred bytes a token
-_BUSY_STATUS = frozenset({429, 503, 529})
-
 _TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -119,7 +118,7 @@ class Connection:
         after = retry_after_s(response.headers.get("retry-after"))
         if lacks_quota(refusal):
             return ModelError(detail, http_status=status, mend=mend)
-        if status in _BUSY_STATUS:
+        if status in BUSY_STATUS:
             wait_s = 1.0 if after is None else after
             return Overloaded(detail, retry_after_s=wait_s, transient=True, http_status=status)
         transient = status in RETRIED_STATUS

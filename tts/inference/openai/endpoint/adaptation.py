@@ -180,10 +180,8 @@ def _adapt_output_cap(traits: EndpointTraits, refusal: Refusal, request: Request
 
 def _adapt_message_field(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A field that this or another server put on an assistant message and that is refused when it comes back."""
-    named = _named_fields(refusal, request.message_fields)
-    if not named or not (
-        _PARAMETER_UNSUPPORTED.search(refusal.message) or refusal.code in _PARAMETER_UNSUPPORTED_CODES
-    ):
+    named = _refused_fields(refusal, request.message_fields)
+    if not named:
         return None
     return _make_adaptation(traits, dropped_message_fields=traits.dropped_message_fields | named)
 
@@ -202,10 +200,8 @@ _DROPPED_FIRST = ("top_p", "min_p", "top_k")  # of several that cannot go togeth
 
 def _adapt_parameter(traits: EndpointTraits, refusal: Refusal, request: Request) -> Adaptation | None:
     """A parameter that the message names: sent under its other name, in a weaker form, or not at all."""
-    named = _named_fields(refusal, frozenset(request.body) - _REQUIRED_FIELDS)
-    if not named or not (
-        _PARAMETER_UNSUPPORTED.search(refusal.message) or refusal.code in _PARAMETER_UNSUPPORTED_CODES
-    ):
+    named = _refused_fields(refusal, frozenset(request.body) - _REQUIRED_FIELDS)
+    if not named:
         return None
     if traits.token_field in named:
         other: TokenField = "max_tokens" if traits.token_field == "max_completion_tokens" else "max_completion_tokens"
@@ -221,8 +217,10 @@ def _adapt_parameter(traits: EndpointTraits, refusal: Refusal, request: Request)
     return _make_adaptation(traits, dropped=traits.dropped | named)
 
 
-def _named_fields(refusal: Refusal, known: frozenset[str]) -> frozenset[str]:
-    """Which of the known fields the refusal is about: by its `param`, else the words of its message."""
+def _refused_fields(refusal: Refusal, known: frozenset[str]) -> frozenset[str]:
+    """Which of the known fields the endpoint does not take: by the refusal's `param`, else the words of its message."""
+    if not (_PARAMETER_UNSUPPORTED.search(refusal.message) or refusal.code in _PARAMETER_UNSUPPORTED_CODES):
+        return frozenset()
     steps = set(re.split(r"[.\[\]]+", refusal.param))
     if steps & known:
         return frozenset(steps & known)

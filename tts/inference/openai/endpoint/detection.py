@@ -98,11 +98,6 @@ class Detection:
             self._template_probe = probe_template(self.traits.kind, self.model)
             self._pending_questions = [next(self._template_probe)]
 
-    def _use_template(self, template: TemplateTraits | None) -> None:
-        if template is not None:
-            self.lost = losses(template)
-            self.traits = form_for_template(self.traits, template)
-
     def feed(self, answer: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         """Take the parsed JSON of the answer to `question`, None when there was none, and the headers it came with.
 
@@ -114,7 +109,9 @@ class Detection:
                 self._pending_questions = [self._template_probe.send(answer)]
             except StopIteration as end:
                 self._template_probe = None
-                self._use_template(end.value)
+                if end.value is not None:
+                    self.lost = losses(end.value)
+                    self.traits = form_for_template(self.traits, end.value)
             return
         if question.path == "models":
             self._feed_models(_model_entries(answer), headers)

@@ -8,7 +8,7 @@ from tts.config import OpenAIEngine
 from tts.config.setting_names import SettingNames
 from tts.errors import GeoTTSError
 
-_BUSY_STATUS = frozenset({429, 503, 529})
+BUSY_STATUS = frozenset({429, 503, 529})
 
 
 def remedy_for(failure: GeoTTSError, engine: OpenAIEngine, names: SettingNames) -> str:
@@ -29,7 +29,7 @@ def _remedy_for_status(status: int, engine: OpenAIEngine, names: SettingNames) -
     if status == httpx.codes.NOT_FOUND:
         named = f"{engine.model!r} is a model it has ({names.with_flag('model')})" if engine.model else "it has a model"
         return f"check that {named} and that the address is right up to and including /v1 ({names.name('base_url')})"
-    if status in _BUSY_STATUS:
+    if status in BUSY_STATUS:
         return f"try again later, or send it less at a time ({names.name('max_running')})"
     if status >= httpx.codes.INTERNAL_SERVER_ERROR:
         return "look into the log of the endpoint"
