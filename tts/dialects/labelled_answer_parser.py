@@ -72,18 +72,17 @@ def labelled_statement(country: str, city: str, point: LatLon | None, **more: An
     return StatedAnswer(point=point, level=level, country=country, city=city, **more)
 
 
+def statement_of_labels(labels: dict[str, str], point: LatLon | None) -> StatedAnswer:
+    """The same of the values of labels."""
+    country, city, region = (known_name(labels.get(name)) for name in ("country", "city", "region"))
+    return labelled_statement(country, city, point, region=region)
+
+
 def labelled_answer(text: str) -> StatedAnswer | None:
     """The answer of `Label: value` lines; None when they state no point."""
     labels = labels_in(text)
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))
-    if point is None:
-        return None
-    return labelled_statement(
-        known_name(labels.get("country")),
-        known_name(labels.get("city")),
-        point,
-        region=known_name(labels.get("region")),
-    )
+    return None if point is None else statement_of_labels(labels, point)
 
 
 def _parse_one_line(text: str) -> StatedAnswer | None:

@@ -13,7 +13,7 @@ from typing import Literal
 from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.coordinate_parser import point_from, point_in
 from tts.dialects.cue_words import cues_in
-from tts.dialects.labelled_answer_parser import answer_tags, known_name, labelled_statement, labels_in
+from tts.dialects.labelled_answer_parser import answer_tags, known_name, labels_in, statement_of_labels
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.text_dialect import TextDialect, split_thought
@@ -114,9 +114,4 @@ def answer_in_block(block: str) -> StatedAnswer | None:
     point_is_unknown = not known_name(where if where is not None else labels.get("lat"))
     if point is None and not point_is_unknown:
         return None
-    return labelled_statement(
-        known_name(labels.get("country")),
-        known_name(labels.get("city")),
-        point,
-        region=known_name(labels.get("region")),
-    )
+    return statement_of_labels(labels, point)

@@ -102,7 +102,7 @@ class SearchTape:
             The hits for the box that overlaps most; empty if it found nothing when it was recorded.
         """
         known = self.pictures.get(photo_sha256, [])
-        return _best_hits([(overlap(box, recorded), hits) for recorded, hits in known], self.iou)
+        return _best_hits([(box.of_photo(recorded.photo).iou(recorded), hits) for recorded, hits in known], self.iou)
 
 
 def _is_answered(row: TapeRow) -> bool:
@@ -140,20 +140,3 @@ def likeness(a: frozenset[str], b: frozenset[str]) -> float:
         A number in [0, 1]; 0 for two empty sets.
     """
     return len(a & b) / len(a | b) if a or b else 0.0
-
-
-def overlap(a: Box, b: Box) -> float:
-    """Compute the intersection over union of two boxes of one photo.
-
-    Args:
-        a, b: the two boxes, in either order; that they are of one photo is not checked.
-
-    Returns:
-        A number in [0, 1]; 0 if they do not overlap.
-    """
-    width = min(a.x1, b.x1) - max(a.x0, b.x0)
-    height = min(a.y1, b.y1) - max(a.y0, b.y0)
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    return shared / (a.area + b.area - shared)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import JsonValue
 
@@ -20,7 +20,7 @@ from tts.dialects.released.geovista.tool_parser import call_text, calls_written,
 from tts.dialects.released.geovista.tool_texts import SYSTEM, error_text, too_often
 from tts.dialects.released.released_dialect import ReleasedDialect, is_text_of_tool
 from tts.dialects.released.tool_name import released_tool_name
-from tts.dialects.released.written_call import WrittenCall, arguments_of, written_call
+from tts.dialects.released.written_call import WrittenCall, written_call
 from tts.dialects.served_tool import ServedTool, keep_arguments
 from tts.dialects.settings import Coords, SamplingSettings
 from tts.domain.messages import ImagePart, Message, Part, TextPart
@@ -95,14 +95,11 @@ class ReleasedGeoVista(ReleasedDialect):
 
     def to_tool(self, call: ToolCall, photos: tuple[Photo, ...]) -> ToolCall:
         """Arguments as written. A zoom gets `scale` too: pixels of the photo for each pixel that was shown."""
-        tool = self._tool(call.name)
-        if tool is None:
-            return call
-        arguments: dict[str, Any] = {"written": arguments_of(call)}
-        if call.name == _ZOOM and photos:
-            width, _ = self.pictures.photo.size(photos[0].width, photos[0].height)
-            arguments["scale"] = photos[0].width / width
-        return ToolCall(id=call.id, name=tool.target, arguments=arguments)
+        made = super().to_tool(call, photos)
+        if call.name != _ZOOM or not photos:
+            return made
+        width, _ = self.pictures.photo.size(photos[0].width, photos[0].height)
+        return made.model_copy(update={"arguments": {**made.arguments, "scale": photos[0].width / width}})
 
     def continue_after(self, turn: FinishedTurn) -> Continuation:
         """The results, and what the loop adds in this round, in one user message; ends where there is neither."""

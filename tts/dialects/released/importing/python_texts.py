@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tts.errors import ConfigError
 
+T = TypeVar("T")
 _MAX_DEPTH: Final = 64  # names and sums within one another
 
 
@@ -25,28 +26,20 @@ def assigned_text(tree: ast.AST, name: str, path: Path) -> str:
 
     `name` as in the source: `self.prompt` for an attribute.
     """
-    for value in _values(tree, name):
-        text = text_of(value)
-        if text is not None:
-            return text
-    raise ConfigError(f"{path} sets no text named {name}: is it the authors' repository?")
+    text = next((text for value in _values(tree, name) if (text := text_of(value)) is not None), None)
+    return _found(text, "text", name, path)
 
 
 def joined_text(tree: ast.AST, name: str, path: Path) -> str:
     """The text of `name` where it is made of other names of the file. Raises ConfigError where one is no text."""
     text = _joined_text(ast.Name(id=name), _assigned_names(ast.walk(tree)), depth=0)
-    if text is None:
-        raise ConfigError(f"{path} sets no text named {name}: is it the authors' repository?")
-    return text
+    return _found(text, "text", name, path)
 
 
 def literal(tree: ast.AST, name: str, path: Path) -> Any:
     """The value of constants that `name` is set to. Raises ConfigError without one."""
-    for value in _values(tree, name):
-        found = _literal(value)
-        if found is not None:
-            return found
-    raise ConfigError(f"{path} sets no constant named {name}: is it the authors' repository?")
+    found = next((found for value in _values(tree, name) if (found := _literal(value)) is not None), None)
+    return _found(found, "constant", name, path)
 
 
 def returned_text(tree: ast.AST, name: str, path: Path) -> str:
@@ -117,6 +110,12 @@ def _assigned_names(nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+
+
+def _found(value: T | None, kind: str, name: str, path: Path) -> T:
+    if value is None:
+        raise ConfigError(f"{path} sets no {kind} named {name}: is it the authors' repository?")
+    return value
 
 
 def _values(tree: ast.AST, name: str) -> Iterator[ast.expr]:

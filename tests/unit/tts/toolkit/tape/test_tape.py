@@ -17,7 +17,7 @@ from tts.ports.toolbox import ToolContext, ToolOutcome
 from tts.toolkit.tape.file import Tape, read_tape, write_tape
 from tts.toolkit.tape.reverse_layout import export_reverse, import_reverse
 from tts.toolkit.tape.row import TapeRow
-from tts.toolkit.tape.similar_searches import SearchTape, likeness, overlap, tokens
+from tts.toolkit.tape.similar_searches import SearchTape, likeness, tokens
 from tts.toolkit.tape.tape_toolboxes import RecordingToolbox, ReplayToolbox
 
 
@@ -134,14 +134,14 @@ BOXES = st.tuples(*[st.floats(0, 0.89)] * 2, *[st.floats(0.05, 0.1)] * 2).map(
 
 @given(BOXES, BOXES)
 def test_overlap_is_symmetric_and_one_only_for_the_same(a, b):
-    assert overlap(a, b) == pytest.approx(overlap(b, a))
-    assert 0.0 <= overlap(a, b) <= 1.0 + 1e-9
-    assert overlap(a, a) == pytest.approx(1.0)
+    assert a.iou(b) == pytest.approx(b.iou(a))
+    assert 0.0 <= a.iou(b) <= 1.0 + 1e-9
+    assert a.iou(a) == pytest.approx(1.0)
 
 
 def test_overlap_and_likeness_equal_values_computed_by_hand():
-    assert overlap(Box(x0=0, y0=0, x1=1, y1=0.5), Box(x0=0, y0=0, x1=1, y1=1)) == 0.5
-    assert overlap(Box(x0=0, y0=0, x1=0.1, y1=0.1), Box(x0=0.5, y0=0.5, x1=1, y1=1)) == 0.0
+    assert Box(x0=0, y0=0, x1=1, y1=0.5).iou(Box(x0=0, y0=0, x1=1, y1=1)) == 0.5
+    assert Box(x0=0, y0=0, x1=0.1, y1=0.1).iou(Box(x0=0.5, y0=0.5, x1=1, y1=1)) == 0.0
     assert likeness(tokens("red tram lisbon"), tokens("lisbon tram")) == pytest.approx(2 / 3)
     assert likeness(frozenset(), frozenset()) == 0.0
 
