@@ -52,6 +52,19 @@ class Service:
         self._base = parts.base
 
 
+class UrlService(Service):
+    """A service that fetches parts of photos at a URL.
+
+    Args:
+        parts: what the provider is made of; `base` is the address.
+        upload: gives each region a URL while the search runs.
+    """
+
+    def __init__(self, parts: ProviderParts, upload: RegionUpload) -> None:
+        super().__init__(parts)
+        self._upload = upload
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """`PROVIDER` of a file in `tools/providers`. Abilities are None where the service has them not.

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tools.providers.plain_text import plain_text
-from tools.providers.provider import Provider, ProviderParts, Service
+from tools.providers.provider import Provider, UrlService
 from tools.region_search.picture import RegionPicture
-from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.net.http_client import HttpReply
@@ -44,19 +43,10 @@ class _Hits(Reply):
     error: str = ""
 
 
-class SerpapiLens(Service):
-    """The `RegionProvider` over SerpApi's Google Lens.
-
-    Args:
-        parts: what the provider is made of.
-        upload: gives each region a URL while the search runs.
-    """
+class SerpapiLens(UrlService):
+    """The `RegionProvider` over SerpApi's Google Lens."""
 
     name: Final = "serpapi_lens"
-
-    def __init__(self, parts: ProviderParts, upload: RegionUpload) -> None:
-        super().__init__(parts)
-        self._upload = upload
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Pages with this very picture first, then those that look like it; each page once."""

@@ -10,9 +10,8 @@ from typing import Final
 
 from tools.providers import serper
 from tools.providers.plain_text import web_facts
-from tools.providers.provider import Provider, ProviderParts, Service
+from tools.providers.provider import Provider, UrlService
 from tools.region_search.picture import RegionPicture
-from tools.region_search.picture_urls import RegionUpload
 from tts.domain.request import RequestContext
 from tts.domain.tooling import WebFact
 from tts.toolkit.broker.provider_client import ProviderRequest, Reply
@@ -33,19 +32,10 @@ class _Hits(Reply):
     organic: tuple[_Hit, ...] = ()
 
 
-class SerperLens(Service):
-    """The `RegionProvider` over Serper's Lens.
-
-    Args:
-        parts: what the provider is made of.
-        upload: gives each region a URL while the search runs.
-    """
+class SerperLens(UrlService):
+    """The `RegionProvider` over Serper's Lens."""
 
     name: Final = "serper_lens"
-
-    def __init__(self, parts: ProviderParts, upload: RegionUpload) -> None:
-        super().__init__(parts)
-        self._upload = upload
 
     async def search_picture(self, picture: RegionPicture, *, limit: int, context: RequestContext) -> Sequence[WebFact]:
         """Organic hits for the picture, which has a URL only while this call lasts."""

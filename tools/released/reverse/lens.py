@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from tools.region_search.search import RegionSearch
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tools.web import ImageSearchProvider, reveals_place
 from tts.domain.photo import Box
 from tts.domain.tooling import WebFact
@@ -45,19 +45,10 @@ class LensSource(ToolProvider, Protocol):
         ...
 
 
-class LensStandIn:
-    """Another provider of region search in the same form.
-
-    Args:
-        provider: is asked with an empty goal, by the hash of the photo.
-    """
+class LensStandIn(StandIn[ImageSearchProvider]):
+    """Another provider of region search in the same form. It is asked with an empty goal, by the hash of the photo."""
 
     sends_photo = False
-
-    def __init__(self, provider: ImageSearchProvider) -> None:
-        self._provider = provider
-        self.name = provider.name
-        self.needs_network = provider.needs_network
 
     async def hits(self, box: Sequence[int], context: ToolContext) -> Hits:
         """At most 15 hits for the region of the first photo, by its hash."""

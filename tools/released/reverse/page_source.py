@@ -10,7 +10,7 @@ from tools.providers import tavily
 from tools.providers.provider import Service
 from tools.released.reverse.eval_arguments import as_call_error
 from tools.released.sources.reply import raw_reply
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tools.web import PhotoWebProvider, WebProvider, found_pages
 from tts.errors import ToolError, ToolErrorKind
 from tts.net.http_client import HttpReply
@@ -115,7 +115,7 @@ def _http_error_text(status: int, url: str) -> str:
     return f"{status} {'Client' if status < _FIRST_SERVER_ERROR_STATUS else 'Server'} Error: {phrase} for url: {url}"
 
 
-class PagesStandIn:
+class PagesStandIn(StandIn[WebProvider]):
     """Another provider's pages in the same form.
 
     Args:
@@ -123,12 +123,10 @@ class PagesStandIn:
     """
 
     def __init__(self, web: WebProvider) -> None:
-        self._web = web
-        self.name = web.name
-        self.needs_network = web.needs_network
+        super().__init__(web)
         self.depends_on_photo = isinstance(web, PhotoWebProvider)
 
     async def pages(self, query: str, excluded: Sequence[str], context: ToolContext) -> Pages:
         """At most 10 hits in Tavily's form; `excluded` is ignored."""
-        hits = await found_pages(self._web, query, limit=_MAX_PAGES, context=context)
+        hits = await found_pages(self._provider, query, limit=_MAX_PAGES, context=context)
         return [{"title": hit.title, "url": hit.url, "content": hit.snippet} for hit in hits]

@@ -12,7 +12,7 @@ from tools.places import PlacesProvider
 from tools.providers import amap
 from tools.providers.provider import ProviderParts, Service
 from tools.released.sources.reply import RawReply, raw_reply
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
 from tts.geodata.datum import to_gcj02
@@ -67,30 +67,21 @@ class AmapService(Service):
         return raw_reply(await self._client.ask(request, context, self._judge))
 
 
-class AmapStandIn:
-    """Another provider's places of China in AMap's form.
-
-    Args:
-        places: is asked for places of China.
-    """
-
-    def __init__(self, places: PlacesProvider) -> None:
-        self._places = places
-        self.name = places.name
-        self.needs_network = places.needs_network
+class AmapStandIn(StandIn[PlacesProvider]):
+    """Another provider's places of China in AMap's form."""
 
     async def ask(self, service: str, parameters: Mapping[str, str], context: RequestContext) -> RawReply:
         """Only `keywords` or `id` of the parameters counts. At most 15 places of China, their points in GCJ-02."""
         if service in (DETAIL, DETAIL_V5):
-            place = await self._places.detail(parameters["id"], context=context)
+            place = await self._provider.detail(parameters["id"], context=context)
             return _success_reply(pois=[] if place is None else [_poi(place)])
         query = parameters["keywords"]
         if service == TIPS:
             return _success_reply(
-                tips=_pois(await self._places.autocomplete(query, country="CN", limit=_MAX_RESULTS, context=context))
+                tips=_pois(await self._provider.autocomplete(query, country="CN", limit=_MAX_RESULTS, context=context))
             )
         return _success_reply(
-            pois=_pois(await self._places.search(query, country="CN", limit=_MAX_RESULTS, context=context))
+            pois=_pois(await self._provider.search(query, country="CN", limit=_MAX_RESULTS, context=context))
         )
 
 

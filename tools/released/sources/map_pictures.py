@@ -13,7 +13,7 @@ from typing import Final, Literal, Protocol
 from tools.maps import MapPicture, MapsProvider, Style
 from tools.providers import amap, google
 from tools.providers.provider import ProviderParts, Service
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import Datum
@@ -139,7 +139,7 @@ class NoMaps:
         raise ToolError("no provider has maps", kind=ToolErrorKind.BLOCKED)
 
 
-class StandInMaps:
+class StandInMaps(StandIn[MapsProvider]):
     """Another provider's maps.
 
     Args:
@@ -148,9 +148,7 @@ class StandInMaps:
     """
 
     def __init__(self, provider: MapsProvider, datum: Datum) -> None:
-        self._provider = provider
-        self.name = provider.name
-        self.needs_network = provider.needs_network
+        super().__init__(provider)
         self.datum = datum
 
     async def picture(

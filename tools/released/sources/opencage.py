@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from tools.places import PlacesProvider
 from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tts.domain.geo import LatLon
 from tts.domain.request import RequestContext
 from tts.domain.tooling import PlaceFact
@@ -49,23 +49,14 @@ class OpenCageService(Service):
         return Reply(raw_reply(fetched).body)
 
 
-class AddressStandIn:
-    """Another provider's places in OpenCage's form. It is asked finest part first, as geocoders want it.
-
-    Args:
-        places: finds the address.
-    """
-
-    def __init__(self, places: PlacesProvider) -> None:
-        self._places = places
-        self.name = places.name
-        self.needs_network = places.needs_network
+class AddressStandIn(StandIn[PlacesProvider]):
+    """Another provider's places in OpenCage's form. It is asked finest part first, as geocoders want it."""
 
     async def ask(self, address: str, context: RequestContext) -> Reply:
         """One result, or none; an address without any part is not asked for. Points are WGS-84."""
         parts = [part.strip() for part in query_of(address).split(",") if part.strip()]
         query = ", ".join(reversed(parts))[:_ADDRESS_CHARS]
-        found = await self._places.geocode(query, country=None, limit=1, context=context) if query else ()
+        found = await self._provider.geocode(query, country=None, limit=1, context=context) if query else ()
         results = [_result(fact, fact.point) for fact in found[:1] if fact.point is not None]
         return Reply({"results": results, "status": {"code": 200, "message": "OK"}, "total_results": len(results)})
 

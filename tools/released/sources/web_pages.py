@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from tools.providers.provider import Service
 from tools.released.sources.reply import raw_reply
-from tools.tool_provider import ToolProvider
+from tools.tool_provider import StandIn, ToolProvider
 from tools.web import WebProvider
 from tts.domain.request import RequestContext
 from tts.toolkit.broker.provider_client import ProviderRequest
@@ -51,21 +51,12 @@ class TavilyPages(Service):
         return [_page(hit.get("title"), hit.get("url"), hit.get("content")) for hit in found or ()]
 
 
-class PagesStandIn:
-    """Another provider's pages in the same form.
-
-    Args:
-        web: where the pages come from.
-    """
-
-    def __init__(self, web: WebProvider) -> None:
-        self._web = web
-        self.name = web.name
-        self.needs_network = web.needs_network
+class PagesStandIn(StandIn[WebProvider]):
+    """Another provider's pages in the same form."""
 
     async def pages(self, query: str | None, context: RequestContext) -> list[dict[str, Any]]:
         """`body` is the snippet of a result. A query of None is searched for as an empty text."""
-        hits = await self._web.search(query or "", limit=_MAX_PAGES, context=context)
+        hits = await self._provider.search(query or "", limit=_MAX_PAGES, context=context)
         return [_page(hit.title, hit.url, hit.snippet) for hit in hits]
 
 

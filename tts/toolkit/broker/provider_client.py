@@ -56,8 +56,11 @@ class Reply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def accept_any(_: Any) -> ProviderFailure | None:
-    """Find nothing wrong with a reply, whatever it is.
+def accept_any(reply: Any) -> ProviderFailure | None:
+    """Find nothing wrong with a reply.
+
+    Args:
+        reply: any, of any status.
 
     Returns:
         None.
