@@ -6,7 +6,7 @@ evidence outside outweighs all votes inside, the verdict gives no point inside; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tts.clues.ruled_out_places import RuledOut
@@ -28,6 +28,13 @@ from tts.verify.evidence.world import World, is_near_country
 FIRM = weights("verdict")["tied"]  # grounding from which a vote rests on something outside itself
 _BORDER_TOLERANCE_KM = weights("checks")["area_border_km"]
 HEAVIER = weights("verdict")["heavier"]  # log-odds by which a firm vote outside outweighs every vote inside
+BLANK_PLACE: Mapping[str, object] = {  # the fields of an answer without a place
+    **dict.fromkeys(("lat", "lon", "radius_km")),
+    **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
+    "level": Level.NONE,
+    "abstained": True,
+    "confidence": 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +96,9 @@ def outside_verdict(
     candidates = tuple(candidate.model_copy(update={"outside": True}) for candidate in found.candidates)
     return found.model_copy(
         update={
-            "lat": None,
-            "lon": None,
-            **dict.fromkeys(("radius_km", "region_50", "region_90")),
-            "abstained": True,
-            "level": Level.NONE,
-            **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
+            **BLANK_PLACE,
+            **dict.fromkeys(("region_50", "region_90")),
             "town_centre": False,
-            "confidence": 0.0,
             "explanation": f"{text} Nothing that was found supports a place inside that area. {found.explanation}",
             "candidates": candidates,
             "contradictions": contradictions if contradicted else (),

@@ -16,7 +16,7 @@ from tts.clues.clue import ClueKind
 from tts.clues.line_languages import TEXT_IS_IN, UNCLEAR_LANGUAGE
 from tts.clues.priors import Priors
 from tts.decision_weights import weights
-from tts.domain.answer import Contradiction, PhotoAnswer, Verdict
+from tts.domain.answer import PhotoAnswer
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
@@ -79,25 +79,6 @@ def find_different_places(
     if is_certain or any(_best_shared_fit(a, b, priors) < _MIN_SHARED_FIT for a, b in pairs):
         return DifferentPlaces(single_photos, is_certain)
     return None
-
-
-def different_places_verdict(
-    answers: Sequence[PhotoAnswer],
-    photos: Sequence[OnePhoto],
-    blank: Verdict,
-    why: str,
-    allowed: Sequence[PhotoAnswer],
-) -> Verdict:
-    """An abstention for all photos together, with an answer for each; `why` begins the sentence about it. `answers` say
-    where each photo was taken; `allowed` has those that the caller allows, and abstentions for the others."""
-    text = f"{why}: {', '.join(map(photo_says, answers, photos))}."
-    return blank.model_copy(
-        update={
-            "explanation": f"{text} {own_answers_text(allowed)}".strip(),
-            "contradictions": (Contradiction(about="photos", text=text),),
-            "per_photo": tuple(allowed),
-        }
-    )
 
 
 def own_answers_text(answers: Sequence[PhotoAnswer]) -> str:

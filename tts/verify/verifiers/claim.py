@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tts.aio import Deadline, Send, closing, stream
@@ -16,8 +16,7 @@ from tts.domain.answer import Verdict
 from tts.domain.claim import ClaimCheck
 from tts.domain.events import ToolCalled, ToolResulted
 from tts.domain.trajectory import Run, fold
-from tts.ports.closable import close_each
-from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
+from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.verify.claims.asked_places import PlaceInQuestion, asked_places
 from tts.verify.claims.claim_calibration import ClaimCalibration
 from tts.verify.claims.claim_evidence import evidence_about, evidence_of_answers
@@ -33,42 +32,27 @@ from tts.verify.inquiry.comparison import Comparison
 from tts.verify.inquiry.tool_statements import ToolStatements
 from tts.verify.verifiers.consensus import judge, trust_in
 from tts.verify.verifiers.tool_calling import Questioner
+from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
 
 
-class ClaimVerifier:
+@dataclass(frozen=True, eq=False)
+class ClaimVerifier(VerifierWrapper):
     """The `Verifier` port around another. `claims` is what a fitted engine's masses are calibrated with."""
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        world: World,
-        calibration: Calibration,
-        claims: ClaimCalibration,
-        questioner: Questioner | None = None,
-        reliability: Reliability | None = None,
-    ) -> None:
-        self._verifier = verifier
-        self._world = world
-        self._questioner = questioner
-        self._reliability = reliability
-        self._calibration = calibration
-        self._claim_calibration = claims
+    world: World
+    calibration: Calibration
+    claims: ClaimCalibration
+    questioner: Questioner | None = None
+    reliability: Reliability | None = None
 
-    async def aclose(self) -> None:
-        """Close the connections of the other."""
-        await close_each(self._verifier)
-
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """What the other yields; where a place is claimed, its verdict has the check. The check knows what the other
         asked tools itself. Once rollouts have tested the claim, it asks what distinguishes the places in question."""
-        pieces = stream(partial(self._add_check, request)) if request.claimed else self._verifier.verify(request)
-        async with closing(pieces) as items:
-            async for item in items:
-                yield item
+        return stream(partial(self._add_check, request)) if request.claimed else self.verifier.verify(request)
 
     async def _add_check(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
         inquiry_run, deadline = Run(inquiry=request.inquiry), Deadline(request.context.remaining_s)
-        async with closing(self._verifier.verify(request)) as items:
+        async with closing(self.verifier.verify(request)) as items:
             async for item in items:
                 if isinstance(item, ToolCalled | ToolResulted):
                     inquiry_run = fold([item], inquiry_run)
@@ -86,25 +70,25 @@ class ClaimVerifier:
         self, request: VerifyRequest, verdict: Verdict, weighing: Weighing, send: Send[VerifierItem]
     ) -> Comparison[PlaceInQuestion] | None:
         """The questions of the places in question; None before rollouts have tested the claim."""
-        if self._questioner is None or not request.testing:
+        if self.questioner is None or not request.testing:
             return None
         stated = ToolStatements.from_trajectories(request.trajectories, request.readings)
         places = asked_places(
-            places_in_question(request.claimed, verdict), weighing.rival, verdict.point, stated, self._world
+            places_in_question(request.claimed, verdict), weighing.rival, verdict.point, stated, self.world
         )
-        return await self._questioner.compare_places(request, places, stated, send)
+        return await self.questioner.compare_places(request, places, stated, send)
 
     def weigh(self, request: VerifyRequest) -> Weighing:
         """The mass of what is claimed, by the blind rollouts and the lettering alone; the claim enters neither."""
-        world = self._world
+        world = self.world
         assert world.clues is not None
-        trust = trust_in(request.trajectories, self._reliability)
+        trust = trust_in(request.trajectories, self.reliability)
         photos = max(1, len(request.photos))
         judgement = judge(request.trajectories, request.readings, world, photos=photos, trust=trust)
-        if self._questioner is not None:
-            judgement = self._questioner.apply_recorded_calls(request, judgement)
+        if self.questioner is not None:
+            judgement = self.questioner.apply_recorded_calls(request, judgement)
         read = read_belief(request.trajectories, request.readings, world.clues)
-        belief = belief_about(judgement.clusters, judgement.spread, read, self._calibration)
+        belief = belief_about(judgement.clusters, judgement.spread, read, self.calibration)
         return weigh_claim(request.claimed, belief, world)
 
     def check(
@@ -116,7 +100,7 @@ class ClaimVerifier:
     ) -> ClaimCheck:
         """The check of what is claimed, beside the verdict of the blind rollouts. About 50 ms. `compared` is what the
         verifier asked of the places in question: it adds evidence and nothing else."""
-        world, weighing = self._world, weighing or self.weigh(request)
+        world, weighing = self.world, weighing or self.weigh(request)
         best = max(weighing.places, key=lambda one: one.mass)
         claimed_point = best.best or centre_of(best.place)
         evidence_for, evidence_against = (
@@ -139,4 +123,4 @@ class ClaimVerifier:
         findings = ClaimFindings(
             verdict, weighing, evidence_for, evidence_against, request.trajectories, request.testing
         )
-        return judge_claim(findings, self._claim_calibration if fitted else None, world)
+        return judge_claim(findings, self.claims if fitted else None, world)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tts.clues.belief import Belief
 from tts.clues.hints import hint_of
 from tts.clues.ruled_out_places import RuledOut
-from tts.domain.answer import Verdict
+from tts.domain.answer import PhotoAnswer, Verdict
 from tts.domain.geo import Area, Countries
 from tts.domain.reach import reach_of
 from tts.domain.reading import Reading
-from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Trajectory
 from tts.ports.verification import VerdictText, VerifyRequest
 from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
@@ -39,7 +39,7 @@ from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, read_belief
-from tts.verify.evidence.several_photos import DifferentPlaces, find_different_places
+from tts.verify.evidence.several_photos import DifferentPlaces, OnePhoto, find_different_places
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.photos_and_caller import photos_verdict
 
@@ -68,23 +68,13 @@ class Judgement:
     lines: Belief | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class ConsensusVerifier:
     """The `Verifier` port over a world and a calibration."""
 
-    def __init__(self, world: World, calibration: Calibration, reliability: Reliability | None = None) -> None:
-        self._world = world
-        self._calibration = calibration
-        self._reliability = reliability
-
-    @property
-    def world(self) -> World:
-        """What is known of countries, towns and lettering."""
-        return self._world
-
-    @property
-    def calibration(self) -> Calibration:
-        """What makes probabilities and radii of clusters."""
-        return self._calibration
+    world: World
+    calibration: Calibration
+    reliability: Reliability | None = None
 
     async def verify(self, request: VerifyRequest) -> AsyncIterator[VerdictText | Verdict]:
         """Yields the whole explanation, then the verdict. Long trajectories are judged in a thread."""
@@ -98,12 +88,12 @@ class ConsensusVerifier:
         return judge(
             request.trajectories,
             request.readings,
-            self._world,
+            self.world,
             within=request.options.within,
             hint=request.options.hint,
             photos=1 if reach_of(request.options, len(request.photos)) else max(1, len(request.photos)),
             ruled_out=RuledOut.from_options(request.options),
-            trust=trust_in(request.trajectories, self._reliability),
+            trust=trust_in(request.trajectories, self.reliability),
         )
 
     def decide(self, request: VerifyRequest, judgement: Judgement | None = None) -> Verdict:
@@ -121,69 +111,38 @@ class ConsensusVerifier:
             return verdict
         verdict = with_rejected(verdict, judgement.rejected)
         hint = request.options.hint
-        if not hint or self._world.clues is None:
+        if not hint or self.world.clues is None:
             return verdict
         votes = winner.members if winner is not None else ()
         firm = any(vote.ledger.grounding >= FIRM for vote in votes)
-        outcome = check_hint(hint_of(hint, self._world.clues), verdict, judgement.read, firm=firm, world=self._world)
+        outcome = check_hint(hint_of(hint, self.world.clues), verdict, judgement.read, firm=firm, world=self.world)
         return with_hint(verdict, outcome, hint)
 
     def _verdict_from_judgement(self, request: VerifyRequest, judgement: Judgement) -> Verdict:
-        target, within = request.options.target_radius_km, request.options.within
-        if judgement.different_places is not None:
-            return self._verdict_for_each_photo(judgement.different_places, request.options)
-        if judgement.outside is not None and within is not None:
-            outside = judgement.outside
-            found = (
-                self._verdict_for_clusters(outside.clusters, judgement.ledgers, outside.spread, target)
-                if outside.spread
-                else None
-            )
-            blank = abstention((), target, self._world)
-            return outside_verdict(found, within, judgement.read, blank, self._world, contradicted=outside.contradicted)
-        if judgement.spread is None:
-            return abstention(judgement.ledgers, target, self._world)
-        return self._verdict_for_clusters(
-            judgement.clusters, judgement.ledgers, judgement.spread, target, within, judgement.lines
-        )
-
-    def _verdict_for_clusters(
-        self,
-        clusters: Sequence[Cluster],
-        ledgers: Sequence[RolloutLedger],
-        spread: Spread,
-        target_km: float,
-        within: Area | None = None,
-        lines: Belief | None = None,
-    ) -> Verdict:
-        return verdict_for(
-            clusters,
-            ledgers,
-            spread,
-            self._calibration,
-            target_radius_km=target_km,
-            world=self._world,
-            within=within,
-            lines=lines,
-        )
-
-    def _verdict_for_each_photo(self, different_places: DifferentPlaces, options: LocateOptions) -> Verdict:
-        """Each photo goes the whole way from its ledger to a verdict by itself."""
+        world, options, within = self.world, request.options, request.options.within
         target_km = options.target_radius_km
-        answers = []
-        for photo in different_places.photos:
-            judgement = weigh([photo.ledger] if photo.ledger is not None else [], 1, self._world)
-            ledgers = judgement.ledgers
-            found = (
-                self._verdict_for_clusters(judgement.clusters, ledgers, judgement.spread, target_km)
-                if judgement.spread is not None
-                else abstention(ledgers, target_km, self._world)
-            )
-            answers.append(photo_answer(photo.number, found))
-        blank = abstention((), target_km, self._world)
-        return photos_verdict(
-            answers, different_places.photos, blank, different_places.sentence_start, options, self._world
-        )
+        make = partial(verdict_for, calibration=self.calibration, target_radius_km=target_km, world=world)
+        if (different := judgement.different_places) is not None:
+            answers = [answer_for_photo(one, self.calibration, target_km, world) for one in different.photos]
+            return photos_verdict(answers, different.photos, different.sentence_start, options, world)
+        if (outside := judgement.outside) is not None and within is not None:
+            found = make(outside.clusters, judgement.ledgers, outside.spread) if outside.spread else None
+            blank = abstention((), target_km, world)
+            return outside_verdict(found, within, judgement.read, blank, world, contradicted=outside.contradicted)
+        if judgement.spread is None:
+            return abstention(judgement.ledgers, target_km, world)
+        return make(judgement.clusters, judgement.ledgers, judgement.spread, within=within, lines=judgement.lines)
+
+
+def answer_for_photo(photo: OnePhoto, calibration: Calibration, target_km: float, world: World) -> PhotoAnswer:
+    """The answer for one of several photos by itself: the whole way from its ledger to a verdict."""
+    judgement = weigh([photo.ledger] if photo.ledger is not None else [], 1, world)
+    clusters, ledgers, spread = judgement.clusters, judgement.ledgers, judgement.spread
+    if spread is None:
+        return photo_answer(photo.number, abstention(ledgers, target_km, world))
+    return photo_answer(
+        photo.number, verdict_for(clusters, ledgers, spread, calibration, target_radius_km=target_km, world=world)
+    )
 
 
 def trust_in(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,10 +30,11 @@ from tts.geodata.same_place import same_place
 from tts.inference.usage_meter import Meter
 from tts.ports.closable import close_each
 from tts.ports.model_client import ModelClient, ModelRequest, Sampling
-from tts.ports.verification import VerdictText, Verifier, VerifierItem, VerifyRequest
+from tts.ports.verification import VerdictText, VerifierItem, VerifyRequest
 from tts.rewards.papers.geoagent_reward import LengthDamping, Levels, consistency_reward
 from tts.verify.assembly.radius_consistency import lower_confidence
 from tts.verify.evidence.world import World
+from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
 
 _TASK_PROMPT = """\
 Below is what someone observed and thought about a photo; names of places they concluded are hidden as [hidden]. Say \
@@ -123,31 +123,28 @@ class ConsistencyAgent:
         )
 
 
-class ConsistencyVerifier:
+@dataclass(frozen=True, eq=False)
+class ConsistencyVerifier(VerifierWrapper):
     """A `Verifier` that lets another one decide and lowers its confidence where reasoning and answer part.
 
     The confidence is scaled by 1 − weight·(1 − score), the score being the mean over the rollouts of the winning
     cluster. When the second reader fails or time is short the verdict stays as it is.
     """
 
-    def __init__(self, inner: Verifier, agent: ConsistencyAgent, config: ConsistencyConfig) -> None:
-        self._inner = inner
-        self._agent = agent
-        self._config = config
+    agent: ConsistencyAgent
+    config: ConsistencyConfig
 
     async def aclose(self) -> None:
         """Close the connections of both."""
-        await close_each(self._inner, self._agent)
+        await close_each(self.verifier, self.agent)
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Pass on what the inner verifier yields; what the second reader used and found comes before the verdict."""
-        async with aclosing(stream(partial(self._send_checked_verdict, request))) as pieces:
-            async for piece in pieces:
-                yield piece
+        return stream(partial(self._send_checked_verdict, request))
 
     async def _send_checked_verdict(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
         deadline, spent_usd = Deadline(request.context.remaining_s), 0.0
-        async with closing(self._inner.verify(request)) as pieces:
+        async with closing(self.verifier.verify(request)) as pieces:
             async for piece in pieces:
                 if not isinstance(piece, Verdict):
                     spent_usd += piece.cost_usd if isinstance(piece, Usage) else 0.0
@@ -166,14 +163,14 @@ class ConsistencyVerifier:
         self, verdict: Verdict, request: VerifyRequest, deadline: Deadline, meter: Meter
     ) -> tuple[Verdict, str]:
         winners = set(verdict.candidates[0].rollouts) if verdict.candidates else set()
-        winning_trajectories = [t for t in request.trajectories if t.rollout_id in winners][: self._config.max_rollouts]
+        winning_trajectories = [t for t in request.trajectories if t.rollout_id in winners][: self.config.max_rollouts]
         if verdict.abstained or not winning_trajectories:
             return verdict, ""
         ratings: list[Consistency] = []
         try:
-            async with deadline.timeout(at_most_s=min(self._config.timeout_s, 0.5 * deadline.remaining_s())):
+            async with deadline.timeout(at_most_s=min(self.config.timeout_s, 0.5 * deadline.remaining_s())):
                 for trajectory in winning_trajectories:
-                    rating = await self._agent.rate(trajectory, request.context, meter)
+                    rating = await self.agent.rate(trajectory, request.context, meter)
                     ratings += [rating] if rating is not None else []
         except (GeoTTSError, TimeoutError) as error:
             warning = "the consistency check did not finish"
@@ -183,7 +180,7 @@ class ConsistencyVerifier:
         if not ratings:
             return verdict, ""
         score = sum(one.score for one in ratings) / len(ratings)
-        scaled = verdict.confidence * (1.0 - self._config.weight * (1.0 - score))
+        scaled = verdict.confidence * (1.0 - self.config.weight * (1.0 - score))
         return lower_confidence(verdict, scaled), _agreement_text(score)
 
 

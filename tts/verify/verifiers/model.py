@@ -12,13 +12,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
-from tts.domain.answer import Verdict
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.usage import Usage
@@ -31,12 +29,11 @@ from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.model.adjudication import Adjudication, adjudicate
 from tts.verify.model.dossier import Dossier, make_dossier
-from tts.verify.model.model_verdict import verdict_of_model, winner_of
 from tts.verify.model.opinion import NOBODY, Opinion, UnusableOpinion, opinion_schema, read_opinion
-from tts.verify.model.own_point import ledgers_at, own_point
 from tts.verify.model.reason_stream import ReasonStream
 from tts.verify.model.reasoning import ThoughtGate, without_thought
 from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
+from tts.verify.verifiers.model_verdict import verdict_for_branch
 from tts.verify.verifiers.published_verifier import TrajectoryTexts, read_free_answer, trajectories_request
 from tts.verify.verifiers.tool_calling import Questioner
 
@@ -72,80 +69,31 @@ _MONEY_LIMIT_REACHED = Adjudication(
 )
 
 
+@dataclass(frozen=True, eq=False)
 class ModelVerifier:
     """The `Verifier` port over any `ModelClient`; temperature 0, so the same dossier gives the same opinion."""
 
-    def __init__(
-        self,
-        model: ModelClient,
-        consensus: ConsensusVerifier,
-        config: VerifierConfig,
-        texts: TrajectoryTexts | None = None,
-        questioner: Questioner | None = None,
-    ) -> None:
-        self._model = model
-        self._consensus = consensus
-        self._config = config
-        self._texts = texts or TrajectoryTexts()
-        self._questioner = questioner
+    model: ModelClient
+    consensus: ConsensusVerifier
+    config: VerifierConfig
+    texts: TrajectoryTexts = field(default_factory=TrajectoryTexts)
+    questioner: Questioner | None = None
 
     async def aclose(self) -> None:
         """Close the connections of the model."""
-        await close_each(self._model)
+        await close_each(self.model)
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Yields the model's reasons as it writes them; the consensus verdict where no opinion can be used."""
-        verification = _Verification(self._model, self._consensus, self._config, request, self._texts, self._questioner)
-        async with aclosing(stream(verification.run)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-
-def verdict_for_branch(
-    consensus: ConsensusVerifier, request: VerifyRequest, judgement: Judgement, adjudication: Adjudication
-) -> Verdict:
-    """The verdict for the branch that a verifier model chose. `judgement` is what `consensus` made of the request."""
-    point, options, world = own_point(adjudication), request.options, consensus.world
-    moved_ledgers = (
-        ledgers_at(point, adjudication, request.trajectories, request.readings, world, options.hint)
-        if point is not None
-        else {}
-    )
-    winner = winner_of(adjudication, judgement.clusters, judgement.votes, moved_ledgers)
-    verdict = verdict_of_model(
-        adjudication,
-        winner,
-        clusters=judgement.clusters,
-        votes=judgement.votes,
-        ledgers=judgement.ledgers,
-        rollouts=len(request.trajectories),
-        calibration=consensus.calibration,
-        target_radius_km=options.target_radius_km,
-        world=world,
-        within=options.within,
-        moved=moved_ledgers,
-        lines=judgement.lines,
-    )
-    return consensus.answering_the_caller(request, judgement, verdict, winner)
+        return stream(lambda send: _Verification(self, request).run(send))
 
 
 class _Verification:
     """One request before the verifier."""
 
-    def __init__(
-        self,
-        model: ModelClient,
-        consensus: ConsensusVerifier,
-        config: VerifierConfig,
-        request: VerifyRequest,
-        texts: TrajectoryTexts,
-        questioner: Questioner | None,
-    ) -> None:
-        self._texts = texts
-        self._questioner = questioner
-        self._model = model
-        self._consensus = consensus
-        self._config = config
+    def __init__(self, verifier: ModelVerifier, request: VerifyRequest) -> None:
+        self._verifier = verifier
+        self._config = verifier.config
         self._request = request
         self._meter = Meter(request.context.money_left_usd)
         remaining_s = request.context.remaining_s
@@ -153,10 +101,10 @@ class _Verification:
 
     async def run(self, send: Send[VerifierItem]) -> None:
         self._send = send
-        judgement = self._consensus.judge(self._request)
-        if self._questioner is not None:
-            judgement = await self._questioner.ask_open_questions(self._request, judgement, send)
-        verdict = self._consensus.decide(self._request, judgement)
+        judgement = self._verifier.consensus.judge(self._request)
+        if self._verifier.questioner is not None:
+            judgement = await self._verifier.questioner.ask_open_questions(self._request, judgement, send)
+        verdict = self._verifier.consensus.decide(self._request, judgement)
         if judgement.spread is None:
             await send(VerdictText(text=verdict.explanation))
             await send(verdict)
@@ -179,11 +127,11 @@ class _Verification:
             verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, adjudication.problem)})
             await send(VerdictText(text=verdict.explanation))
         else:
-            verdict = verdict_for_branch(self._consensus, self._request, judgement, adjudication)
+            verdict = verdict_for_branch(self._verifier.consensus, self._request, judgement, adjudication)
         await send(verdict)
 
     def _may_answer(self, point: LatLon) -> bool:
-        return may_answer(point, self._request.options, self._consensus.world)
+        return may_answer(point, self._request.options, self._verifier.consensus.world)
 
     async def _adjudicate(self, judgement: Judgement, send: Send[VerifierItem]) -> Adjudication:
         ledgers = [vote.ledger for vote in judgement.votes]
@@ -293,8 +241,8 @@ class _Verification:
         """What the model writes. `send` gets it piece by piece, without its thought: reasons, or all of a free text."""
         full_text, token_ids, was_sent = "", list[int](), False
         gate, reasons = ThoughtGate(thinking=bool(self._config.thinks)), ReasonStream()
-        with boundary(ModelError, f"verifier model {self._model.name}"):
-            async with closing(self._meter.generate(self._model, request)) as deltas:
+        with boundary(ModelError, f"verifier model {self._verifier.model.name}"):
+            async with closing(self._meter.generate(self._verifier.model, request)) as deltas:
                 async for delta in deltas:
                     full_text += delta.text
                     token_ids += delta.token_ids
@@ -315,7 +263,7 @@ class _Verification:
 
     def _trajectories_request(self) -> ModelRequest:
         context = self._request.context.model_copy(update={"remaining_s": self._deadline.remaining_s()})
-        return trajectories_request(replace(self._request, context=context), self._config, self._texts)
+        return trajectories_request(replace(self._request, context=context), self._config, self._verifier.texts)
 
     def _model_request(self, dossier: Dossier) -> ModelRequest:
         synthesise = self._config.mode == "synthesise"

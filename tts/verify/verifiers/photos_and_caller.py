@@ -12,27 +12,34 @@ from tts.clues.hints import Hint, hint_of
 from tts.clues.ruled_out_places import RuledOut
 from tts.domain.answer import Contradiction, HintOutcome, PhotoAnswer, Verdict
 from tts.domain.geo import LatLon
-from tts.domain.hypothesis import Level
 from tts.domain.request import LocateOptions
-from tts.verify.consensus.area_constraint import in_caller_area
+from tts.verify.assembly.verdict import abstention
+from tts.verify.consensus.area_constraint import BLANK_PLACE, in_caller_area
 from tts.verify.evidence.contradiction_texts import area_words
 from tts.verify.evidence.hint_check import check_hint, with_hint
 from tts.verify.evidence.hint_outcome import hint_outcome
-from tts.verify.evidence.several_photos import OnePhoto, different_places_verdict, has_statement, photo_says
+from tts.verify.evidence.several_photos import OnePhoto, has_statement, own_answers_text, photo_says
 from tts.verify.evidence.world import World
 
 
 def photos_verdict(
     answers: Sequence[PhotoAnswer],
     photos: Sequence[OnePhoto],
-    blank: Verdict,
     why: str,
     options: LocateOptions,
     world: World,
 ) -> Verdict:
-    """The verdict on photos that are not of one place: see `different_places_verdict` for the first four arguments."""
+    """An abstention for all photos together, which are not of one place, with an answer for each that the caller
+    allows. `answers` say where each photo was taken; `why` begins the sentence about it."""
     allowed, excluded = allowed_answers(answers, photos, options, world)
-    verdict = different_places_verdict(answers, photos, blank, why, allowed)
+    text = f"{why}: {', '.join(map(photo_says, answers, photos))}."
+    verdict = abstention((), options.target_radius_km, world).model_copy(
+        update={
+            "explanation": f"{text} {own_answers_text(allowed)}".strip(),
+            "contradictions": (Contradiction(about="photos", text=text),),
+            "per_photo": allowed,
+        }
+    )
     return with_excluded(_add_hint_outcome(verdict, answers, photos, options.hint, world), excluded)
 
 
@@ -107,13 +114,4 @@ def _find_contradiction(
 
 
 def _withhold_place(answer: PhotoAnswer, why: str) -> PhotoAnswer:
-    return answer.model_copy(
-        update={
-            **dict.fromkeys(("lat", "lon", "radius_km")),
-            **dict.fromkeys(("country", "country_code", "region", "city", "place"), ""),
-            "level": Level.NONE,
-            "abstained": True,
-            "confidence": 0.0,
-            "explanation": why,
-        }
-    )
+    return answer.model_copy(update={**BLANK_PLACE, "explanation": why})

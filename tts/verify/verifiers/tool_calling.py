@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tts.aio import Deadline, Send, run_all, stream
@@ -43,13 +42,13 @@ _CHECK_ID_PREFIX = "check"  # how the ids of calls begin that a check asked for
 Tools = Toolbox | Callable[[], Awaitable[Toolbox]]
 
 
+@dataclass(frozen=True, eq=False)
 class Questioner:
     """Asks about a judgement. `tools` may be something that is asked for them when they are needed."""
 
-    def __init__(self, tools: Tools | None, world: World, config: VerifierConfig) -> None:
-        self._tools = tools
-        self._world = world
-        self._config = config
+    tools: Tools | None
+    world: World
+    config: VerifierConfig
 
     def budget(self, request: VerifyRequest) -> int:
         """How many calls the verifier may make about the answer of a request."""
@@ -57,7 +56,7 @@ class Questioner:
 
     def _count_allowed_calls(self, request: VerifyRequest, other_calls: int) -> int:
         """How many calls one inquiry may make; `other_calls` were made in the request beside it."""
-        options, most = request.options, most_questions(request.options, self._config)
+        options, most = request.options, most_questions(request.options, self.config)
         if options.max_tool_calls is not None:
             most = min(most, options.max_tool_calls - other_calls)
         return max(0, most)
@@ -73,7 +72,7 @@ class Questioner:
             return self.apply_recorded_calls(request, judgement)
         inquiry = self._make_inquiry(request, judgement, _offered_tools(toolbox, request))
         await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
-        return _judgement_after(inquiry, request, judgement, self._world)
+        return _judgement_after(inquiry, request, judgement, self.world)
 
     def apply_recorded_calls(self, request: VerifyRequest, judgement: Judgement) -> Judgement:
         """The judgement after the calls that were recorded for a request (`VerifyRequest.inquiry`), without others."""
@@ -81,7 +80,7 @@ class Questioner:
             return judgement
         inquiry = self._make_inquiry(request, judgement, _used_tools(request))
         _replay_recorded_calls(inquiry, request)
-        return _judgement_after(inquiry, request, judgement, self._world)
+        return _judgement_after(inquiry, request, judgement, self.world)
 
     async def compare_places(
         self, request: VerifyRequest, places: Sequence[PlaceT], stated: ToolStatements, send: Send[VerifierItem]
@@ -108,38 +107,34 @@ class Questioner:
     def _make_inquiry(self, request: VerifyRequest, judgement: Judgement, offered: Sequence[str]) -> Inquiry:
         options = request.options
         ruled_out = RuledOut.from_options(options)
-        inputs = CandidateInputs(request.trajectories, request.readings, self._world, options.within, ruled_out)
+        inputs = CandidateInputs(request.trajectories, request.readings, self.world, options.within, ruled_out)
         return Inquiry(inputs, judgement.clusters, offered, self.budget(request))
 
     async def _get_toolbox(self) -> Toolbox | None:
         """None where there are no tools, or where they cannot be reached."""
         try:
-            return await self._tools() if callable(self._tools) else self._tools
+            return await self.tools() if callable(self.tools) else self.tools
         except GeoTTSError:
             return None
 
 
+@dataclass(frozen=True, eq=False)
 class InquiryVerifier:
     """The `Verifier` port: the consensus, after the verifier's own questions."""
 
-    def __init__(self, consensus: ConsensusVerifier, questioner: Questioner) -> None:
-        self._consensus = consensus
-        self._questioner = questioner
+    consensus: ConsensusVerifier
+    questioner: Questioner
 
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
+    def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
         """Yields each call and its result, then the explanation and the verdict. Closing it ends a call under way."""
-        if not self._questioner.budget(request):
-            async for piece in self._consensus.verify(request):
-                yield piece
-            return
-        async with aclosing(stream(partial(self._decide, request))) as items:
-            async for item in items:
-                yield item
+        if not self.questioner.budget(request):
+            return self.consensus.verify(request)
+        return stream(partial(self._decide, request))
 
     async def _decide(self, request: VerifyRequest, send: Send[VerifierItem]) -> None:
-        judgement = await asyncio.to_thread(self._consensus.judge, request)
-        judgement = await self._questioner.ask_open_questions(request, judgement, send)
-        verdict = await asyncio.to_thread(self._consensus.decide, request, judgement)
+        judgement = await asyncio.to_thread(self.consensus.judge, request)
+        judgement = await self.questioner.ask_open_questions(request, judgement, send)
+        verdict = await asyncio.to_thread(self.consensus.decide, request, judgement)
         await send(VerdictText(text=verdict.explanation))
         await send(verdict)
 

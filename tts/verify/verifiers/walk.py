@@ -4,69 +4,56 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
-from tts.aio import closing
 from tts.decision_weights import weights
 from tts.domain.answer import PhotoAnswer, Verdict
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, LatLon, distance_km
 from tts.domain.reach import Reach, reach_of
-from tts.ports.closable import close_each
-from tts.ports.verification import Verifier, VerifierItem, VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.radius_consistency import rough_exactness, widen_radius, without_names_beyond
-from tts.verify.assembly.verdict import abstention, photo_answer, verdict_for
 from tts.verify.consensus.area_constraint import may_answer
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.several_photos import OnePhoto, own_answers_text
 from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
-from tts.verify.verifiers.consensus import weigh
+from tts.verify.verifiers.consensus import answer_for_photo
 from tts.verify.verifiers.photos_and_caller import allowed_answers, photos_verdict, with_excluded
+from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
 
 _MIN_ADDED_KM = weights("photos")["walk_least_km"]
 _SAME_TOWN_KM = weights("photos")["walk_same_town_km"]
 
 
-class WalkVerifier:
+@dataclass(frozen=True, eq=False)
+class WalkVerifier(VerifierWrapper):
     """A `Verifier` in front of another, whose verdict is that of all photos together. Requests whose photos are of one
     place pass through."""
 
-    def __init__(self, verifier: Verifier, world: World, calibration: Calibration) -> None:
-        self._verifier = verifier
-        self._world = world
-        self._calibration = calibration
+    world: World
+    calibration: Calibration
 
-    async def aclose(self) -> None:
-        """Close the connections of the other."""
-        await close_each(self._verifier)
-
-    async def verify(self, request: VerifyRequest) -> AsyncIterator[VerifierItem]:
-        """Pass on what the other yields, with an answer for each photo in its verdict."""
+    async def change(self, request: VerifyRequest, verdict: Verdict) -> Verdict:
+        """The verdict with an answer for each photo."""
         reach = reach_of(request.options, len(request.photos))
-        async with closing(self._verifier.verify(request)) as items:
-            async for item in items:
-                if isinstance(item, Verdict) and reach is not None and self._world.clues is not None:
-                    yield await asyncio.to_thread(self.apply, request, reach, item)
-                else:
-                    yield item
+        if reach is None or self.world.clues is None:
+            return verdict
+        return await asyncio.to_thread(self.apply, request, reach, verdict)
 
     def apply(self, request: VerifyRequest, reach: Reach, verdict: Verdict) -> Verdict:
         """The verdict with an answer for each photo, or with the photos that contradict each other."""
-        walk = walk_of(request.trajectories, request.readings, len(request.photos), reach, self._world)
+        walk = walk_of(request.trajectories, request.readings, len(request.photos), reach, self.world)
         target_km = request.options.target_radius_km
-        answers = [self._answer_from_ledger(one, target_km) for one in walk.photos]
+        answers = [answer_for_photo(one, self.calibration, target_km, self.world) for one in walk.photos]
         if walk.contradicting:
-            blank = abstention((), target_km, self._world)
-            return photos_verdict(
-                answers, walk.photos, blank, _contradiction_text(walk, reach), request.options, self._world
-            )
+            return photos_verdict(answers, walk.photos, _contradiction_text(walk, reach), request.options, self.world)
         if all(one.lat is None for one in answers):
             return _widen_to(verdict, float(reach.limits_km.max()))
         photos_with_names = {
             one.number for one in walk.photos if _names_its_place(one) and answers[one.number].lat is not None
         }
         allowed_numbers = {
-            n for n in photos_with_names if may_answer(_point_of(answers[n]), request.options, self._world)
+            n for n in photos_with_names if may_answer(_point_of(answers[n]), request.options, self.world)
         }
         firm_answers = {number: answers[number] for number in allowed_numbers}
         photo_answers = tuple(
@@ -76,27 +63,12 @@ class WalkVerifier:
         distances_km = [
             distance_km(verdict.point, _point_of(one)) for one in photo_answers if verdict.point and one.lat is not None
         ]
-        photo_answers, excluded = allowed_answers(photo_answers, walk.photos, request.options, self._world)
+        photo_answers, excluded = allowed_answers(photo_answers, walk.photos, request.options, self.world)
         text = f"{verdict.explanation} {own_answers_text(photo_answers)}".strip()
         found = _widen_to(verdict, max(distances_km, default=0.0)).model_copy(
             update={"per_photo": photo_answers, "explanation": text}
         )
         return with_excluded(found, excluded)
-
-    def _answer_from_ledger(self, one: OnePhoto, target_km: float) -> PhotoAnswer:
-        """The whole way from the ledger of a photo to its answer."""
-        judgement = weigh([one.ledger] if one.ledger is not None else [], 1, self._world)
-        if judgement.spread is None:
-            return photo_answer(one.number, abstention(judgement.ledgers, target_km, self._world))
-        verdict = verdict_for(
-            judgement.clusters,
-            judgement.ledgers,
-            judgement.spread,
-            self._calibration,
-            target_radius_km=target_km,
-            world=self._world,
-        )
-        return photo_answer(one.number, verdict)
 
 
 def _contradiction_text(walk: Walk, reach: Reach) -> str:

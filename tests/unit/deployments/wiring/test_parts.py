@@ -106,11 +106,11 @@ def test_a_thinking_verifier_is_not_bound_by_a_grammar_and_nothing_is_stopped_ea
     assert make_watch(args).stop == "none"
     checking = make_verifier(args)
     assert isinstance(checking, ClaimVerifier)
-    verifier = checking._verifier
+    verifier = checking.verifier
     assert isinstance(verifier, CalibrationStateVerifier)
-    limited = verifier._verifier
+    limited = verifier.verifier
     assert isinstance(limited, QuestionLimitVerifier)
-    walking = limited._verifier
+    walking = limited.verifier
     assert isinstance(walking, WalkVerifier)
-    assert isinstance(walking._verifier, ModelVerifier)
-    assert walking._verifier._config.thinks is thinks
+    assert isinstance(walking.verifier, ModelVerifier)
+    assert walking.verifier.config.thinks is thinks

@@ -6,81 +6,65 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tts.clues.belief import Belief
 from tts.domain.answer import Evidence, Verdict
-from tts.domain.geo import Area
+from tts.ports.verification import VerifyRequest
 from tts.verify.assembly.verdict import verdict_for
-from tts.verify.consensus.calibration import Calibration
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.spread_features import spread_of
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.ledger import RolloutLedger
 from tts.verify.evidence.shown_evidence import numbered_evidence
-from tts.verify.evidence.world import World
 from tts.verify.model.adjudication import Adjudication
 from tts.verify.model.dossier import Exhibit
+from tts.verify.model.own_point import ledgers_at, own_point
+from tts.verify.verifiers.consensus import ConsensusVerifier, Judgement
 
 
-def verdict_of_model(
-    adjudication: Adjudication,
-    winner: Cluster,
-    *,
-    clusters: Sequence[Cluster],
-    votes: Sequence[Vote],
-    ledgers: Sequence[RolloutLedger],
-    rollouts: int,
-    calibration: Calibration,
-    target_radius_km: float,
-    world: World,
-    within: Area | None = None,
-    moved: Mapping[int, RolloutLedger] | None = None,
-    lines: Belief | None = None,
+def verdict_for_branch(
+    consensus: ConsensusVerifier, request: VerifyRequest, judgement: Judgement, adjudication: Adjudication
 ) -> Verdict:
-    """The chosen cluster (`winner_of`) first. Radius and confidence stay calibrated. `moved` has the ledgers of the
-    rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
-    moved = moved or {}
-    ledgers = [moved.get(ledger.rollout_id, ledger) if _is_in_cluster(winner, ledger) else ledger for ledger in ledgers]
+    """The verdict for the branch that a verifier model chose. `judgement` is what `consensus` made of the request.
+    Radius and confidence stay calibrated."""
+    point, options, world = own_point(adjudication), request.options, consensus.world
+    moved = (
+        ledgers_at(point, adjudication, request.trajectories, request.readings, world, options.hint)
+        if point is not None
+        else {}
+    )
+    winner = _winner_of(adjudication, judgement, moved)
     winner_ids = {vote.ledger.rollout_id for vote in winner.members}
-    others = [c for c in clusters if not winner_ids & {vote.ledger.rollout_id for vote in c.members}]
-    spread = spread_of(winner, votes, rollouts, world)
+    others = [c for c in judgement.clusters if not winner_ids & {vote.ledger.rollout_id for vote in c.members}]
     verdict = verdict_for(
         [winner, *others],
-        ledgers,
-        spread,
-        calibration,
-        target_radius_km=target_radius_km,
+        [moved.get(one.rollout_id, one) if one.rollout_id in winner_ids else one for one in judgement.ledgers],
+        spread_of(winner, judgement.votes, len(request.trajectories), world),
+        consensus.calibration,
+        target_radius_km=options.target_radius_km,
         world=world,
-        within=within,
-        lines=lines,
+        within=options.within,
+        lines=judgement.lines,
     )
     evidence = list(verdict.evidence)
     explanation = "\n".join(_cite_evidence(text, exhibits, evidence) for text, exhibits in adjudication.reasons)
-    return verdict.model_copy(
+    verdict = verdict.model_copy(
         update={
             "explanation": explanation or verdict.explanation,
             "evidence": tuple(evidence),
             "warnings": (*verdict.warnings, *adjudication.warnings),
         }
     )
+    return consensus.answering_the_caller(request, judgement, verdict, winner)
 
 
-def _is_in_cluster(cluster: Cluster, ledger: RolloutLedger) -> bool:
-    return any(vote.ledger.rollout_id == ledger.rollout_id for vote in cluster.members)
-
-
-def winner_of(
-    adjudication: Adjudication,
-    clusters: Sequence[Cluster],
-    votes: Sequence[Vote],
-    moved: Mapping[int, RolloutLedger],
-) -> Cluster:
-    """The cluster of the branch that the model chose: its centre where the model said, its ledgers those of `moved`."""
-    chosen = next(vote for vote in votes if adjudication.chosen is vote.ledger)
+def _winner_of(adjudication: Adjudication, judgement: Judgement, moved: Mapping[int, RolloutLedger]) -> Cluster:
+    """The cluster of the branch that the model chose: its centre where the model said. `moved` has the ledgers of the
+    rollouts at a point of the model's own (`tts.verify.model.own_point`)."""
+    chosen = next(vote for vote in judgement.votes if adjudication.chosen is vote.ledger)
     centre = adjudication.point or chosen.point
-    for cluster in clusters:
+    for cluster in judgement.clusters:
         if any(vote is chosen for vote in cluster.members):
             return Cluster(centre, _members_at_answer(cluster.members, moved), cluster.support, cluster.utility)
-    total = sum(vote.weight for vote in votes)
+    total = sum(vote.weight for vote in judgement.votes)
     return Cluster(centre, _members_at_answer((chosen,), moved), chosen.weight / total, 0.0)
 
 
