@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from tts.aio.tasks import cancel_and_wait, spawn
@@ -98,16 +98,14 @@ async def stream(
             yield channel.take()
 
 
-async def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> AsyncGenerator[T, None]:
+def merge(sources: Iterable[AsyncIterator[T]], *, maxsize: int = 256) -> AsyncGenerator[T, None]:
     """Items of several iterators as they come. The first failure ends all and is raised."""
     pending = list(sources)
 
     async def produce(send: Send[T]) -> None:
         await run_all(_drain(source, send) for source in pending)
 
-    async with aclosing(stream(produce, maxsize=maxsize)) as items:
-        async for item in items:
-            yield item
+    return stream(produce, maxsize=maxsize)
 
 
 async def run_all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -180,9 +178,4 @@ def closing(source: AsyncIterator[T]) -> AbstractAsyncContextManager[AsyncIterat
     """`aclosing` that also takes iterators without `aclose`."""
     if hasattr(source, "aclose"):
         return cast(AbstractAsyncContextManager[AsyncIterator[T]], aclosing(source))
-    return _leave_open(source)
-
-
-@asynccontextmanager
-async def _leave_open(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    yield source
+    return nullcontext(source)

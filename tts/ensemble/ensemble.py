@@ -121,13 +121,7 @@ class Ensemble:
         if rule is not None and rule.directions_wait_s is not None and not self._started_at:
             return await self.run_with_leader(group, LeaderPhase(None, None, rule, GroupPlan(group, added)), deadline)
         self._n_planned = len(self._started_at) + added
-        merged: _RolloutMerge = GrowingMerge()
-        async with merged:
-            self._start(merged, group, added)
-            reason = await self._follow_rollouts(merged, group, deadline)
-        if reason is not None:
-            await self._finish_open_rollouts(reason)
-        return reason
+        return await self._run_to_end(lambda merged: self._start(merged, group, added), group, deadline)
 
     async def resume(
         self, group: GroupRequest, resumed: ResumedRequest, total: int, deadline: Deadline
@@ -147,13 +141,10 @@ class Ensemble:
         open_ids = [i for i in mine if i not in ended]
         if not open_ids:
             return None
-        merged: _RolloutMerge = GrowingMerge()
-        async with merged:
-            self._launch(merged, replace(group, files=dict(resumed.files)), open_ids, resumed.checkpoints)
-            reason = await self._follow_rollouts(merged, group, deadline)
-        if reason is not None:
-            await self._finish_open_rollouts(reason)
-        return reason
+        whole = replace(group, files=dict(resumed.files))
+        return await self._run_to_end(
+            lambda merged: self._launch(merged, whole, open_ids, resumed.checkpoints), group, deadline
+        )
 
     async def run_with_leader(self, group: GroupRequest, beside: LeaderPhase, deadline: Deadline) -> StopReason | None:
         """Start the first rollout at once, and others like `run` when the photo was rated and the rule lets them.
@@ -165,15 +156,26 @@ class Ensemble:
         self._group_plan = beside.planned
         waits = beside.planned is None or beside.rule.directions_wait_s is not None
         self._n_planned = 1 if waits or beside.planned is None else beside.planned.total
-        merged: _RolloutMerge = GrowingMerge()
-        async with merged:
+
+        def begin(merged: _RolloutMerge) -> None:
             self._start(merged, group, self._n_planned)
             if beside.rate is not None:
                 merged.add(_single_item(beside.rate))
+
+        reason = await self._run_to_end(begin, group, deadline)
+        self._leader_phase = None
+        return reason
+
+    async def _run_to_end(
+        self, begin: Callable[[_RolloutMerge], None], group: GroupRequest, deadline: Deadline
+    ) -> StopReason | None:
+        """Follow the rollouts that `begin` starts, and end those that did not end by themselves."""
+        merged: _RolloutMerge = GrowingMerge()
+        async with merged:
+            begin(merged)
             reason = await self._follow_rollouts(merged, group, deadline)
         if reason is not None:
             await self._finish_open_rollouts(reason)
-        self._leader_phase = None
         return reason
 
     def _current_run(self) -> Run:

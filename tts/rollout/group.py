@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tts.aio import Deadline, Send, batches, run_all
 from tts.domain.description import Description
@@ -36,10 +36,9 @@ async def run_group(
     async def produce(send: Send[RolloutOutput]) -> None:
         brief = agent.brief(group, await agent.similar(group))
         if prefix_wait_s is not None and len(group.tasks) > 1:
-            started = asyncio.Event()
+            led = _LedGroup(agent, group, brief, send, prefix_wait_s)
             first, *others = group.tasks
-            rollouts = [_run_leader(agent, group, brief, first, send, started)]
-            rollouts += [_run_follower(agent, group, brief, task, send, started, prefix_wait_s) for task in others]
+            rollouts = [led.lead(first), *(led.follow(task) for task in others)]
         else:
             rollouts = [run_agent(agent, group, brief, task, send) for task in group.tasks]
         await run_all(rollouts)
@@ -51,43 +50,38 @@ async def run_group(
             yield to_events(batch)
 
 
-async def _run_leader(
-    agent: Agent,
-    group: GroupRequest,
-    brief: Brief,
-    task: RolloutTask,
-    send: Send[RolloutOutput],
-    started: asyncio.Event,
-) -> None:
-    """Sets `started` at its first token, or when it ends without one."""
+@dataclass(frozen=True, slots=True)
+class _LedGroup:
+    """Rollouts of which all others wait for the first token of one."""
 
-    async def send_and_signal_start(item: RolloutOutput) -> None:
-        if not isinstance(item, _ITEMS_BEFORE_TOKENS):
-            started.set()
-        await send(item)
+    agent: Agent
+    group: GroupRequest
+    brief: Brief
+    send: Send[RolloutOutput]
+    wait_s: float
+    started: asyncio.Event = field(default_factory=asyncio.Event)
 
-    try:
-        await run_agent(agent, group, brief, task, send_and_signal_start)
-    finally:
-        started.set()
+    async def lead(self, task: RolloutTask) -> None:
+        """Sets `started` at its first token, or when it ends without one."""
 
+        async def send_and_signal_start(item: RolloutOutput) -> None:
+            if not isinstance(item, _ITEMS_BEFORE_TOKENS):
+                self.started.set()
+            await self.send(item)
 
-async def _run_follower(
-    agent: Agent,
-    group: GroupRequest,
-    brief: Brief,
-    task: RolloutTask,
-    send: Send[RolloutOutput],
-    started: asyncio.Event,
-    wait_s: float,
-) -> None:
-    """Waits for the first token of the leader, within the rollout's own time, and no longer than `prefix_wait_s`."""
-    deadline = Deadline(group.context.remaining_s)
-    with suppress(TimeoutError):
-        async with deadline.timeout(), asyncio.timeout(wait_s):
-            await started.wait()
-    context = group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
-    await run_agent(agent, replace(group, context=context), brief, task, send)
+        try:
+            await run_agent(self.agent, self.group, self.brief, task, send_and_signal_start)
+        finally:
+            self.started.set()
+
+    async def follow(self, task: RolloutTask) -> None:
+        """Waits for the first token of the leader, within the rollout's own time, and no longer than `wait_s`."""
+        deadline = Deadline(self.group.context.remaining_s)
+        with suppress(TimeoutError):
+            async with deadline.timeout(), asyncio.timeout(self.wait_s):
+                await self.started.wait()
+        context = self.group.context.model_copy(update={"remaining_s": deadline.remaining_s()})
+        await run_agent(self.agent, replace(self.group, context=context), self.brief, task, self.send)
 
 
 def split(n: int, size: int) -> list[range]:

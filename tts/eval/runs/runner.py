@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ def progress_of(path: Path, setup: RunSetup) -> Progress:
     return Progress(frozenset(failed), frozenset(sample for sample, bad in failed.items() if bad), first)
 
 
-async def run_samples(
+def run_samples(
     samples: Sequence[Sample],
     solve: Solver,
     journal: Journal,
@@ -82,9 +81,7 @@ async def run_samples(
     """
     queue = (sample for sample in samples if may_continue())
     workers = [_record_queue(queue, solve, journal, setup) for _ in range(max(1, min(concurrency, len(samples))))]
-    async with aclosing(merge(workers, maxsize=1)) as records:
-        async for record in records:
-            yield record
+    return merge(workers, maxsize=1)
 
 
 async def _record_queue(
