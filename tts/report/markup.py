@@ -36,6 +36,17 @@ def el(name: str, /, *children: Child, **attributes: str | bool) -> Html:
     return Html(f"<{name}{shown}>{_flatten(children)}</{name}>")
 
 
+def row(*cells: Child) -> Html:
+    """A row of a table; a cell may have several children."""
+    return el("tr", [el("td", cell) for cell in cells])
+
+
+def table(columns: Iterable[str], rows: Iterable[Html]) -> Html:
+    """A table with a head, which can be moved sideways where it is too wide."""
+    head = el("tr", [el("th", name) for name in columns])
+    return el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")
+
+
 def link(url: str | None, text: str) -> Html | str:
     """A link to a web page; anything else than http and https is shown as text."""
     if url is None:

@@ -15,7 +15,7 @@ from tts.domain.trajectory import Run, Trajectory, Turn
 from tts.domain.usage import Usage
 from tts.report.certainty import percentage_adds
 from tts.report.evidence_box import evidence_box
-from tts.report.markup import Child, Html, el, link
+from tts.report.markup import Child, Html, el, link, row, table
 from tts.report.plain_words import ENDS, REQUEST_ENDS, plain, plural
 
 _MAX_TEXT_CHARS = 6000  # characters of one turn or result that a report shows
@@ -74,29 +74,22 @@ def per_photo(answer: Answer) -> Child:
         return None
     percent = not answer.radius_remark
     columns = ("photo", "place", "point", radius_wording(answer), *(["confidence"] if percent else []))
-    head = el("tr", [el("th", name) for name in columns])
     return [
         el("h2", "Each photo alone"),
         el("p", answer.radius_remark, class_="soft") if answer.radius_remark else None,
-        el(
-            "div",
-            el("table", el("thead", head), el("tbody", [_photo(one, percent=percent) for one in answer.per_photo])),
-            class_="scroll",
-        ),
+        table(columns, [_photo(one, percent=percent) for one in answer.per_photo]),
     ]
 
 
 def _photo(one: PhotoAnswer, *, percent: bool) -> Html:
     if one.lat is None or one.lon is None or one.radius_km is None:
-        rest = [el("td") for _ in range(3 if percent else 2)]
-        return el("tr", el("td", one.photo + 1), el("td", "not known"), rest)
-    return el(
-        "tr",
-        el("td", one.photo + 1),
-        el("td", place_name(one)),
-        el("td", el("code", f"{one.lat:.4f}, {one.lon:.4f}")),
-        el("td", one.radius_km.remark or distance(one.radius_km.p90)),
-        el("td", f"{one.confidence:.0%}") if percent else None,
+        return row(one.photo + 1, "not known", *[None] * (3 if percent else 2))
+    return row(
+        one.photo + 1,
+        place_name(one),
+        el("code", f"{one.lat:.4f}, {one.lon:.4f}"),
+        one.radius_km.remark or distance(one.radius_km.p90),
+        *([f"{one.confidence:.0%}"] if percent else []),
     )
 
 
@@ -122,9 +115,8 @@ def candidates(answer: Answer) -> Child:
     if not answer.candidates:
         return None
     columns = ("", "place", "point", "weight of evidence", radius_wording(answer), "attempts", "against")
-    head = el("tr", [el("th", name) for name in columns])
     rows = [_candidate(number, candidate) for number, candidate in enumerate(answer.candidates, start=1)]
-    return [el("h2", "Candidates"), el("div", el("table", el("thead", head), el("tbody", rows)), class_="scroll")]
+    return [el("h2", "Candidates"), table(columns, rows)]
 
 
 def rollouts(run: Run) -> Child:
@@ -201,15 +193,14 @@ def _evidence(item: Evidence) -> Html:
 
 
 def _candidate(number: int, candidate: Candidate) -> Html:
-    return el(
-        "tr",
-        el("td", number),
-        el("td", place_name(candidate), " (outside the area that was given)" if candidate.outside else None),
-        el("td", el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}")),
-        el("td", f"{candidate.support:.2f}"),
-        el("td", candidate.radius_km.remark or distance(candidate.radius_km.p90)),
-        el("td", ", ".join(str(rollout) for rollout in candidate.rollouts)),
-        el("td", "; ".join(candidate.dissent)),
+    return row(
+        number,
+        [place_name(candidate), " (outside the area that was given)" if candidate.outside else None],
+        el("code", f"{candidate.lat:.4f}, {candidate.lon:.4f}"),
+        f"{candidate.support:.2f}",
+        candidate.radius_km.remark or distance(candidate.radius_km.p90),
+        ", ".join(str(rollout) for rollout in candidate.rollouts),
+        "; ".join(candidate.dissent),
     )
 
 

@@ -17,7 +17,7 @@ from tts.eval.acceptance.acceptance_texts import (
 )
 from tts.eval.acceptance.findings import Finding
 from tts.eval.runs.report import Table, table_markdown
-from tts.report.markup import Child, Html, el, page
+from tts.report.markup import Child, Html, el, page, row
 
 _TABLE_HEAD = ("", "value", "95 % interval", "of")
 _NO_FINDINGS = "Nothing wrong was found."
@@ -88,7 +88,7 @@ def _finding_box(finding: Finding) -> Html:
 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    cells = [el("tr", [el("td", cell) for cell in row]) for row in rows]
+    cells = [row(*texts) for texts in rows]
     return el("div", el("table", el("tr", [el("th", name) for name in head]), cells), class_="scroll")
 
 
