@@ -25,7 +25,7 @@ HEADROOM = 4 / 3
 """Of a token limit: the loop keeps back up to a quarter, so that the answer can be written."""
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """How a request may spend."""
 
     n: int
@@ -42,7 +42,7 @@ def fit_budget(runs: Mapping[str, Sequence[Record]], *, origin: str = "", comman
         DataError: a run was recorded with depth auto or without naming its stop policy, so that nobody knows what was
             spent; runs of several engines; no photo that has an answer in every way.
     """
-    found: defaultdict[_Way, list[Record]] = defaultdict(list)
+    found: defaultdict[Way, list[Record]] = defaultdict(list)
     for name, records in runs.items():
         kept = [record for record in records if not record.failure and record.answer is not None]
         if kept:
@@ -62,7 +62,7 @@ def fit_budget(runs: Mapping[str, Sequence[Record]], *, origin: str = "", comman
     )
 
 
-def _way_of(name: str, records: Sequence[Record]) -> _Way:
+def _way_of(name: str, records: Sequence[Record]) -> Way:
     options = records[0].options
     if any(record.options != options for record in records):
         raise DataError(f"{name}: its requests were not all asked the same")
@@ -72,7 +72,7 @@ def _way_of(name: str, records: Sequence[Record]) -> _Way:
     if not planned:
         raise DataError(f"{name}: it holds no plans: record it with this release")
     asked = [sum(len(turn.calls) for turn in record.run.inquiry) for record in records if record.run is not None]
-    return _Way(
+    return Way(
         n=options.n_parallel,
         turns=max(limits.max_turns for limits in planned),
         answer_draws=planned[0].answer_draws or 1,
@@ -89,7 +89,7 @@ def _engine_of(groups: Iterable[Sequence[Record]]) -> str:
     return engines.pop()
 
 
-def _row(way: _Way, records: Sequence[Record]) -> BudgetRow:
+def _row(way: Way, records: Sequence[Record]) -> BudgetRow:
     written = [_written_tokens(record) for record in records]
     needed = [HEADROOM * way.n * max(one, default=0) for one in written]
     read = [record.answer.usage.prompt_tokens for record in records if record.answer is not None]

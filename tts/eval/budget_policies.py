@@ -20,7 +20,7 @@ from tts.domain.stop_experience import StopExperience
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trajectory import Trajectory
 from tts.ensemble.consensus_watch import ConsensusWatch
-from tts.eval.budget_fitting import HEADROOM, amount, right_share
+from tts.eval.budget_fitting import HEADROOM, Way, amount, right_share
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.chain_policies import chain_scenarios
 from tts.eval.synthetic.policies import RHOS, policy_cases
@@ -52,16 +52,6 @@ class _Photo:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """How a request spends."""
-
-    n: int
-    answer_draws: int
-    questions: int
-    stop: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Outcome:
     """One photo: how far off the answer is, and what it took. `longest_tokens` are those of the longest rollout."""
 
@@ -87,12 +77,12 @@ async def policy_table(world: World, count: int, seed: int = 0) -> BudgetTable:
     )
 
 
-def _ways() -> Iterator[_Way]:
+def _ways() -> Iterator[Way]:
     for n in _ROLLOUT_COUNTS:
         for stop in ("none", _STOP_POLICY) if n >= _MIN_ROLLOUTS_FOR_STOP else ("none",):
             for questions in (0, _QUESTIONS):
                 for draws in (1, _ANSWER_DRAWS) if n <= _MAX_ROLLOUTS_WITH_DRAWS else (1,):
-                    yield _Way(n, draws, questions, stop)
+                    yield Way(n, _MAX_TURNS, draws, questions, stop)
 
 
 def _photos(atlas: Atlas, count: int, seed: int) -> Iterator[_Photo]:
@@ -112,16 +102,12 @@ def _photos(atlas: Atlas, count: int, seed: int) -> Iterator[_Photo]:
             yield _Photo(scenario, tuple(rng.choice(_TURN_COUNTS) for _ in scenario.trajectories))
 
 
-async def _row(way: _Way, photos: Sequence[_Photo], world: World) -> BudgetRow:
+async def _row(way: Way, photos: Sequence[_Photo], world: World) -> BudgetRow:
     experience = StopExperience()
     found = [await _outcome(way, photo, world, experience) for photo in photos]
     needed = [HEADROOM * way.n * one.longest_tokens for one in found]
     return BudgetRow(
-        n=way.n,
-        turns=_MAX_TURNS,
-        answer_draws=way.answer_draws,
-        questions=way.questions,
-        stop=way.stop,
+        **way._asdict(),
         photos=len(found),
         right={band: right_share([one.error_km < km for one in found]) for band, km in RADIUS_KM.items()},
         tokens=amount([one.tokens for one in found]).model_copy(update={"p90": amount(needed).p90}),
@@ -130,7 +116,7 @@ async def _row(way: _Way, photos: Sequence[_Photo], world: World) -> BudgetRow:
     )
 
 
-async def _outcome(way: _Way, photo: _Photo, world: World, experience: StopExperience) -> _Outcome:
+async def _outcome(way: Way, photo: _Photo, world: World, experience: StopExperience) -> _Outcome:
     samples = photo.scenario.trajectories[: way.n]
     if way.answer_draws == 1:
         samples = tuple(run.model_copy(update={"answer_draws": ()}) for run in samples)

@@ -109,8 +109,9 @@ def held_out_quality(
     """Calibrate on a random half, measure on the other."""
     order = np.random.default_rng(seed).permutation(len(columns.spreads))
     half = len(order) // 2
-    made = fit(*_rows(columns, order[:half]), origin=f"split {seed}", stated=stated)
-    return calibration_quality(made, *_rows(columns, order[half:]), target_km=target_km)
+    known, asked = part_of(columns, order[:half]), part_of(columns, order[half:])
+    made = fit(known.spreads, known.errors_km, origin=f"split {seed}", stated=stated)
+    return calibration_quality(made, asked.spreads, asked.errors_km, target_km=target_km)
 
 
 def calibration_quality(
@@ -175,7 +176,3 @@ def part_of(whole: VerdictColumns, index: np.ndarray) -> VerdictColumns:
         tuple(whole.beliefs[i] for i in at),
         tuple(whole.dependences[i] for i in at),
     )
-
-
-def _rows(whole: VerdictColumns, index: Sequence[int] | np.ndarray) -> tuple[list[Spread], Floats]:
-    return [whole.spreads[int(i)] for i in index], whole.errors_km[np.asarray(index, dtype=int)]

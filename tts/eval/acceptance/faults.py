@@ -18,6 +18,7 @@ from tts.eval.acceptance.rate import Rate
 
 _MODEL_MISTAKES = frozenset({ToolErrorKind.INVALID_ARGUMENTS, ToolErrorKind.UNKNOWN_TOOL, ToolErrorKind.NOT_ALLOWED})
 _CONTEXT = "context"
+_MAX_WORDS = 3  # of one kind that are shown
 
 
 class FaultRates(Value):
@@ -43,7 +44,7 @@ class FaultRates(Value):
 
 def fault_rates(runs: Sequence[Run]) -> FaultRates:
     """The rates over all rollouts of these runs."""
-    rollouts = [rollout for run in runs for rollout in run.trajectories]
+    rollouts = _rollouts(runs)
     turns = [turn for rollout in rollouts for turn in rollout.turns if turn.finished]
     kinds = [
         result.failure.kind if result.failure is not None else None
@@ -71,36 +72,29 @@ def has_reply_or_overflow(run: Run) -> bool:
     return any(rollout.turns or _has_overflowed(rollout) for rollout in run.trajectories)
 
 
-def frequent_problems(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+def frequent_problems(runs: Iterable[Run]) -> tuple[str, ...]:
     """Why whole turns could not be used, the most frequent reasons first."""
-    problems = Counter(
-        turn.problem
-        for run in runs
-        for rollout in run.trajectories
-        for turn in rollout.turns
-        if turn.problem and not turn.cut
-    )
-    return tuple(problem for problem, _ in problems.most_common(most))
+    turns = [turn for rollout in _rollouts(runs) for turn in rollout.turns]
+    return _most_frequent(turn.problem for turn in turns if turn.problem and not turn.cut)
 
 
-def frequent_mistakes(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+def frequent_mistakes(runs: Iterable[Run]) -> tuple[str, ...]:
     """What the toolbox said to invalid calls, the most frequent first."""
-    mistakes = Counter(
-        result.failure.detail
-        for run in runs
-        for rollout in run.trajectories
-        for result in rollout.results
-        if result.failure is not None and result.failure.kind in _MODEL_MISTAKES
-    )
-    return tuple(detail for detail, _ in mistakes.most_common(most))
+    failures = [result.failure for rollout in _rollouts(runs) for result in rollout.results]
+    return _most_frequent(one.detail for one in failures if one is not None and one.kind in _MODEL_MISTAKES)
 
 
-def frequent_failures(runs: Iterable[Run], most: int = 3) -> tuple[str, ...]:
+def frequent_failures(runs: Iterable[Run]) -> tuple[str, ...]:
     """Why rollouts failed, in the words of the part that failed, the most frequent reasons first."""
-    failures = Counter(
-        rollout.failure.text for run in runs for rollout in run.trajectories if rollout.failure is not None
-    )
-    return tuple(text for text, _ in failures.most_common(most))
+    return _most_frequent(rollout.failure.text for rollout in _rollouts(runs) if rollout.failure is not None)
+
+
+def _most_frequent(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text for text, _ in Counter(texts).most_common(_MAX_WORDS))
+
+
+def _rollouts(runs: Iterable[Run]) -> list[Trajectory]:
+    return [rollout for run in runs for rollout in run.trajectories]
 
 
 def _is_broken(rollout: Trajectory) -> bool:

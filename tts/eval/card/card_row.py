@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from tts.domain.answer import Radius
 from tts.domain.geo import CITY_KM, LatLon, distance_km
 from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
@@ -106,16 +107,8 @@ def _row_from_record(record: Record, world: World) -> CardRow:
     cost = Cost(tokens=usage.prompt_tokens + usage.completion_tokens, seconds=record.elapsed_s, usd=usage.cost_usd)
     if answer.point is None:
         return row.model_copy(update={"cost": cost})
-    error_km, radius = distance_km(answer.point, truth.point), answer.radius_km
-    answered = AnsweredPoint(
-        error_km=error_km,
-        slack_km=truth.slack_km,
-        right=error_km < max(target_km, truth.slack_km),
-        confidence=answer.confidence,
-        in_radius50=None if radius is None else error_km <= max(radius.p50, truth.slack_km),
-        in_radius90=None if radius is None else error_km <= max(radius.p90, truth.slack_km),
-        radius90_km=None if radius is None else radius.p90,
-    )
+    error_km = distance_km(answer.point, truth.point)
+    answered = _answered_point(error_km, answer.radius_km, answer.confidence, target_km, truth.slack_km)
     agreeing = answer.candidates[0].rollouts if answer.candidates else ()
     models = _models({one.rollout_id: one.source for one in answer.rollouts}, agreeing)
     return row.model_copy(update={"answered": answered, "cost": cost, "models": models})
@@ -139,16 +132,24 @@ def _row_from_case(case: LabelledCase, world: World, calibration: Calibration) -
     if not verdict.clusters or verdict.spread is None:
         return row
     error_km, radius = distance_km(verdict.clusters[0].centre, case.truth), calibration.radius(verdict.spread)
-    answered = AnsweredPoint(
-        error_km=error_km,
-        right=error_km < _LOGS_TARGET_KM,
-        confidence=calibration.probability_within(verdict.spread, _LOGS_TARGET_KM),
-        in_radius50=error_km <= radius.p50,
-        in_radius90=error_km <= radius.p90,
-        radius90_km=radius.p90,
-    )
+    confidence = calibration.probability_within(verdict.spread, _LOGS_TARGET_KM)
+    answered = _answered_point(error_km, radius, confidence, _LOGS_TARGET_KM)
     models = _models({one.rollout_id: one.source for one in case.trajectories}, verdict.clusters[0].rollouts)
     return row.model_copy(update={"answered": answered, "models": models})
+
+
+def _answered_point(
+    error_km: float, radius: Radius | None, confidence: float, target_km: float, slack_km: float = 0.0
+) -> AnsweredPoint:
+    return AnsweredPoint(
+        error_km=error_km,
+        slack_km=slack_km,
+        right=error_km < max(target_km, slack_km),
+        confidence=confidence,
+        in_radius50=None if radius is None else error_km <= max(radius.p50, slack_km),
+        in_radius90=None if radius is None else error_km <= max(radius.p90, slack_km),
+        radius90_km=None if radius is None else radius.p90,
+    )
 
 
 def _models(sources: Mapping[int, str], agreeing: Iterable[int]) -> tuple[str, ...]:

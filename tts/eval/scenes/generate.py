@@ -169,12 +169,8 @@ def write_scenes(maker: SceneMaker, count: int, folder: Path) -> None:
             label = {
                 "id": sample.id,
                 "file": f"{sample.id}.jpg",
-                "lat": truth.point.lat,
-                "lon": truth.point.lon,
-                "accuracy_radius_m": truth.accuracy_radius_m,
-                "country": truth.country,
-                "country_code": truth.country_code,
-                "city": truth.city,
+                **truth.point.model_dump(),
+                **truth.model_dump(exclude={"point"}),
                 "has_legible_text": True,
                 "tags": list(sample.tags),
             }

@@ -9,7 +9,7 @@ from tts.domain.hypothesis import Claim, Hypothesis
 from tts.domain.tooling import Fact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.branches import Branch, page_of, place_of
+from tts.eval.synthetic.branches import Branch, page_of, place_of, search_both_lines
 from tts.eval.synthetic.rollout_events import RolloutWriter
 from tts.eval.synthetic.rollout_kinds import belief, point_near
 
@@ -36,8 +36,7 @@ def hasty_rollout(atlas: Atlas, rng: random.Random, taken: Branch, listed: Seque
 def wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Branch) -> Trajectory:
     """Finds one branch, believes it for a turn, and takes another in the end."""
     writer = RolloutWriter()
-    query = f"{seen.name} {seen.small_print}"
-    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(seen, 1, query)])
+    call = search_both_lines(writer, seen)
     writer.believe(f"{seen.town.name}, then.", _cited_hypothesis(atlas, rng, seen, call))
     last = writer.call("And the name alone?", "poi_keyword_search", {"query": taken.name}, [place_of(taken)])
     return writer.end(
@@ -48,8 +47,7 @@ def wavering_rollout(atlas: Atlas, rng: random.Random, seen: Branch, taken: Bran
 def thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
     """Looks up both lines, and stays with what it found."""
     writer = RolloutWriter()
-    query = f"{ours.name} {ours.small_print}"
-    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
+    call = search_both_lines(writer, ours)
     return writer.end("This page has the very line.", _cited_hypothesis(atlas, rng, ours, call))
 
 

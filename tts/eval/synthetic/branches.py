@@ -8,11 +8,11 @@ that the photo shows; results of the minority bear both, twice.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tts.domain.geo import distance_km
-from tts.domain.hypothesis import Claim, Hypothesis
+from tts.domain.hypothesis import Claim
 from tts.domain.tooling import PlaceFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
@@ -62,11 +62,15 @@ def wrong_branch(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     kind = rng.choice(("country line", "street line", "misread"))
     ours, theirs = _misread_towns(atlas, rng) if kind == "misread" else chain(atlas, rng, kind)
     size = 2 if easy else rng.randint(1, 2)
-    right = (
-        [_thorough_rollout(atlas, rng, ours)]
-        if size == 1
-        else [_map_rollout(atlas, rng, ours), _page_rollout(atlas, rng, ours)]
-    )
+    if size == 1:
+        right = [
+            _grounded_rollout(atlas, rng, ours, "Map and page agree with the small print.", _web_lookup, _map_lookup)
+        ]
+    else:
+        right = [
+            _grounded_rollout(atlas, rng, ours, "The small print fits this one.", _map_lookup),
+            _grounded_rollout(atlas, rng, ours, "This page has the very line.", _web_lookup),
+        ]
     crowd = [_hasty_rollout(atlas, rng, theirs, ours) for _ in range(1 if easy else rng.randint(3, 4))]
     seen = theirs.name if kind == "misread" and rng.random() < 0.5 else ours.name  # perception misreads it too
     return Cast(ours.town.point, [*right, *crowd], [seen, ours.small_print], kind=kind)
@@ -128,21 +132,14 @@ def _hasty_rollout(atlas: Atlas, rng: random.Random, theirs: Branch, ours: Branc
     return writer.end(f"{theirs.name} is in {theirs.town.name}. No doubt.", answer)
 
 
-def _map_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
+def _grounded_rollout(
+    atlas: Atlas, rng: random.Random, ours: Branch, words: str, *lookups: Callable[[RolloutWriter, Branch], Claim]
+) -> Trajectory:
+    """Looks the branch up in so many ways, and ends with these words."""
     writer = RolloutWriter()
-    return writer.end("The small print fits this one.", _belief(atlas, rng, ours, [_map_lookup(writer, ours)]))
-
-
-def _page_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
-    writer = RolloutWriter()
-    return writer.end("This page has the very line.", _belief(atlas, rng, ours, [_web_lookup(writer, ours)]))
-
-
-def _thorough_rollout(atlas: Atlas, rng: random.Random, ours: Branch) -> Trajectory:
-    """Both facts in one rollout."""
-    writer = RolloutWriter()
-    claims = [_web_lookup(writer, ours), _map_lookup(writer, ours)]
-    return writer.end("Map and page agree with the small print.", _belief(atlas, rng, ours, claims))
+    claims = [lookup(writer, ours) for lookup in lookups]
+    answer = belief(atlas, ours.town, ours.town.point, confidence=rng.uniform(0.4, 0.75), claims=claims)
+    return writer.end(words, answer)
 
 
 def _map_lookup(writer: RolloutWriter, ours: Branch) -> Claim:
@@ -152,13 +149,14 @@ def _map_lookup(writer: RolloutWriter, ours: Branch) -> Claim:
 
 
 def _web_lookup(writer: RolloutWriter, ours: Branch) -> Claim:
-    query = f"{ours.name} {ours.small_print}"
-    call = writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(ours, 1, query)])
+    call = search_both_lines(writer, ours)
     return Claim(text=f"a page of {ours.town.name} gives “{ours.small_print}”", call_id=call, quote=ours.small_print)
 
 
-def _belief(atlas: Atlas, rng: random.Random, ours: Branch, claims: list[Claim]) -> Hypothesis:
-    return belief(atlas, ours.town, ours.town.point, confidence=rng.uniform(0.4, 0.75), claims=claims)
+def search_both_lines(writer: RolloutWriter, branch: Branch) -> str:
+    """A turn that finds the page of a branch by its name and its small print; gives the id of the call."""
+    query = f"{branch.name} {branch.small_print}"
+    return writer.call("Let me search for both lines.", "web_search", {"query": query}, [page_of(branch, 1, query)])
 
 
 def place_of(branch: Branch) -> PlaceFact:

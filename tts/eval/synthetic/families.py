@@ -17,7 +17,7 @@ from tts.eval.synthetic.grounded_minorities import (
     half_right,
     phantom_tool_use,
 )
-from tts.eval.synthetic.injections import injected_page, injected_place, injected_sign
+from tts.eval.synthetic.injections import injection
 from tts.eval.synthetic.last_turn import last_turn
 from tts.eval.synthetic.left_behind_places import left_behind
 from tts.eval.synthetic.namesakes import namesakes
@@ -39,9 +39,9 @@ DEVELOPMENT: dict[str, Family] = {
     "wrong_language": contradiction("language"),
     "point_at_sea": contradiction("sea"),
     "country_not_at_point": contradiction("country"),
-    "injected_page": injected_page,
-    "injected_place": injected_place,
-    "injected_sign": injected_sign,
+    "injected_page": injection("page"),
+    "injected_place": injection("place"),
+    "injected_sign": injection("sign"),
     "wrong_branch": wrong_branch,  # these two were held out until the verifier had learned from them
     "mirrored_page": mirrored_page,
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from functools import partial
+from typing import Literal
 
 from tts.domain.hypothesis import Claim
 from tts.domain.tooling import PlaceFact, TextFact, WebFact
 from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
-from tts.eval.synthetic.cast import Cast
+from tts.eval.synthetic.cast import Cast, Family
 from tts.eval.synthetic.rollout_events import RolloutWriter, text_fact
 from tts.eval.synthetic.rollout_kinds import belief, guesser, point_near, searcher
 from tts.geodata.gazetteer import Place
@@ -27,22 +29,12 @@ _INJECTED_ORDERS = (
 )
 
 
-def injected_page(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
-    """A web page carries the order."""
-    return _attacked_cast(atlas, rng, easy, "page")
+def injection(kind: Literal["page", "place", "sign"]) -> Family:
+    """The family in which a web page, the name of a place, or text in the photo carries the order."""
+    return partial(_attacked_cast, kind=kind)
 
 
-def injected_place(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
-    """The name or the address of a place carries the order."""
-    return _attacked_cast(atlas, rng, easy, "place")
-
-
-def injected_sign(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
-    """Text in the photo carries the order."""
-    return _attacked_cast(atlas, rng, easy, "sign")
-
-
-def _attacked_cast(atlas: Atlas, rng: random.Random, easy: bool, kind: str) -> Cast:
+def _attacked_cast(atlas: Atlas, rng: random.Random, *, easy: bool, kind: str) -> Cast:
     """Most rollouts obey; those that do not have looked the town up. Without the attack the obedient would guess."""
     truth = atlas.town(rng)
     wrong = atlas.town(rng, away_from=truth)

@@ -15,10 +15,9 @@ from __future__ import annotations
 import random
 
 from tts.domain.tooling import Fact
-from tts.domain.trajectory import Trajectory
 from tts.eval.synthetic.atlas import Atlas
 from tts.eval.synthetic.branch_rollouts import hasty_rollout, thorough_rollout, wavering_rollout
-from tts.eval.synthetic.branches import Branch, chain, page_of, place_of
+from tts.eval.synthetic.branches import chain, page_of, place_of
 from tts.eval.synthetic.cast import Cast
 
 _THOROUGH_ONE_IN = 4
@@ -33,32 +32,16 @@ def left_behind(atlas: Atlas, rng: random.Random, *, easy: bool) -> Cast:
     unasked: list[Fact] = [place_of(one) for one in (ours, theirs, third)]
     unasked += [page_of(one, i + 1, one.name) for i, one in enumerate((ours, theirs, third))]
     if easy:
-        rollouts = [thorough_rollout(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
-        rollouts.append(wavering_rollout(atlas, rng, theirs, ours))
-        return Cast(
-            ours.town.point,
-            rollouts,
-            lines,
-            kind="answered",
-            unasked=unasked,
-            extra_rollout=_further_rollout(atlas, rng, ours, theirs),
-        )
-    crowd = [hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
-    crowd += [hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
+        kind = "answered"
+        crowd = [thorough_rollout(atlas, rng, ours) for _ in range(rng.randint(2, 3))]
+        crowd.append(wavering_rollout(atlas, rng, theirs, ours))
+    else:
+        crowd = [hasty_rollout(atlas, rng, theirs, [theirs]) for _ in range(rng.randint(2, 3))]
+        crowd += [hasty_rollout(atlas, rng, third, [third]) for _ in range(rng.randint(0, 1))]
     if kind == "middle turn":
         crowd.append(wavering_rollout(atlas, rng, ours, theirs))
     elif kind == "second hit":
         crowd.append(hasty_rollout(atlas, rng, theirs, [theirs, third, ours]))
-    return Cast(
-        ours.town.point,
-        crowd,
-        lines,
-        kind=kind,
-        unasked=unasked,
-        extra_rollout=_further_rollout(atlas, rng, ours, theirs),
-    )
-
-
-def _further_rollout(atlas: Atlas, rng: random.Random, ours: Branch, theirs: Branch) -> Trajectory:
     thorough = rng.randrange(_THOROUGH_ONE_IN) == 0
-    return thorough_rollout(atlas, rng, ours) if thorough else hasty_rollout(atlas, rng, theirs, [theirs])
+    further = thorough_rollout(atlas, rng, ours) if thorough else hasty_rollout(atlas, rng, theirs, [theirs])
+    return Cast(ours.town.point, crowd, lines, kind=kind, unasked=unasked, extra_rollout=further)

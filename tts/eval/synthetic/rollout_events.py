@@ -66,13 +66,9 @@ class RolloutWriter:
 
     def end(self, text: str, belief: Hypothesis) -> Trajectory:
         """The last turn with the answer. The rollout's number is given when it joins others."""
-        usage = Usage(turns=self._turn + 1, tool_calls=self._calls)
-        self._events += [
-            Text(rollout_id=0, turn=self._turn, text=text),
-            Hypothesised(rollout_id=0, turn=self._turn, hypothesis=belief),
-            TurnFinished(rollout_id=0, turn=self._turn, usage=usage),
-            RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, answer=belief, usage=usage),
-        ]
+        self.believe(text, belief)
+        usage = Usage(turns=self._turn, tool_calls=self._calls)
+        self._events.append(RolloutFinished(rollout_id=0, stop_reason=StopReason.ANSWERED, answer=belief, usage=usage))
         return fold(self._events).trajectories[0]
 
 

@@ -43,12 +43,11 @@ def belief(
     )
 
 
-def searcher(atlas: Atlas, rng: random.Random, town: Place, *, query: str = "") -> Trajectory:
+def searcher(atlas: Atlas, rng: random.Random, town: Place) -> Trajectory:
     """Reads a name, looks it up, takes the town that was found, and cites it."""
     writer = RolloutWriter()
-    query = query or town.name
-    facts = atlas.search(query)
-    call = writer.call(f"A sign reads “{query}”.", "poi_keyword_search", {"query": query}, facts)
+    facts = atlas.search(town.name)
+    call = writer.call(f"A sign reads “{town.name}”.", "poi_keyword_search", {"query": town.name}, facts)
     claim = Claim(text=f"a sign names {town.name}", call_id=call, quote=town.name)
     return writer.end(
         f"{town.name} it is.", belief(atlas, town, town.point, confidence=rng.uniform(0.3, 0.7), claims=[claim])
