@@ -158,16 +158,14 @@ def _candidate(cluster: Cluster, radius: Radius, winner: Cluster, world: World) 
 def _evidence(winner: Cluster, ledgers: Sequence[RolloutLedger], within: Area | None) -> Iterator[Evidence]:
     """For the answer first, firmest first; then what speaks against it; each statement once."""
     winner_ids = set(winner.rollouts)
-    seen_keys: set[tuple[str, str]] = set()
     shown = [ledger for ledger in ledgers if ledger.rollout_id in winner_ids] or [v.ledger for v in winner.members]
     rows = [(ledger, entry) for ledger in shown for entry in ledger.entries if _is_evidence(entry, within)]
     rows.sort(key=lambda row: (_evidence_rank(row[1]), row[0].rollout_id))
+    statements: dict[tuple[str, str], tuple[RolloutLedger, LedgerEntry]] = {}
     for ledger, entry in rows:
-        key = (entry.claim, entry.quote)
-        if key in seen_keys:
-            continue
-        seen_keys.add(key)
-        yield numbered_evidence(entry, ledger, len(seen_keys))
+        statements.setdefault((entry.claim, entry.quote), (ledger, entry))
+    for number, (ledger, entry) in enumerate(statements.values(), 1):
+        yield numbered_evidence(entry, ledger, number)
 
 
 def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:

@@ -51,22 +51,10 @@ def evidence_about(
         around = Circle(centre=rival.point, radius_km=rival.km)
         rival_place = ClaimedPlace(place="the best place elsewhere", kind="area", areas=(around,))
         rival_entries = list(_entries_for_place(trajectories, readings, world, rival.point, words, rival_place))
-    supports = [
-        row for row in claim_entries if row[1].finding is Finding.SUPPORTED and row[1].about in _DISTINGUISHING_SUBJECTS
-    ]
+    supports = _entries_with(Finding.SUPPORTED, claim_entries)
     shared = {_statement_key(row) for row in supports}
-    contradicts = [
-        row
-        for row in claim_entries
-        if row[1].finding is Finding.CONTRADICTED and row[1].about in _DISTINGUISHING_SUBJECTS
-    ]
-    contradicts += [
-        row
-        for row in rival_entries
-        if row[1].finding is Finding.SUPPORTED
-        and row[1].about in _DISTINGUISHING_SUBJECTS
-        and _statement_key(row) not in shared
-    ]
+    contradicts = _entries_with(Finding.CONTRADICTED, claim_entries)
+    contradicts += [row for row in _entries_with(Finding.SUPPORTED, rival_entries) if _statement_key(row) not in shared]
     return tuple(_make_evidence(supports, "f", supports=True)), tuple(_make_evidence(contradicts, "a", supports=False))
 
 
@@ -86,6 +74,11 @@ def evidence_of_answers(
         tuple(evidence_of(entry, f"qf{k}", supports=True) for k, entry in enumerate(for_it, 1)),
         tuple(evidence_of(entry, f"qa{k}", supports=False) for k, entry in enumerate(against_it, 1)),
     )
+
+
+def _entries_with(finding: Finding, rows: Sequence[RolloutEntry]) -> list[RolloutEntry]:
+    """Those about what distinguishes places."""
+    return [row for row in rows if row[1].finding is finding and row[1].about in _DISTINGUISHING_SUBJECTS]
 
 
 def _question_key(entry: LedgerEntry) -> tuple[str, str]:

@@ -82,10 +82,8 @@ def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
         (vote, point, 1.0 / (1 + len(vote.draws))) for vote in votes for point in (vote.point, *vote.draws) if point
     ]
     n = len(weighted_points)
-    vote_lat, vote_lon = (
-        np.array([point.lat for _, point, _ in weighted_points]),
-        np.array([point.lon for _, point, _ in weighted_points]),
-    )
+    vote_lat = np.array([point.lat for _, point, _ in weighted_points])
+    vote_lon = np.array([point.lon for _, point, _ in weighted_points])
     km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
     km = km.reshape(len(lat), n)
     weight = np.array([vote.weight * share for vote, _, share in weighted_points])

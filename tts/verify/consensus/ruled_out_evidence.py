@@ -63,12 +63,9 @@ def with_rejected(verdict: Verdict, rejected: RejectedPlace | None) -> Verdict:
     if rejected is None or not (rejected.is_firm or verdict.abstained):
         return verdict
     text = f"The photo {'says' if rejected.read else 'points to'} {rejected.place.place}, which you ruled out."
-    if not rejected.is_firm:
-        return verdict.model_copy(update={"explanation": f"{text} {verdict.explanation}".strip()})
-    contradiction = Contradiction(about="not_there", text=text)
-    return verdict.model_copy(
-        update={
-            "explanation": f"{text} {verdict.explanation}".strip(),
-            "contradictions": (*verdict.contradictions, contradiction),
-        }
-    )
+    added = (Contradiction(about="not_there", text=text),) if rejected.is_firm else ()
+    update = {
+        "explanation": f"{text} {verdict.explanation}".strip(),
+        "contradictions": (*verdict.contradictions, *added),
+    }
+    return verdict.model_copy(update=update)

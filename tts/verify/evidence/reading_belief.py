@@ -69,6 +69,12 @@ def about_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading],
     return tuple(_turn_of_photo(turn, own_text, all_text) for turn in turns)
 
 
+def text_facts(trajectories: Iterable[Trajectory]) -> Iterator[TextFact]:
+    """What the tools of some rollouts read."""
+    facts = (fact for trajectory in trajectories for result in trajectory.results for fact in result.facts)
+    return (fact for fact in facts if isinstance(fact, TextFact))
+
+
 def _shown_text(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> str:
     return normalise(
         "\n".join(t for line in _distinct_lines(trajectories, readings) for t in (line.text, *line.alternatives))
@@ -92,13 +98,7 @@ def _result_of_photo(result: ToolResult, number: int) -> ToolResult:
 def _distinct_lines(trajectories: Iterable[Trajectory], readings: Iterable[Reading]) -> Iterator[TextLine]:
     """Each line that perception or a tool read, once, in an order that does not depend on that of the rollouts."""
     lines = [line for reading in readings for line in reading.lines]
-    zoomed = {
-        line_of_fact(f)
-        for trajectory in trajectories
-        for result in trajectory.results
-        for f in result.facts
-        if isinstance(f, TextFact)
-    }
+    zoomed = {line_of_fact(fact) for fact in text_facts(trajectories)}
     lines += sorted(zoomed, key=lambda line: line.model_dump_json())
     for line in dict.fromkeys(lines):
         if not line_speaks_to_the_model(line):

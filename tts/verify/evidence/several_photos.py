@@ -19,7 +19,7 @@ from tts.decision_weights import weights
 from tts.domain.answer import PhotoAnswer
 from tts.domain.geo import LatLon, distance_km
 from tts.domain.reading import Reading
-from tts.domain.trajectory import Trajectory
+from tts.domain.trajectory import Trajectory, Turn
 from tts.verify.evidence.contradiction_texts import what_the_photo_says
 from tts.verify.evidence.ledger import POOLED, RolloutLedger
 from tts.verify.evidence.ledger_builder import build_ledger
@@ -104,12 +104,18 @@ def one_photo(trajectories: Sequence[Trajectory], readings: Sequence[Reading], n
     """What the photo with this number says, without the text of the others. Needs what weighs lettering."""
     assert world.clues is not None
     turns = about_photo(trajectories, readings, number)
-    own = Trajectory(rollout_id=POOLED, turns=turns)
-    reading = readings[number : number + 1]
-    read = read_belief([own], reading, world.clues)
+    read = read_belief([Trajectory(rollout_id=POOLED, turns=turns)], readings[number : number + 1], world.clues)
+    return photo_with_ledger(number, read, turns, readings, world)
+
+
+def photo_with_ledger(
+    number: int, read: ReadBelief | None, turns: tuple[Turn, ...], readings: Sequence[Reading], world: World
+) -> OnePhoto:
+    """What a photo says with a belief, and with what the turns about it found."""
     if read is None or read.hypothesis is None:
         return OnePhoto(number, read, None)
-    return OnePhoto(number, read, build_ledger(own.model_copy(update={"answer": read.hypothesis}), reading, world))
+    own = Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis)
+    return OnePhoto(number, read, build_ledger(own, readings[number : number + 1], world))
 
 
 def _language_text(read: ReadBelief | None) -> str:

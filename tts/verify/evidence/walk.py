@@ -24,10 +24,8 @@ from tts.domain.reading import Reading
 from tts.domain.trajectory import Trajectory
 from tts.geodata.gazetteer import Place
 from tts.verify.evidence.joint_belief import APART_BELOW, JointBelief, Mask, Points, joint_belief, within_reach
-from tts.verify.evidence.ledger import POOLED
-from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.reading_belief import ReadBelief, about_photo
-from tts.verify.evidence.several_photos import OnePhoto, one_photo
+from tts.verify.evidence.several_photos import OnePhoto, one_photo, photo_with_ledger
 from tts.verify.evidence.world import World
 
 _SAME_PLACE_KM = weights("photos")["walk_place_km"]
@@ -130,12 +128,8 @@ def _condition_on_others(
     for one, points in zip(readable, joint.marginals, strict=True):
         assert one.read is not None
         read = _condition_reading(one.read, points, places, world.clues)
-        ledger = None
-        if read.hypothesis is not None:
-            turns = about_photo(trajectories, readings, one.number)
-            own = Trajectory(rollout_id=POOLED, turns=turns, answer=read.hypothesis)
-            ledger = build_ledger(own, readings[one.number : one.number + 1], world)
-        photos.append(OnePhoto(one.number, read, ledger))
+        turns = about_photo(trajectories, readings, one.number)
+        photos.append(photo_with_ledger(one.number, read, turns, readings, world))
     return photos
 
 

@@ -22,7 +22,7 @@ from tts.geodata.names import normalise
 from tts.verify.consensus.area_constraint import lies_inside
 from tts.verify.consensus.clusters import Cluster
 from tts.verify.consensus.ruled_out_evidence import ruled_out_place_of
-from tts.verify.consensus.votes import Vote, votes_from
+from tts.verify.consensus.votes import Vote, point_of, votes_from
 from tts.verify.evidence.grounding import NEAR_KM
 from tts.verify.evidence.ledger_builder import build_ledger
 from tts.verify.evidence.world import World
@@ -87,8 +87,7 @@ def unchosen_candidates(
     leader = stated.repeated_lines(beside[0].is_named_in)
     candidates: list[Candidate] = []
     for rollout_id, hypothesis in [*_believed_places(inputs), *_named_places(inputs, stated, leader)]:
-        assert hypothesis.point is not None
-        if all(distance_km(hypothesis.point, other.point) > NEAR_KM for other in [*beside, *candidates]):
+        if all(distance_km(point_of(hypothesis), other.point) > NEAR_KM for other in [*beside, *candidates]):
             candidate = _candidate(inputs, stated, rollout_id, hypothesis)
             candidates += [candidate] if candidate is not None else []
     candidates.sort(

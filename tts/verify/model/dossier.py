@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from tts.domain.geo import LatLon
 from tts.domain.text_length import MIXED_CHARS_A_TOKEN
+from tts.verify.consensus.votes import point_of
 from tts.verify.evidence.ledger import Finding, LedgerEntry, RolloutLedger
 from tts.verify.evidence.prompt_injection import speaks_to_the_model
 
@@ -57,8 +58,7 @@ class Branch:
     @property
     def point(self) -> LatLon:
         """The point of the rollout's hypothesis; a branch always has one."""
-        assert self.ledger.hypothesis.point is not None
-        return self.ledger.hypothesis.point
+        return point_of(self.ledger.hypothesis)
 
 
 @dataclass(frozen=True, slots=True)

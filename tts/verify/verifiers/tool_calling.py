@@ -71,7 +71,8 @@ class Questioner:
         if toolbox is None:
             return self.apply_recorded_calls(request, judgement)
         inquiry = self._make_inquiry(request, judgement, _offered_tools(toolbox, request))
-        await _Asker(toolbox, request, self.budget(request), send, request.inquiry).ask_all(inquiry)
+        calls_left = self.budget(request) - _count_calls(request.inquiry)
+        await _Asker(toolbox, request, calls_left, send, "verifier").ask_all(inquiry)
         return _judgement_after(inquiry, request, judgement, self.world)
 
     def apply_recorded_calls(self, request: VerifyRequest, judgement: Judgement) -> Judgement:
@@ -92,7 +93,8 @@ class Questioner:
         own_turns = [
             turn for turn in request.inquiry if any(call.id.startswith(_CHECK_ID_PREFIX) for call in turn.calls)
         ]
-        answer_calls = sum(len(turn.calls) for turn in request.inquiry) - sum(len(turn.calls) for turn in own_turns)
+        own_calls = _count_calls(own_turns)
+        answer_calls = _count_calls(request.inquiry) - own_calls
         rollout_calls = sum(one.usage.tool_calls for one in (*request.trajectories, *request.testing))
         budget = self._count_allowed_calls(request, rollout_calls + answer_calls)
         toolbox = await self._get_toolbox() if budget else None
@@ -101,7 +103,7 @@ class Questioner:
             _replay_recorded_calls(comparison, request)
         else:
             comparison = Comparison(places, stated, _offered_tools(toolbox, request), budget)
-            await _Asker(toolbox, request, budget, send, own_turns, id_prefix=_CHECK_ID_PREFIX).ask_all(comparison)
+            await _Asker(toolbox, request, budget - own_calls, send, _CHECK_ID_PREFIX).ask_all(comparison)
         return comparison
 
     def _make_inquiry(self, request: VerifyRequest, judgement: Judgement, offered: Sequence[str]) -> Inquiry:
@@ -143,22 +145,15 @@ class _Asker:
     """Makes the calls of one inquiry, and tells of each."""
 
     def __init__(
-        self,
-        toolbox: Toolbox,
-        request: VerifyRequest,
-        budget: int,
-        send: Send[VerifierItem],
-        own_turns: Sequence[Turn],
-        *,
-        id_prefix: str = "verifier",
+        self, toolbox: Toolbox, request: VerifyRequest, calls_left: int, send: Send[VerifierItem], id_prefix: str
     ) -> None:
-        """`own_turns` are earlier turns of the same inquiry; `id_prefix` is how the ids of its calls begin."""
+        """`id_prefix` is how the ids of its calls begin."""
         self._toolbox = toolbox
         self._request = request
         self._send = send
         self._id_prefix = id_prefix
         self._results_by_call = recorded_results(request.inquiry)
-        self._calls_left = budget - sum(len(turn.calls) for turn in own_turns)
+        self._calls_left = calls_left
         self._next_turn = len(request.inquiry)
         rollouts = (*request.trajectories, *request.testing)
         self._rollout_id = 1 + max((one.rollout_id for one in rollouts), default=-1)
@@ -207,6 +202,10 @@ def most_questions(options: LocateOptions, config: VerifierConfig) -> int:
     """How many calls the verifier may make for a request, within what the operator allows."""
     wanted = config.questions if options.verifier_questions is None else options.verifier_questions
     return min(wanted, config.max_questions)
+
+
+def _count_calls(turns: Sequence[Turn]) -> int:
+    return sum(len(turn.calls) for turn in turns)
 
 
 def recorded_results(turns: Sequence[Turn]) -> dict[bytes, ToolResult]:
