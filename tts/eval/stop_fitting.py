@@ -19,7 +19,6 @@ from tts.domain.stop_policy import StopPolicy
 from tts.domain.stop_settings import TownGuess
 from tts.domain.stop_table import MOST_VOTES, BandTable, Cell, CellLoss, StopTable, band_of
 from tts.ensemble.consensus_watch import ConsensusWatch
-from tts.ensemble.vote_count import VoteCount
 from tts.errors import DataError
 from tts.eval.labelled_cases import LabelledCase, fitted_kind_of_cases
 from tts.verify.evidence.world import World
@@ -101,7 +100,8 @@ def _steps(endings: Sequence[_Ending], radius_km: float, guesses: TownGuess) -> 
     steps = []
     for ending in endings:
         watch.forget()
-        at = [_vote_count(watch, ending, count) for count in range(1, len(ending.order) + 1)]
+        trajectories = [ending.case.trajectories[i] for i in ending.order]
+        at = [watch.vote_count(trajectories[:count]) for count in range(1, len(trajectories) + 1)]
         right = [error < radius_km for error in ending.errors_km]
         for end in range(1, len(at)):
             for now in range(end):
@@ -110,10 +110,6 @@ def _steps(endings: Sequence[_Ending], radius_km: float, guesses: TownGuess) -> 
                     _Step(at[now].cell, end - now, at[now].probability_of_change(at[end]), at[end].votes, gain)
                 )
     return steps
-
-
-def _vote_count(watch: ConsensusWatch, ending: _Ending, count: int) -> VoteCount:
-    return watch.vote_count([ending.case.trajectories[i] for i in ending.order[:count]])
 
 
 def _band(families: Sequence[Sequence[_Step]]) -> BandTable:

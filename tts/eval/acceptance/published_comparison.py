@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tts.eval.metrics.accuracy import accuracy_percent
 from tts.eval.published_results import PublishedRow, published_rows
-from tts.eval.runs.report import Table, TableRow
+from tts.eval.runs.report import Table, TableRow, published_table_row
 from tts.eval.runs.run_metrics import RecordColumns
 
 # dialect → what the papers call the system with the released weights
@@ -41,12 +41,5 @@ def _table(benchmark: str, rows: list[PublishedRow], dataset: str, measured: Rec
         note=f"{len(mine.records)} photos" + ("" if same else ", other ones than the benchmark's"),
         ours=True,
     )
-    theirs = [
-        TableRow(
-            system=row.system,
-            acc_percent=row.acc_percent,
-            note=row.source if row.comparable else f"{row.source}; not comparable: {row.why}",
-        )
-        for row in rows
-    ]
+    theirs = [published_table_row(row) for row in rows]
     return Table(benchmark=benchmark, thresholds_km=thresholds, rows=(*theirs, ours))

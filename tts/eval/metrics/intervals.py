@@ -14,6 +14,8 @@ from tts.domain.value import Value
 
 _CHUNK_CELLS = 4_000_000
 _Z95 = 1.959963984540054
+_LEVEL = 0.95
+_RESAMPLES = 2000
 
 
 class Interval(Value):
@@ -22,26 +24,20 @@ class Interval(Value):
     value: float
     low: float
     high: float
-    level: float = Field(default=0.95, gt=0, lt=1)
+    level: float = Field(default=_LEVEL, gt=0, lt=1)
 
     def __str__(self) -> str:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
-def bootstrap_mean(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+def bootstrap_mean(values: Floats, *, seed: int = 0) -> Interval:
     """Percentile bootstrap of a mean (Efron 1979). The same seed gives the same interval; NaN for no rows."""
-    if not len(values):
-        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
-    means = _resample(values, lambda drawn: drawn.mean(axis=1), resamples, seed)
-    return _interval(float(values.mean()), means, level)
+    return _bootstrap(values, lambda rows: rows.mean(axis=-1), seed)
 
 
-def bootstrap_median(values: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
-    """Percentile bootstrap of a median. The same seed gives the same interval; NaN for no rows."""
-    if not len(values):
-        return Interval(value=math.nan, low=math.nan, high=math.nan, level=level)
-    medians = _resample(values, lambda drawn: np.median(drawn, axis=1), resamples, seed)
-    return _interval(float(np.median(values)), medians, level)
+def bootstrap_median(values: Floats) -> Interval:
+    """Percentile bootstrap of a median, as that of a mean."""
+    return _bootstrap(values, lambda rows: np.asarray(np.median(rows, axis=-1)))
 
 
 def share_interval(right: npt.NDArray[np.bool_] | Floats) -> Interval:
@@ -59,36 +55,30 @@ def share_interval(right: npt.NDArray[np.bool_] | Floats) -> Interval:
     return Interval(value=100 * share, low=100 * min(low, share), high=100 * max(high, share))
 
 
-def bootstrap_ratio(
-    parts: Floats, wholes: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Interval:
+def bootstrap_ratio(parts: Floats, wholes: Floats) -> Interval:
     """Percentile bootstrap of sum(parts) / sum(wholes), pairs drawn together. Needs wholes above 0 in total."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(wholes), (resamples, len(wholes)))
+    drawn = _draw_rows(len(wholes))
     sums = wholes[drawn].sum(axis=1)
     ratios = parts[drawn].sum(axis=1)[sums > 0] / sums[sums > 0]
-    return _interval(float(parts.sum() / wholes.sum()), ratios, level)
+    return _interval(float(parts.sum() / wholes.sum()), ratios)
 
 
-def paired_ratio_difference(
-    a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Interval:
+def paired_ratio_difference(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Interval:
     """sum(parts) / sum(wholes) of b minus that of a, with a paired bootstrap interval: samples are drawn once for both.
 
     `a` and `b` are (parts, wholes), all of one length. Needs wholes above 0 in total.
     """
-    count = len(a[0])
-    drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
+    drawn = _draw_rows(len(a[0]))
     sums = [(parts[drawn].sum(axis=1), wholes[drawn].sum(axis=1)) for parts, wholes in (a, b)]
     known = (sums[0][1] > 0) & (sums[1][1] > 0)
     first, second = (parts[known] / wholes[known] for parts, wholes in sums)
     value = float(b[0].sum() / b[1].sum() - a[0].sum() / a[1].sum())
-    return _interval(value, second - first, level)
+    return _interval(value, second - first)
 
 
-def paired_difference(a: Floats, b: Floats, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
+def paired_difference(a: Floats, b: Floats) -> Interval:
     """Mean of b − a with a paired bootstrap interval: samples are drawn once for both systems."""
-    return bootstrap_mean(b - a, level=level, resamples=resamples, seed=seed)
+    return bootstrap_mean(b - a)
 
 
 def mcnemar_p(a_right: npt.NDArray[np.bool_], b_right: npt.NDArray[np.bool_]) -> float:
@@ -116,19 +106,25 @@ def sign_flip_p(a: Floats, b: Floats, *, flips: int = 10_000, seed: int = 0) -> 
     return (extreme + 1) / (flips + 1)
 
 
-def _resample(values: Floats, statistic: Callable[[Floats], Floats], resamples: int, seed: int) -> Floats:
+def _bootstrap(values: Floats, statistic: Callable[[Floats], Floats], seed: int = 0) -> Interval:
+    if not len(values):
+        return Interval(value=math.nan, low=math.nan, high=math.nan)
     rng = np.random.default_rng(seed)
     step = max(1, _CHUNK_CELLS // len(values))
     parts = []
-    for start in range(0, resamples, step):
-        drawn = rng.integers(0, len(values), (min(step, resamples - start), len(values)))
+    for start in range(0, _RESAMPLES, step):
+        drawn = rng.integers(0, len(values), (min(step, _RESAMPLES - start), len(values)))
         parts.append(statistic(values[drawn]))
-    return np.concatenate(parts)
+    return _interval(float(statistic(values)), np.concatenate(parts))
 
 
-def _interval(value: float, resampled: Floats, level: float) -> Interval:
-    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value=value, low=float(low), high=float(high), level=level)
+def _draw_rows(count: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng(0).integers(0, count, (_RESAMPLES, count))
+
+
+def _interval(value: float, resampled: Floats) -> Interval:
+    low, high = np.quantile(resampled, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return Interval(value=value, low=float(low), high=float(high))
 
 
 def _log_choose(n: int, k: int) -> float:

@@ -17,7 +17,7 @@ from tts.domain.answer import Radius
 from tts.domain.geo import EARTH_RADIUS_KM, WGS84, LatLon, distance_km
 from tts.domain.region import Region
 from tts.domain.value import Value
-from tts.eval.metrics.intervals import bootstrap_ratio, share_interval
+from tts.eval.metrics.intervals import Interval, bootstrap_ratio, share_interval
 
 _HEMISPHERES = (box(-180, -90, 0, 90), box(0, -90, 180, 90))
 
@@ -52,8 +52,7 @@ class RegionFigures(Value):
 
 def region_figures(areas: Sequence[KnownArea]) -> RegionFigures:
     """Needs at least one answer."""
-    held = np.array([_contains_truth(one.region_90, one.truth, one.point, one.radius.p90) for one in areas])
-    whole = share_interval(held)
+    whole = _cover90(areas)
     several = [one for one in areas if one.region_90 is not None]
     found = RegionFigures(
         answers=len(areas),
@@ -65,9 +64,7 @@ def region_figures(areas: Sequence[KnownArea]) -> RegionFigures:
 
 
 def _figures_of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
-    inside = share_interval(
-        np.array([_contains_truth(one.region_90, one.truth, one.point, one.radius.p90) for one in areas])
-    )
+    inside = _cover90(areas)
     half = share_interval(
         np.array([_contains_truth(one.region_50, one.truth, one.point, one.radius.p50) for one in areas])
     )
@@ -83,6 +80,11 @@ def _figures_of_several(areas: Sequence[KnownArea]) -> dict[str, object]:
         "area_ratio": round(ratio.value, 4),
         "area_ratio_interval": (round(ratio.low, 4), round(ratio.high, 4)),
     }
+
+
+def _cover90(areas: Sequence[KnownArea]) -> Interval:
+    held = [_contains_truth(one.region_90, one.truth, one.point, one.radius.p90) for one in areas]
+    return share_interval(np.array(held))
 
 
 def area_km2(region: Region) -> float:

@@ -122,12 +122,11 @@ def markdown(found: Report) -> str:
 def table_markdown(table: Table) -> str:
     """The table as Markdown; our row in bold, rows that are not comparable marked with *."""
     head = ["system", *(f"@{t:g} km" for t in table.thresholds_km), "source"]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in table.rows:
-        name = f"**{row.system}**" if row.ours else row.system
-        cells = [name, *(f"{value:.2f}" for value in row.acc_percent), row.note]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = [
+        [f"**{row.system}**" if row.ours else row.system, *(f"{value:.2f}" for value in row.acc_percent), row.note]
+        for row in table.rows
+    ]
+    return _markdown_table(head, rows)
 
 
 _TABLE_HEAD = (
@@ -138,8 +137,12 @@ _TABLE_HEAD = (
 
 
 def _figures_table(parts: dict[str, Figures]) -> str:
-    lines = ["| part | " + " | ".join(_TABLE_HEAD) + " |", "|---" * (len(_TABLE_HEAD) + 1) + "|"]
-    return "\n".join([*lines, *(f"| {name} | " + " | ".join(_cells(f)) + " |" for name, f in parts.items())])
+    return _markdown_table(["part", *_TABLE_HEAD], [[name, *_cells(found)] for name, found in parts.items()])
+
+
+def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
 def _cells(f: Figures) -> list[str]:
@@ -187,12 +190,13 @@ def _table(
         note=f"n = {len(measured.records)}",
         ours=True,
     )
-    theirs = [
-        TableRow(
-            system=row.system + ("" if row.comparable else " *"),
-            acc_percent=row.acc_percent,
-            note=row.source if row.comparable else f"{row.source}; not comparable: {row.why}",
-        )
-        for row in rows
-    ]
+    theirs = [published_table_row(row, mark=" *") for row in rows]
     return Table(benchmark=benchmark, thresholds_km=thresholds, rows=(*theirs, ours))
+
+
+def published_table_row(row: PublishedRow, *, mark: str = "") -> TableRow:
+    """The row of a published figure; `mark` follows the name of a system that is not comparable."""
+    if row.comparable:
+        return TableRow(system=row.system, acc_percent=row.acc_percent, note=row.source)
+    note = f"{row.source}; not comparable: {row.why}"
+    return TableRow(system=row.system + mark, acc_percent=row.acc_percent, note=note)

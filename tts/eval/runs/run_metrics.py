@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tts.domain.geo import Floats, LatLon, distance_km
+from tts.domain.geo import Floats, distance_km
 from tts.domain.usage import Usage
 from tts.domain.value import Value
 from tts.eval.metrics.accuracy import (
@@ -152,10 +152,7 @@ def right_country(record: Record, names: PlaceNames) -> bool:
 def rollout_errors_km(record: Record) -> Floats:
     """(N,) errors of the single rollouts, in order; NaN for those without a point."""
     trajectories = record.run.trajectories if record.run is not None else ()
-    points: list[LatLon | None] = []
-    for trajectory in trajectories:
-        answer = trajectory.answer
-        points.append(answer.point if answer is not None else None)
+    points = [one.answer.point if one.answer is not None else None for one in trajectories]
     errors = [np.nan if point is None else distance_km(point, record.truth.point) for point in points]
     return np.array(errors, dtype=np.float64)
 

@@ -80,37 +80,28 @@ def _draw_panel(panel: Panel, script: str, shelf: FontShelf, rng: random.Random)
     face_seed = rng.random()  # one hand letters the whole sign, as far as its face reaches
     room = width - 2 * margin
     drawn = [_fit_face(line, script, shelf, random.Random(face_seed), room, weight) for line in panel.lines]
-    heights = [font.size * (1.25 + line.gap) for font, line in zip(drawn, panel.lines, strict=True)]
+    heights = [size * (1.25 + line.gap) for (_, size), line in zip(drawn, panel.lines, strict=True)]
     scale = min(1.0, (height - 2 * margin) / sum(heights))
     y = (height - scale * sum(heights)) / 2
-    for line, sized, tall in zip(panel.lines, drawn, heights, strict=True):
-        font = sized.font(max(10, int(sized.size * scale)))
-        middle = (width / 2, y + scale * (tall - 0.62 * sized.size))
+    for line, (face, size), tall in zip(panel.lines, drawn, heights, strict=True):
+        font = face.font(max(10, int(size * scale)), weight)
+        middle = (width / 2, y + scale * (tall - 0.62 * size))
         right_to_left = script in _RTL_SCRIPTS and any(ord(char) > 0x590 for char in line.text)
         draw.text(middle, line.text, fill=ink, font=font, anchor="mm", **_direction_options(right_to_left, font))
         y += scale * tall
     return picture
 
 
-class _SizedFace:
-    """A face and the size at which a line fills its width."""
-
-    def __init__(self, face: Face, size: int, weight: int) -> None:
-        self._face = face
-        self.size = size
-        self._weight = weight
-
-    def font(self, size: int) -> ImageFont.FreeTypeFont:
-        return self._face.font(size, self._weight)
-
-
-def _fit_face(line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int) -> _SizedFace:
+def _fit_face(
+    line: Line, script: str, shelf: FontShelf, rng: random.Random, width: float, weight: int
+) -> tuple[Face, int]:
+    """A face and the size at which the line fills the width."""
     face = shelf.pick(rng, script, line.text)
     if face is None:
         raise LookupError(f"no font has all of {line.text!r}")
     size = int(120 * line.size)
     length = face.font(size, weight).getlength(line.text)
-    return _SizedFace(face, max(12, int(size * min(1.0, width / max(1.0, length)))), weight)
+    return face, max(12, int(size * min(1.0, width / max(1.0, length))))
 
 
 def _direction_options(right_to_left: bool, font: ImageFont.FreeTypeFont) -> dict[str, Any]:
