@@ -8,8 +8,8 @@ development": they are written down here, so that a newer package of names chang
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from typing import Final
 
 import orjson
@@ -41,8 +41,9 @@ _tokens = metrics.get_meter("geotts", schema_url=SCHEMA).create_histogram(
 )
 
 
-@contextmanager
-def rollout_span(parent: TraceContext | None, request_id: str, rollout_id: int, model: ModelClient) -> Iterator[Span]:
+def rollout_span(
+    parent: TraceContext | None, request_id: str, rollout_id: int, model: ModelClient
+) -> AbstractContextManager[Span]:
     """Around one rollout."""
     attributes: dict[str, AttributeValue] = {"rollout_id": rollout_id}
     name = "rollout"
@@ -56,8 +57,7 @@ def rollout_span(parent: TraceContext | None, request_id: str, rollout_id: int, 
             "gen_ai.agent.id": f"{AGENT}/{rollout_id}",
             "gen_ai.conversation.id": f"{request_id}/{rollout_id}",
         }
-    with span(name, parent=parent, **attributes) as current:
-        yield current
+    return span(name, parent=parent, **attributes)
 
 
 def traced_generation(model: ModelClient, request: ModelRequest) -> AsyncIterator[Delta]:
@@ -132,8 +132,7 @@ class _Chat:
                 _tokens.record(count, {**self._common_attributes, "gen_ai.token.type": kind})
 
 
-@contextmanager
-def tool_span(call: ToolCall, rollout_id: int) -> Iterator[Span]:
+def tool_span(call: ToolCall, rollout_id: int) -> AbstractContextManager[Span]:
     """Around one tool call; `record_result` adds the result."""
     attributes: dict[str, AttributeValue] = {"tool": call.name, "rollout_id": rollout_id}
     name = "tool"
@@ -147,8 +146,7 @@ def tool_span(call: ToolCall, rollout_id: int) -> Iterator[Span]:
         }
         if GEN_AI.content:
             attributes["gen_ai.tool.call.arguments"] = _content(call.arguments)
-    with span(name, None, **attributes) as current:
-        yield current
+    return span(name, None, **attributes)
 
 
 def record_result(current: Span, result: ToolResult) -> None:
@@ -166,16 +164,14 @@ def record_verdict(verdict: Verdict) -> None:
     """Add the verifier's score to the current span, as an evaluation: the confidence, and the level as its label."""
     if not GEN_AI.on:
         return
-    evaluation: Mapping[str, AttributeValue] = {
+    evaluation: dict[str, AttributeValue] = {
         "gen_ai.evaluation.name": "geotts.confidence",
         "gen_ai.evaluation.score.value": verdict.confidence,
         "gen_ai.evaluation.score.label": "abstained" if verdict.abstained else str(verdict.level),
     }
-    with_explanation = {
-        **evaluation,
-        "gen_ai.evaluation.explanation": mask_secrets(verdict.explanation)[:_MAX_CONTENT_CHARS],
-    }
-    trace.get_current_span().add_event("gen_ai.evaluation.result", with_explanation if GEN_AI.content else evaluation)
+    if GEN_AI.content:
+        evaluation["gen_ai.evaluation.explanation"] = mask_secrets(verdict.explanation)[:_MAX_CONTENT_CHARS]
+    trace.get_current_span().add_event("gen_ai.evaluation.result", evaluation)
 
 
 def _provider(model: ModelClient) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tts.domain.events import LeftMachine
 from tts.domain.outgoing_request import Outgoing
@@ -20,6 +21,7 @@ _WRITE_TIMEOUT_S = 2.0
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class RequestEgress:
     """The egress of one request.
 
@@ -32,37 +34,27 @@ class RequestEgress:
         complete: False where some of what left cannot be known any more.
     """
 
-    def __init__(
-        self,
-        request_id: str,
-        egress_log: EgressLogWriter | None,
-        engines: tuple[str, ...],
-        *,
-        may_send: bool,
-        before: Iterable[EgressRecord] = (),
-        complete: bool = True,
-    ) -> None:
-        self._egress_log = egress_log
-        self._engines = engines
-        self._may_send = may_send
-        self._id = request_id
-        self._outgoing: list[Outgoing] = []
-        self._unwritten_records = list(before)
-        self._is_complete = complete
+    request_id: str
+    egress_log: EgressLogWriter | None
+    engines: tuple[str, ...]
+    may_send: bool
+    before: Sequence[EgressRecord] = ()
+    complete: bool = True
+    _outgoing: list[Outgoing] = field(default_factory=list, init=False)
 
     async def to_event(self) -> LeftMachine | None:
         """The event; None when nothing left. Never raises. `complete` is false if a process was lost that may have sent
         something."""
-        found = [*self._unwritten_records, *EGRESS.take(self._id)]
-        self._unwritten_records.clear()
+        found = [*self.before, *EGRESS.take(self.request_id)]
+        self.before = ()
         self._outgoing += [record.outgoing for record in found if record.outgoing is not None]
-        self._is_complete &= all(record.outgoing is not None for record in found)
-        await write_to_log(self._egress_log, found)
-        complete = self._is_complete or not self._may_send
-        if not (self._engines or self._outgoing) and complete:
+        self.complete &= all(record.outgoing is not None for record in found)
+        await write_to_log(self.egress_log, found)
+        complete = self.complete or not self.may_send
+        if not (self.engines or self._outgoing) and complete:
             return None
         in_order = tuple(sorted(self._outgoing, key=lambda one: one.at))
-        return LeftMachine(engines=self._engines, sent=in_order, complete=complete)
+        return LeftMachine(engines=self.engines, sent=in_order, complete=complete)
 
 
 async def write_to_log(egress_log: EgressLogWriter | None, records: Sequence[EgressRecord]) -> None:

@@ -279,8 +279,8 @@ class Ensemble:
         self, merged: _RolloutMerge, group: GroupRequest, deadline: Deadline, wait_ends_at: float | None, until: float
     ) -> StopReason | None:
         """Handle the time-out at `until`; returns the reason if the running rollouts are to be stopped."""
-        if (reason := self._stop_decision.reason_at_deadline(deadline)) is not None:
-            return reason
+        if deadline.has_passed:
+            return StopReason.DEADLINE
         if until == self._description.latest_start:
             self._run_groups(merged, self._description.release_all(self._sink.descriptions))
         elif until == wait_ends_at:

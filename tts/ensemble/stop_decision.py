@@ -1,7 +1,7 @@
 """Decides whether the rollouts of a request that still run are stopped, and why. `Ensemble` stops them.
 
-The reasons: the deadline has passed; the request has used its total of tokens; the stop policy says that enough
-rollouts agree (`tts.ensemble.consensus_watch`); as many as were wanted have ended; the rest are stragglers
+The reasons, before the deadline: the request has used its total of tokens; the stop policy says that enough rollouts
+agree (`tts.ensemble.consensus_watch`); as many as were wanted have ended; the rest are stragglers
 (`tts.ensemble.stragglers`).
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tts.aio import Deadline
 from tts.domain.answer import StopReason
 from tts.domain.trajectory import Run
 from tts.ensemble.stragglers import straggler_s
@@ -36,10 +35,6 @@ class StopDecision:
         if agreed:
             return StopReason.QUORUM
         return StopReason.CANCELLED if len(started) > wanted and len(took) >= wanted else None
-
-    def reason_at_deadline(self, deadline: Deadline) -> StopReason | None:
-        """The reason once the deadline of the rollouts has passed."""
-        return StopReason.DEADLINE if deadline.has_passed else None
 
     def straggler_time(self, started: Mapping[int, float], took: Mapping[int, float]) -> float | None:
         """When those still running are stragglers, on the loop's clock; None while that is unknown or allowed."""

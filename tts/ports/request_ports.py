@@ -53,11 +53,7 @@ class Ports:
         Returns:
             All that leaves for the request; what was recorded already is part of it.
         """
+        engines = self.identity.remote_engines
         return RequestEgress(
-            request_id,
-            self.egress_log,
-            self.identity.remote_engines,
-            may_send=self.may_send,
-            before=before,
-            complete=complete,
+            request_id, self.egress_log, engines, may_send=self.may_send, before=tuple(before), complete=complete
         )

@@ -8,6 +8,7 @@ cost the same but for a tenth, the one with the fewest tokens is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from tts.decision_weights import weights
 from tts.domain.budget import Budget
@@ -89,28 +90,20 @@ class BudgetChoice(Value):
         return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
 
 
+@dataclass(frozen=True)
 class BudgetPlanner:
     """Pure. `engine` is the one that will work, `price` that of its model, where it has one. `models` share the
     rollouts. `possible` is what the installation can do."""
 
-    def __init__(
-        self,
-        table: BudgetTable,
-        engine: str = "",
-        price: Price | None = None,
-        models: int = 1,
-        possible: PossibleWays | None = None,
-    ) -> None:
-        self.table = table
-        self.models = models
-        self._possible_ways = possible or PossibleWays()
-        self._engine = engine
-        self._price = price
-        self._is_transferred = table.engine == POLICY or engine not in ("", table.engine)
+    table: BudgetTable
+    engine: str = ""
+    price: Price | None = None
+    models: int = 1
+    possible: PossibleWays = field(default_factory=PossibleWays)
 
     def with_table(self, table: BudgetTable) -> BudgetPlanner:
         """The same for another table."""
-        return BudgetPlanner(table, self._engine, self._price, self.models, self._possible_ways)
+        return replace(self, table=table)
 
     def choose(
         self, budget: Budget, radius_km: float, *, keeps_turns: bool = False, possible: PossibleWays | None = None
@@ -121,7 +114,7 @@ class BudgetPlanner:
         A request that already asks for the questions and the stop of its plan gets the same plan again: the choice is
         repeated among the rows with no more than those until it stays.
         """
-        possible = self._possible_ways.both(possible or PossibleWays())
+        possible = self.possible.both(possible or PossibleWays())
         choice = self._choose_once(budget, radius_km, possible, keeps_turns=keeps_turns)
         while True:
             possible = possible.both(choice.row.possible_ways)
@@ -161,6 +154,10 @@ class BudgetPlanner:
         return BudgetCost(tokens=tokens, seconds=None, money_usd=self._money(tokens, prompts))
 
     @property
+    def _is_transferred(self) -> bool:
+        return self.table.engine == POLICY or self.engine not in ("", self.table.engine)
+
+    @property
     def _runs_text(self) -> str:
         if self.table.engine == POLICY:
             return "made-up runs"
@@ -187,10 +184,10 @@ class BudgetPlanner:
         )
 
     def _money(self, written: Amount, read: Amount) -> Amount | None:
-        if self._price is None:
+        if self.price is None:
             return None
         mean, p90 = (
-            self._price.cost_usd(Usage(prompt_tokens=round(prompts), completion_tokens=round(tokens)))
+            self.price.cost_usd(Usage(prompt_tokens=round(prompts), completion_tokens=round(tokens)))
             for tokens, prompts in ((written.mean, read.mean), (written.p90, read.p90))
         )
         return Amount(mean=mean, p90=p90)

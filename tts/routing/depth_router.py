@@ -129,12 +129,10 @@ class DepthRouter:
         if choice is not None and depth is not PlanDepth.HOPELESS:
             reason += choice.note_for(plan.limits, use_tools=plan.use_tools)
             plan = self._add_summary(plan.model_copy(update={"reason": reason}), self._budget(options))
-        return plan if opened is None else self._change_opened_plan(plan, opened, options)
-
-    def _change_opened_plan(self, plan: Plan, opened: Plan, options: LocateOptions) -> Plan:
-        budget = self._budget(options)
+        if opened is None:
+            return plan
         changed = opened.model_copy(update={"depth": plan.depth, "n_planned": plan.n_planned, "reason": plan.reason})
-        return self._add_summary(changed, budget)
+        return self._add_summary(changed, self._budget(options))
 
     def escalate(self, plan: Plan, options: LocateOptions, *, started: int, spent: Usage) -> Plan | None:
         """More rollouts at the same depth first (half of what is left), then the rest a level deeper."""
@@ -190,27 +188,20 @@ class DepthRouter:
             allowed = allowed.model_copy(update={"answer_draws": None})
         offered = plan.use_tools if budget.limits.max_tool_calls else None
         attempts = plan_sentence(plan.n_planned, self._models, allowed, tools=offered, reason=plan.reason)
-        summary = attempts + self._money_note(plan.limits) + _draws_note(plan.limits, budget)
+        no_price = plan.limits.max_cost_usd is not None and self._price is None
+        no_draws = (plan.limits.answer_draws or 1) > 1 and not budget.draws_answers
+        summary = attempts + (f"; {NO_PRICE}" if no_price else "") + (f"; {NO_DRAWS}" if no_draws else "")
         cost = predicted_cost(plan.depth, plan.n_planned, allowed, self._price)
         return plan.model_copy(update={"summary": summary, "predicted_cost": cost})
 
     def _budget(self, options: LocateOptions) -> DialectBudget:
         return self._budget_of(options.dialect) if self._budget_of else DialectBudget(limits=self._limits)
 
-    def _money_note(self, limits: Limits) -> str:
-        if limits.max_cost_usd is None or self._price is not None:
-            return ""
-        return f"; {NO_PRICE}"
-
     def _operator_limits(self, budget: DialectBudget) -> Limits:
         if not budget.published:
             return self._limits
         given = {name: getattr(self._limits, name) for name in self._limits.model_fields_set}
         return budget.limits.model_copy(update=given)
-
-
-def _draws_note(limits: Limits, budget: DialectBudget) -> str:
-    return f"; {NO_DRAWS}" if (limits.answer_draws or 1) > 1 and not budget.draws_answers else ""
 
 
 def _choose_depth(options: LocateOptions, locatability: Locatability, abilities: Abilities) -> tuple[PlanDepth, str]:

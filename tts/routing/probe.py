@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from tts.aio import closing
 from tts.decision_weights import weights
-from tts.dialects.base import photo_ref
+from tts.dialects.base import user_message
 from tts.domain.description import Description
-from tts.domain.messages import ImagePart, Message, TextPart
 from tts.domain.photo import Photo
 from tts.domain.plan import Locatability
 from tts.domain.request import RequestContext
@@ -43,11 +42,25 @@ class ProbeLocator:
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Ask for at most a tenth of the time left. The cost of the question is reported even if it failed."""
         routing = await self._other_locator.rate(photos, context)
+        request = ModelRequest(
+            context=context,
+            session_id=f"{context.id}/probe/0",
+            messages=(user_message(_PROBE_PROMPT, tuple(photos)),),
+            sampling=Sampling(temperature=0.0, max_tokens=16),
+            photos=tuple(photos),
+            readings=routing.readings,
+        )
         descriptions: list[Description] = []
         meter = Meter(context.money_left_usd)
+        reply = ""
         try:
-            async with asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)):
-                reply = await self._ask(photos, context, routing, descriptions, meter)
+            async with (
+                asyncio.timeout(min(_TIMEOUT_S, 0.1 * context.remaining_s)),
+                closing(meter.generate(self._model, request)) as deltas,
+            ):
+                async for delta in deltas:
+                    descriptions += delta.described
+                    reply += delta.text
         except (TimeoutError, GeoTTSError):
             reply = ""
         used = routing.usage + meter.usage
@@ -62,38 +75,6 @@ class ProbeLocator:
         sentence = f"the model rates how easy the photo is at {10 * rating:.0f} of 10 and says that {wants}"
         rated = Locatability(score=rating, method="probe", parts=parts, why=f"{sentence}; {other.why}")
         return replace(routing, locatability=self._predictor.refine(rated) if self._predictor else rated)
-
-    async def _ask(
-        self,
-        photos: Sequence[Photo],
-        context: RequestContext,
-        routing: Routing,
-        descriptions: list[Description],
-        meter: Meter,
-    ) -> str:
-        """The reply. An observer's words are added to `descriptions`, also when none comes."""
-        request = ModelRequest(
-            context=context,
-            session_id=f"{context.id}/probe/0",
-            messages=(
-                Message(
-                    role="user",
-                    parts=(
-                        *(ImagePart(image=photo_ref(photo, i)) for i, photo in enumerate(photos)),
-                        TextPart(text=_PROBE_PROMPT),
-                    ),
-                ),
-            ),
-            sampling=Sampling(temperature=0.0, max_tokens=16),
-            photos=tuple(photos),
-            readings=routing.readings,
-        )
-        async with closing(meter.generate(self._model, request)) as deltas:
-            text = ""
-            async for delta in deltas:
-                descriptions += delta.described
-                text += delta.text
-        return text
 
 
 def parse_probe(reply: str) -> tuple[float, bool] | None:

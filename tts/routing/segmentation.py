@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib.resources
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -89,27 +90,25 @@ class Segmenter:
         return [np.asarray(one.cpu().numpy(), dtype=np.int64) for one in scores.argmax(dim=1)]
 
 
+@dataclass(frozen=True, eq=False)
 class VisualLocator:
     """Another locator's rating with L_visual as one more part; alone it rates what is pictured."""
 
-    def __init__(
-        self, segmenter: Segmenter, beside: Locator | None = None, predictor: DepthPredictor | None = None
-    ) -> None:
-        self._segmenter = segmenter
-        self._other_locator = beside
-        self._predictor = predictor
+    segmenter: Segmenter
+    beside: Locator | None = None
+    predictor: DepthPredictor | None = None
 
     async def rate(self, photos: Sequence[Photo], context: RequestContext) -> Routing:
         """Takes L_visual from the photo that has most of it. The segmentation runs in a thread."""
-        maps = await asyncio.to_thread(self._segmenter.segment, photos)
+        maps = await asyncio.to_thread(self.segmenter.segment, photos)
         visual = max((visual_rating(one) for one in maps), key=lambda rating: rating.score)
-        if self._other_locator is None:
+        if self.beside is None:
             return Routing(locatability=visual)
-        routing = await self._other_locator.rate(photos, context)
+        routing = await self.beside.rate(photos, context)
         other = routing.locatability
         parts, why = {**other.parts, **visual.parts}, f"{other.why}; {visual.why}"
         rated = other.model_copy(update={"method": "visual", "parts": parts, "why": why})
-        return Routing(self._predictor.refine(rated) if self._predictor else rated, routing.readings)
+        return Routing(self.predictor.refine(rated) if self.predictor else rated, routing.readings)
 
 
 def _pixels(photo: Photo) -> npt.NDArray[np.float32]:

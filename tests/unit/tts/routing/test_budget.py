@@ -133,7 +133,9 @@ def chosen_with(*, draws_answers=True, tools=None, possible=None):
     rows = (row(2, 40, 1000, 2), row(2, 50, 1200, 2, answer_draws=3), row(2, 60, 1000, 2, questions=4),
             row(2, 70, 1000, 2, stop="loss:1.0"))  # fmt: skip
     dialect = DialectBudget(limits=Limits(max_turns=8), draws_answers=draws_answers)
-    planner = BudgetPlanner(TABLE.model_copy(update={"rows": rows}), "clues", PRICE, possible=possible)
+    planner = BudgetPlanner(
+        TABLE.model_copy(update={"rows": rows}), "clues", PRICE, possible=possible or PossibleWays()
+    )
     router = DepthRouter(Limits(), Abilities(sees_pictures=True), lambda _: dialect, PRICE, planner)
     options = router.within_budget(LocateOptions(budget=Budget(tokens=5000), tools=tools))
     plan = router.plan(options, SOMETHING)
