@@ -7,12 +7,12 @@ fails, the request still exists and can be erased again.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from deployments.runstore.blobs import BlobStore
-from deployments.runstore.case_record import CaseRecord
-from deployments.runstore.port import IdempotencyClaim, LogEntry, RunStore
+from deployments.runstore.port import RunStore
 from deployments.runstore.run_meta import RunMeta
 from tts.aio import run_to_end
 from tts.ports.toolbox import Attachment
@@ -23,7 +23,11 @@ _MAX_KNOWN_FOLDERS = 10_000
 
 
 class RunStoreWithBlobs:
-    """`store` and `blobs` as one run store. `wall` gives Unix seconds, for what is past its retention."""
+    """`store` and `blobs` as one run store. `wall` gives Unix seconds, for what is past its retention.
+
+    Everything that is not defined here is as the store does it. The bytes of the requests of a case stay, because the
+    store still knows these requests.
+    """
 
     def __init__(
         self, store: RunStore, blobs: BlobStore, retention_s: float, *, wall: Callable[[], float] = time.time
@@ -32,8 +36,10 @@ class RunStoreWithBlobs:
         self._blobs = blobs
         self._retention_s = retention_s
         self._wall_clock = wall
-        self.shared = store.shared
         self._folders: dict[str, str] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:
         """As the store does."""
@@ -41,10 +47,6 @@ class RunStoreWithBlobs:
         if opened:
             self._remember(meta)
         return opened
-
-    async def append(self, request_id: str, entries: Sequence[LogEntry]) -> None:
-        """As the store does."""
-        await self._store.append(request_id, entries)
 
     async def attach(self, request_id: str, attachment: Attachment) -> None:
         """Put the bytes away, then their reference into the store. Of a request erased meanwhile nothing stays."""
@@ -56,34 +58,6 @@ class RunStoreWithBlobs:
         """As the store does."""
         self._folders.pop(meta.request_id, None)
         return await self._store.close(meta)
-
-    async def save(self, request_id: str, name: str, data: bytes) -> None:
-        """As the store does."""
-        await self._store.save(request_id, name, data)
-
-    async def saved_files(self, request_id: str) -> Mapping[str, bytes]:
-        """As the store does."""
-        return await self._store.saved_files(request_id)
-
-    async def take_over(self, meta: RunMeta, *, lease_s: float) -> bool:
-        """As the store does."""
-        return await self._store.take_over(meta, lease_s=lease_s)
-
-    async def requests_without_lease(self, *, for_s: float) -> Sequence[str]:
-        """As the store does."""
-        return await self._store.requests_without_lease(for_s=for_s)
-
-    async def meta(self, request_id: str) -> RunMeta | None:
-        """As the store does."""
-        return await self._store.meta(request_id)
-
-    def read(self, request_id: str, *, after: int = 0, idle_s: float | None = None) -> AsyncIterator[LogEntry | None]:
-        """As the store does."""
-        return self._store.read(request_id, after=after, idle_s=idle_s)
-
-    async def is_open(self, request_id: str) -> bool:
-        """As the store does."""
-        return await self._store.is_open(request_id)
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
         """The file behind its reference; as it is where it was attached without a blob store."""
@@ -101,76 +75,12 @@ class RunStoreWithBlobs:
         self._folders.pop(request_id, None)
         return await self._store.erase(request_id)
 
-    async def renew(self, metas: Sequence[RunMeta], *, lease_s: float) -> Sequence[str]:
-        """As the store does."""
-        return await self._store.renew(metas, lease_s=lease_s)
-
-    async def last_seq_without_lease(self, request_id: str) -> int | None:
-        """As the store does."""
-        return await self._store.last_seq_without_lease(request_id)
-
-    async def attend(self, request_id: str, seconds: float) -> None:
-        """As the store does."""
-        await self._store.attend(request_id, seconds)
-
-    async def attended_s(self, request_id: str) -> float:
-        """As the store does."""
-        return await self._store.attended_s(request_id)
-
-    async def ask_cancel(self, request_id: str) -> None:
-        """As the store does."""
-        await self._store.ask_cancel(request_id)
-
-    def cancels(self) -> AsyncIterator[str]:
-        """As the store does."""
-        return self._store.cancels()
-
-    async def claim(self, key: str, claim: IdempotencyClaim) -> IdempotencyClaim | None:
-        """As the store does."""
-        return await self._store.claim(key, claim)
-
-    async def release(self, key: str, request_id: str) -> None:
-        """As the store does."""
-        await self._store.release(key, request_id)
-
-    async def take(self, name: str, *, per_minute: float, burst: int) -> float:
-        """As the store does."""
-        return await self._store.take(name, per_minute=per_minute, burst=burst)
-
-    async def save_case(self, record: CaseRecord, *, keep_s: float) -> bool:
-        """As the store does. The bytes of its requests stay, because the store still knows them."""
-        return await self._store.save_case(record, keep_s=keep_s)
-
-    async def case(self, case_id: str) -> CaseRecord | None:
-        """As the store does."""
-        return await self._store.case(case_id)
-
-    async def cases(self, tenant: str) -> Sequence[CaseRecord]:
-        """As the store does."""
-        return await self._store.cases(tenant)
-
-    async def erase_case(self, case_id: str) -> bool:
-        """As the store does."""
-        return await self._store.erase_case(case_id)
-
-    async def set_reminder(self, request_id: str, after_s: float | None) -> None:
-        """As the store does."""
-        await self._store.set_reminder(request_id, after_s)
-
-    async def reminders(self, *, again_s: float) -> Sequence[str]:
-        """As the store does."""
-        return await self._store.reminders(again_s=again_s)
-
     async def ping(self) -> None:
         """Both must be well: a blob is written and removed, too."""
         await self._store.ping()
         probe = f"{self._minute_text(self._wall_clock())}/probe"
         await self._blobs.put(f"{probe}/0", bytes(4096))
         await self._blobs.remove(probe)
-
-    async def scrub(self) -> None:
-        """As the store does; a removed blob leaves nothing that this process could reach."""
-        await self._store.scrub()
 
     async def purge(self) -> None:
         """Purge the store, then remove the bytes of requests that it has forgotten and whose retention is over.
@@ -188,10 +98,6 @@ class RunStoreWithBlobs:
                 await self._blobs.remove(f"{minute}/{request_id}")
             if len(missing) == len(requests):
                 await self._blobs.remove(minute)
-
-    async def aclose(self) -> None:
-        """As the store does."""
-        await self._store.aclose()
 
     async def _put_attachment(self, request_id: str, folder: str, attachment: Attachment) -> None:
         await self._blobs.put(f"{folder}/{attachment.sha256}", attachment.data)
